@@ -1,0 +1,44 @@
+# The front door. `make run` and `make test` do all their set-up themselves: see .ci/setup.
+#
+#   make run      the tour: four programs on real data, what was proven about them, what ran and how fast
+#   make test     every test                      make fuzz    the same random tests, many more cases (FUZZ=20000)
+#   make lint     ruff and mypy                   make golden  accept what the golden tests see now
+#   make bench    the benchmarks, beside others   make clean   remove what was built, .venv included
+
+PY := .venv/bin/python
+# Two workers: more only help on a machine with more cores. PYTEST adds arguments: make test PYTEST="-k bounds -x"
+WORKERS ?= 2
+FUZZ ?= 20000
+PYTEST ?=
+
+.PHONY: run test lint golden bench fuzz clean
+
+run:
+	@.ci/setup examples cc
+	@$(PY) examples/tour.py
+
+test:
+	@.ci/setup dev cc
+	@$(PY) -m pytest -n $(WORKERS) $(PYTEST)
+
+lint:
+	@.ci/setup dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+golden:
+	@.ci/setup dev cc
+	@$(PY) -m pytest --update-golden $(PYTEST)
+
+bench:
+	@.ci/setup bench cc
+	@$(PY) -m benchmarks
+
+fuzz:
+	@.ci/setup dev cc
+	@LOOPWRIGHT_FUZZ=$(FUZZ) $(PY) -m pytest -n $(WORKERS) tests/meaning $(PYTEST)
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,11 @@
+#include <stdint.h>
+
+void run(int64_t n, int64_t m, double alpha, double beta, double C[restrict n][n], const double A[restrict n][m]) {
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j <= i; j++)
+      C[i][j] *= beta;
+    for (int64_t k = 0; k < m; k++)
+      for (int64_t j = 0; j <= i; j++)
+        C[i][j] += alpha * A[i][k] * A[j][k];
+  }
+}

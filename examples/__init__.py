@@ -1,0 +1,1 @@
+"""Runnable examples. Start with `python examples/stencil.py`; `python examples/tour.py` is the tour."""

@@ -1,0 +1,48 @@
+"""Loopwright: plain Python loop nests over arrays, run correctly, safely and in parallel on every CPU core.
+
+import numpy as np, loopwright as lw
+
+@lw.kernel
+def smooth(a, b):
+    for i in range(1, a.shape[0] - 1):
+        b[i] = 0.5 * (a[i - 1] + a[i + 1])
+"""
+
+# First: it tells which text of all the others is loaded.
+from loopwright.revision import AT_IMPORT as _AT_IMPORT  # noqa: F401
+
+# isort: split
+from loopwright.config import Config, options
+from loopwright.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    BoundsError,
+    CompilerError,
+    KernelError,
+    LoopwrightError,
+    LoopwrightWarning,
+    ScheduleError,
+)
+from loopwright.frontend.markers import function, prange
+from loopwright.kernel import LoopKernel, kernel
+from loopwright.report.explanation import Explanation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "BoundsError",
+    "CompilerError",
+    "Config",
+    "Explanation",
+    "KernelError",
+    "LoopKernel",
+    "LoopwrightError",
+    "LoopwrightWarning",
+    "ScheduleError",
+    "function",
+    "kernel",
+    "options",
+    "prange",
+]

@@ -1,0 +1,332 @@
+"""Symbols and linear forms over them, as text for isl. It owns ranges of values: no form may leave its machine type.
+
+A symbol stands for one whole number that is fixed in one execution of a place in the program: a loop variable, the
+size of an axis, a scalar argument, or anything else (opaque: a loaded value, a product, a minimum) about which only
+its `rule` is known. What a symbol depends on is told by `birth`: the loops in whose iterations it may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopwright.ir.types import Scalar
+
+Interval = tuple[int, int]
+Role = Literal["loop", "size", "scalar", "opaque"]
+
+LEVELS = (63, 48, 31, 20)
+"""Assumptions about sizes and scalar arguments, in bits: the first is none at all, the others cost a test per call.
+The third and fourth keep products of two and of three of them within int64."""
+
+MAX_COEFFICIENT = 4096
+MAX_CONSTANT = 2**40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """name: an identifier of isl and C. birth: the loops, outermost first, in whose iterations it may differ.
+    intervals: its least and greatest value under each of LEVELS. roots: the arguments that the intervals rest on.
+    rule: a condition that always holds, over `uses`; loose: it leaves the value open, so that the symbol may stand for
+    more values than it has. data: depends on array elements or on a while loop's progress; loads: on array elements.
+    factors: for a product. source: where the value of a size or scalar comes from."""
+
+    number: int
+    name: str
+    role: Role
+    birth: tuple[str, ...]
+    intervals: tuple[Interval, ...]
+    roots: frozenset[Symbol] = frozenset()
+    rule: str = ""
+    uses: tuple[Symbol, ...] = ()
+    loose: bool = False
+    data: bool = False
+    loads: bool = False
+    factors: tuple[Symbol, ...] = ()
+    source: tuple[int, int] = (-1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """sum(coefficient * symbol) + constant, symbols in the order of their numbers, no coefficient zero."""
+
+    terms: tuple[tuple[Symbol, int], ...]
+    constant: int
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols with a coefficient."""
+        return tuple(symbol for symbol, _ in self.terms)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number."""
+        return not self.terms
+
+    @property
+    def data(self) -> bool:
+        """Whether some symbol depends on data."""
+        return any(symbol.data for symbol, _ in self.terms)
+
+    @property
+    def birth(self) -> tuple[str, ...]:
+        """The loops in whose iterations the value may differ."""
+        return longest(symbol.birth for symbol, _ in self.terms)
+
+    def coefficient(self, symbol: Symbol) -> int:
+        """How often a symbol is counted."""
+        return next((c for s, c in self.terms if s is symbol), 0)
+
+    def text(self) -> str:
+        """The form in isl's syntax, in brackets."""
+        parts = [f"{c}*{s.name}" if c != 1 else s.name for s, c in self.terms]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return "(" + " + ".join(parts) + ")"
+
+    def interval(self, level: int) -> Interval:
+        """The least and the greatest value under one of LEVELS."""
+        low = high = self.constant
+        for symbol, c in self.terms:
+            a, b = symbol.intervals[level]
+            low += min(c * a, c * b)
+            high += max(c * a, c * b)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A condition in isl's syntax over `symbols`."""
+
+    text: str
+    symbols: tuple[Symbol, ...]
+
+
+def longest(births: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The deepest of several births, which are all beginnings of one stack of loops."""
+    return max(births, key=len, default=())
+
+
+def constant(value: int) -> Affine:
+    """The form of a number."""
+    return Affine((), value)
+
+
+def of_symbol(symbol: Symbol) -> Affine:
+    """The form of a symbol alone."""
+    return Affine(((symbol, 1),), 0)
+
+
+def combine(left: Affine, right: Affine, factor: int = 1) -> Affine:
+    """left + factor * right."""
+    total = dict(left.terms)
+    for symbol, c in right.terms:
+        total[symbol] = total.get(symbol, 0) + factor * c
+    terms = tuple(sorted(((s, c) for s, c in total.items() if c), key=lambda term: term[0].number))
+    return Affine(terms, left.constant + factor * right.constant)
+
+
+def scale(form: Affine, factor: int) -> Affine:
+    """factor * form."""
+    return combine(constant(0), form, factor)
+
+
+def conjunction(formulas: Sequence[Formula]) -> Formula:
+    """All of them; true where there are none."""
+    return _join(formulas, " and ", "true")
+
+
+def disjunction(formulas: Sequence[Formula]) -> Formula:
+    """Any of them; false where there are none."""
+    return _join(formulas, " or ", "false")
+
+
+def _join(formulas: Sequence[Formula], word: str, empty: str) -> Formula:
+    if len(formulas) == 1:
+        return formulas[0]
+    text = "(" + word.join(formula.text for formula in formulas) + ")" if formulas else empty
+    return Formula(text, tuple(dict.fromkeys(s for formula in formulas for s in formula.symbols)))
+
+
+def relate(left: Affine, sign: str, right: Affine) -> Formula:
+    """`left sign right`, sign one of isl's = != < <= > >=."""
+    return Formula(f"{left.text()} {sign} {right.text()}", tuple(dict.fromkeys(left.symbols + right.symbols)))
+
+
+def closure(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """The symbols and all that their rules use, in the order of their numbers."""
+    found: dict[Symbol, None] = {}
+    waiting = list(symbols)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol not in found:
+            found[symbol] = None
+            waiting.extend(symbol.uses)
+    return tuple(sorted(found, key=lambda symbol: symbol.number))
+
+
+@dataclass(slots=True)
+class SymbolTable:
+    """The symbols of one kernel. Opaque symbols are hash-consed: one key, one symbol. `demands`: the level that an
+    argument must keep to, for all the forms made so far to be free of overflow."""
+
+    symbols: list[Symbol] = field(default_factory=list)
+    by_key: dict[Hashable, Symbol] = field(default_factory=dict)
+    demands: dict[Symbol, int] = field(default_factory=dict)
+
+    def argument(self, role: Literal["size", "scalar"], position: int, axis: int, type_: Scalar) -> Symbol:
+        """The size of an axis of an argument, or a scalar argument."""
+        key = (role, position, axis)
+        if key not in self.by_key:
+            low, high = (0, type_.maximum) if role == "size" else (type_.minimum, type_.maximum)
+            intervals = [(low, high)]
+            intervals += [(max(low, -(2**bits)), min(high, 2**bits)) for bits in LEVELS[1:]]
+            name = f"s{position}_{axis}" if role == "size" else f"v{position}"
+            self.by_key[key] = self._new(
+                name, role, (), tuple(intervals), rule=_range_rule(name, intervals[0]), source=(position, axis)
+            )
+        return self.by_key[key]
+
+    def loop(self, birth: tuple[str, ...], lower: Affine, upper: Affine, step: int) -> Symbol:
+        """The variable of a loop, born in it. A step of 0 stands for one of unknown sign."""
+        ends = [(lower.interval(level), upper.interval(level)) for level in range(len(LEVELS))]
+        if step > 0:
+            intervals = [(a[0], max(a[0], b[1] - 1)) for a, b in ends]
+        elif step < 0:
+            intervals = [(min(a[1], b[0] + 1), a[1]) for a, b in ends]
+        else:
+            intervals = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in ends]
+        roots = roots_of((lower, upper))
+        data = lower.data or upper.data
+        loads = any(s.loads for s in lower.symbols + upper.symbols)
+        return self._new(f"i{len(self.symbols)}", "loop", birth, tuple(intervals), roots, data=data, loads=loads)
+
+    def fresh(self, type_: Scalar, birth: tuple[str, ...], least: int | None = None) -> Symbol:
+        """A value about which nothing but its type (and `least`) is known."""
+        low = type_.minimum if least is None else least
+        high = type_.maximum if not type_.is_float else 0
+        name = f"q{len(self.symbols)}"
+        intervals = ((low, high),) * len(LEVELS)
+        rule = _range_rule(name, (low, high))
+        return self._new(name, "opaque", birth, intervals, rule=rule, loose=True, data=True)
+
+    def opaque(
+        self, key: Hashable, parts: Iterable[Affine], interval: Interval, birth: tuple[str, ...], loads: bool
+    ) -> Symbol:
+        """The value of an expression over `parts`, the same symbol for the same key."""
+        if key not in self.by_key:
+            symbols = [symbol for part in parts for symbol in part.symbols]
+            name = f"q{len(self.symbols)}"
+            self.by_key[key] = self._new(
+                name,
+                "opaque",
+                longest([birth, *(symbol.birth for symbol in symbols)]),
+                (interval,) * len(LEVELS),
+                rule=_range_rule(name, interval),
+                loose=True,
+                data=loads or any(symbol.data for symbol in symbols),
+                loads=loads or any(symbol.loads for symbol in symbols),
+            )
+        return self.by_key[key]
+
+    def defined(
+        self, key: Hashable, uses: Sequence[Symbol], rule: str, intervals: Sequence[Interval], loose: bool = False
+    ) -> Symbol:
+        """A value fixed (or where `loose`, limited) by a condition, in which `@` stands for it."""
+        if key not in self.by_key:
+            name = f"q{len(self.symbols)}"
+            self.by_key[key] = self._new(
+                name,
+                "opaque",
+                longest(symbol.birth for symbol in uses),
+                tuple(intervals),
+                frozenset().union(*(_roots(symbol) for symbol in uses)),
+                rule=rule.replace("@", name),
+                uses=tuple(uses),
+                loose=loose,
+                data=any(symbol.data for symbol in uses),
+                loads=any(symbol.loads for symbol in uses),
+            )
+        return self.by_key[key]
+
+    def product(self, factors: tuple[Symbol, ...]) -> Symbol:
+        """The product of two or three symbols, which isl cannot know."""
+        key = ("product", factors)
+        if key not in self.by_key:
+            intervals = []
+            for level in range(len(LEVELS)):
+                span = factors[0].intervals[level]
+                for factor in factors[1:]:
+                    ends = [a * b for a in span for b in factor.intervals[level]]
+                    span = min(ends), max(ends)
+                intervals.append(span)
+            name = f"q{len(self.symbols)}"
+            self.by_key[key] = self._new(
+                name,
+                "opaque",
+                longest(symbol.birth for symbol in factors),
+                tuple(intervals),
+                frozenset().union(*(_roots(symbol) for symbol in factors)),
+                rule=f"{name} >= 0" if intervals[0][0] >= 0 else "",
+                loose=True,
+                data=any(symbol.data for symbol in factors),
+                loads=any(symbol.loads for symbol in factors),
+                factors=factors,
+            )
+        return self.by_key[key]
+
+    def fits(self, form: Affine, low: int, high: int) -> bool:
+        """Whether the form stays within low..high, perhaps with arguments kept to a level, which is then noted."""
+        if abs(form.constant) > MAX_CONSTANT or any(abs(c) > MAX_COEFFICIENT for _, c in form.terms):
+            return False
+        for level in range(len(LEVELS)):
+            a, b = form.interval(level)
+            if low <= a and b <= high:
+                self._demand(roots_of((form,)), level)
+                return True
+        return False
+
+    def _demand(self, roots: Iterable[Symbol], level: int) -> None:
+        for root in roots:
+            if root.intervals[level] != root.intervals[0]:
+                self.demands[root] = max(level, self.demands.get(root, 0))
+
+    def _new(
+        self,
+        name: str,
+        role: Role,
+        birth: tuple[str, ...],
+        intervals: tuple[Interval, ...],
+        roots: frozenset[Symbol] = frozenset(),
+        *,
+        rule: str = "",
+        uses: tuple[Symbol, ...] = (),
+        loose: bool = False,
+        data: bool = False,
+        loads: bool = False,
+        factors: tuple[Symbol, ...] = (),
+        source: tuple[int, int] = (-1, 0),
+    ) -> Symbol:
+        symbol = Symbol(
+            len(self.symbols), name, role, birth, intervals, roots, rule, uses, loose, data, loads, factors, source
+        )
+        self.symbols.append(symbol)
+        return symbol
+
+
+def roots_of(forms: Iterable[Affine]) -> frozenset[Symbol]:
+    """The arguments on whose ranges the intervals of forms rest."""
+    return frozenset().union(*(_roots(symbol) for form in forms for symbol in form.symbols))
+
+
+def _roots(symbol: Symbol) -> frozenset[Symbol]:
+    return frozenset((symbol,)) if symbol.role in ("size", "scalar") else symbol.roots
+
+
+def _range_rule(name: str, interval: Interval) -> str:
+    """The part of a range that says something: bounds as far out as a 64-bit type's only cost isl time."""
+    low, high = interval
+    parts = [f"{name} >= {low}"] if abs(low) <= MAX_CONSTANT else []
+    parts += [f"{name} <= {high}"] if abs(high) <= MAX_CONSTANT else []
+    return " and ".join(parts)

@@ -1,0 +1,193 @@
+"""Which accesses and checks are safe for which sizes: each as a condition, all of them together as the Guard.
+
+An access is `proven` where a condition on sizes and scalar arguments, tested once per call, keeps its index within
+0..size; it is `checked` where no such condition leaves the loops around it room to run. Values that are not known
+before the call never enter a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from loopwright.analysis import isl
+from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
+from loopwright.analysis.facts import Bounds, Known
+from loopwright.analysis.guard import parameter_texts
+from loopwright.analysis.linear import limit, split
+from loopwright.analysis.proof import Proof, adopt
+from loopwright.analysis.sets import LOCK, Effort, TooHard, build, ordered, parameters
+from loopwright.analysis.trace import Access, Test, Trace, trace
+from loopwright.errors import BoundsError
+from loopwright.ir.nodes import Const, Kernel
+
+
+def prove(kernel: Kernel, notes: Trace, only: Collection[int] | None = None, known: Known | None = None) -> Proof:
+    """Bounds of every access and every check of a kernel, or of `only` the accesses with these nodes' ids: then not of
+    checks, and the proof is no guard for the kernel. What is `known` is not proven again: its conditions are in the
+    guard of the kernel that it is known from."""
+    known = known or {}
+    proof = Proof(notes, parameter_texts(kernel))
+    split(proof)  # first: what it adds to the guard concerns more than one access
+    if only is not None:
+        for access in notes.accesses:
+            if id(access.node) in only:
+                axes = range(len(access.index))
+                bounds = known.get((access.node.key, access.array))
+                proof.bounds[id(access.node)] = bounds or tuple(_axis(proof, access, axis) for axis in axes)
+        return proof
+    new = [access for access in notes.accesses if (access.node.key, access.array) not in known]
+    for access in notes.accesses:
+        proof.bounds[id(access.node)] = known.get((access.node.key, access.array), ())
+    for access in new:
+        axes = range(len(access.index))
+        proof.bounds[id(access.node)] = tuple(_axis(proof, access, axis) for axis in axes)
+    for test in notes.tests:
+        proof.bounds[id(test.node)] = known.get((test.node.key, "")) or (_test(proof, test),)
+    for access in new:  # last: such a demand may leave nothing else any room
+        found = enumerate(proof.bounds[id(access.node)])
+        proof.bounds[id(access.node)] = tuple(_refused(proof, access, axis, bounds) or bounds for axis, bounds in found)
+    return proof
+
+
+# ---- one axis of one access -----------------------------------------------------------------------------------
+
+
+def _axis(proof: Proof, access: Access, axis: int) -> Bounds:
+    index, size = access.index[axis], access.sizes[axis]
+    written = access.node.index[axis]
+    from_end = isinstance(written, Const) and index.constant < 0
+    if from_end:
+        index = combine(index, size)
+    digits = proof.digits.get((access.number, axis))
+    key = (index, size, from_end, access.exact, access.sure, access.where, access.stack)
+    if key not in proof.known:
+        if digits is not None:
+            text = limit(proof, access, digits, size)
+            proof.known[key] = Bounds("checked", _reason(index, False)) if text is None else Bounds("proven", "", text)
+        else:
+            proof.known[key] = _decide(proof, access, index, size, from_end)
+    return proof.known[key]
+
+
+def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end: bool) -> Bounds:
+    if _free(index, access):
+        return Bounds("checked", _reason(index, True), may_be_negative=True)
+    outside = (relate(index, "<", constant(0)), relate(index, ">=", size))
+    simple = tuple(f for name in access.stack if name in proof.notes.loops for f in proof.notes.loops[name].domain)
+    for where in (access.where, simple):
+        try:
+            with proof.effort.bounded():
+                text = adopt(proof, access.stack, where, outside)
+                if text is not None:
+                    certain = _plain(access, index, size)
+                    if certain and text:
+                        proof.wanted |= {s.name for s in _known(access, index, size)}
+                    return Bounds("proven", "", text, certain, from_end)
+                negative = (outside[0], relate(index, ">=", combine(constant(0), size, -1)))
+                may_be_negative = from_end or not build((*where, *negative)).is_empty()
+                return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
+        except TooHard:
+            continue
+    return Bounds("checked", "too hard to prove", may_be_negative=True)
+
+
+def _refused(proof: Proof, access: Access, axis: int, bounds: Bounds) -> Bounds | None:
+    """Where an index is out of bounds whenever it is reached at all, that is better said before anything is written:
+    it becomes part of the guard that it is not reached."""
+    index, size = access.index[axis], access.sizes[axis]
+    if bounds.kind == "proven" or bounds.may_be_negative or not _plain(access, index, size):
+        return None
+    outside = (relate(index, "<", constant(0)), relate(index, ">=", size))
+    try:
+        with proof.effort.bounded():
+            text = adopt(proof, access.stack, access.where, outside, hopeless=True)
+    except TooHard:
+        return None
+    if text is None:
+        return None
+    proof.wanted |= {s.name for s in _known(access, index, size)}
+    return Bounds("proven", "", text, True)
+
+
+def _free(index: Affine, access: Access) -> bool:
+    """A value of unlimited range about which no condition says anything: nothing can be proven."""
+    for symbol in index.symbols:
+        low, high = symbol.intervals[0]
+        if symbol.role == "opaque" and symbol.data and not symbol.rule and high - low >= 2**63:
+            return not any(symbol in formula.symbols for formula in access.where)
+    return False
+
+
+def _reason(index: Affine, may_be_negative: bool) -> str:
+    if any(symbol.loads for symbol in index.symbols):
+        return "the index comes from an array"
+    if index.data:
+        return "the index depends on data"
+    if any(symbol.factors for symbol in index.symbols):
+        return "the index is a product of values that are known only at run time"
+    return "the index can be negative" if may_be_negative else "the index can be too large, whatever the sizes"
+
+
+def _plain(access: Access, index: Affine, size: Affine) -> bool:
+    """Whether the access happens for its whole domain in every call."""
+    symbols = [s for formula in access.where for s in formula.symbols]
+    return (
+        access.exact
+        and access.sure
+        and not any(s.data or s.loose for s in ordered((*symbols, *index.symbols, *size.symbols)))
+    )
+
+
+def _known(access: Access, index: Affine, size: Affine) -> list[Symbol]:
+    """The sizes and scalar arguments that an access depends on."""
+    symbols = [s for formula in access.where for s in formula.symbols]
+    return [s for s in ordered((*symbols, *index.symbols, *size.symbols)) if s.role in ("size", "scalar")]
+
+
+def _test(proof: Proof, test: Test) -> Bounds:
+    if test.fails is None or any(symbol.data and not symbol.rule for symbol in test.fails.symbols):
+        return Bounds("checked", "the condition depends on data")
+    try:
+        with proof.effort.bounded():
+            text = adopt(proof, test.stack, test.where, (test.fails,))
+    except TooHard:
+        return Bounds("checked", "too hard to prove")
+    if text is None:
+        return Bounds("checked", "it fails for some values of every size")
+    return Bounds("proven", "", text)
+
+
+# ---- the error before a call ----------------------------------------------------------------------------------
+
+
+def violation(kernel: Kernel, values: Mapping[str, int]) -> BoundsError | None:
+    """The first certain violation of a call, or None. `values`: of the parameters by their names in the Guard."""
+    with LOCK:
+        for access in trace(kernel).accesses:
+            for axis, (index, size) in enumerate(zip(access.index, access.sizes, strict=True)):
+                found = _witness(access, axis, values) if _plain(access, index, size) else None
+                if found is not None:
+                    return BoundsError(access.array, axis, *found, access.node.at, before_run=True)
+    return None
+
+
+def _witness(access: Access, axis: int, values: Mapping[str, int]) -> tuple[int, int] | None:
+    """The index and the size of some point of an access's domain where Python refuses it."""
+    index, size = access.index[axis], access.sizes[axis]
+    refused = disjunction((relate(index, "<", combine(constant(0), size, -1)), relate(index, ">=", size)))
+    here = Formula(f"index = {index.text()} and size = {size.text()}", index.symbols + size.symbols)
+    if any(symbol.name not in values for symbol in _known(access, index, size)):
+        return None
+    try:
+        with Effort().bounded():
+            points = build((*access.where, refused), ("index", "size"), (here,))
+            for name in parameters(points):
+                if name in values:
+                    points = points.intersect(isl.Set(f"[{name}] -> {{ [index, size] : {name} = {values[name]} }}"))
+            if points.is_empty():
+                return None
+            point = points.sample_point()
+            first, second = (point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(2))
+            return first, second
+    except TooHard:
+        return None

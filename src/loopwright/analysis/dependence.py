@@ -1,0 +1,198 @@
+"""Which accesses of one loop touch the same element in different iterations.
+
+For one loop its own variable is the point in question, what varies inside an iteration is projected out, and all
+else is a parameter. Two accesses conflict where their elements meet for two values of the variable that differ. An
+answer of none is certain; a conflict is certain only where both accesses are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopwright.analysis import isl
+from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
+from loopwright.analysis.proof import Proof
+from loopwright.analysis.sets import build, only, ordered, parsed, renamed, without
+from loopwright.analysis.trace import Access, LoopNote
+from loopwright.ir.nodes import Const
+
+Kind = Literal["RAW", "WAR", "WAW"]
+OTHER = "other"
+"""The name of the loop's variable in the second of two iterations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two accesses, in the order in which they run, that touch one element in different iterations. distance: the
+    number of iterations between them where it is constant; least: the least such number. certain: neither access is
+    only a possibility."""
+
+    first: Access
+    second: Access
+    kind: Kind
+    distance: int | None
+    least: int | None
+    certain: bool
+
+
+Layout = tuple[tuple[Affine, ...] | None, ...]
+"""For each axis of an array the radices of its digits, None where the index is taken whole."""
+
+
+@dataclass(slots=True)
+class Elements:
+    """The elements that accesses touch, as isl sets, each made once."""
+
+    proof: Proof
+    whole: dict[tuple[int, Layout], isl.Set] = field(default_factory=dict)
+    inside: dict[tuple[int, str, Layout], isl.Set] = field(default_factory=dict)
+
+    def layout(self, accesses: Sequence[Access]) -> Layout:
+        """How accesses of one array can be compared: by digits where all of them have the same radices."""
+        axes = range(len(accesses[0].index))
+        return tuple(self._radices([access.number for access in accesses], axis) for axis in axes)
+
+    def _radices(self, numbers: Sequence[int], axis: int) -> tuple[Affine, ...] | None:
+        digits = [self.proof.digits.get((number, axis)) for number in numbers]
+        found = {None if one is None else one.radices for one in digits}
+        return found.pop() if len(found) == 1 else None
+
+    def of(self, access: Access, note: LoopNote, layout: Layout) -> isl.Set:
+        """The elements as a set with the loop's variable and what is fixed around the loop as parameters."""
+        key = (access.number, note.loop.name, layout)
+        if key not in self.inside:
+            varying = {s.name for s in ordered(symbols_of(access)) if note.loop.name in s.birth} - {note.symbol.name}
+            self.inside[key] = without(self.whole_of(access, layout), varying)
+        return self.inside[key]
+
+    def whole_of(self, access: Access, layout: Layout) -> isl.Set:
+        """The elements with every symbol as a parameter."""
+        key = (access.number, layout)
+        if key not in self.whole:
+            formulas = [f for axis, radices in enumerate(layout) for f in self._element(access, axis, bool(radices))]
+            dims = [f"e{k}" for k in range(len(formulas))]
+            named = [Formula(f.text.replace("@", dim), f.symbols) for f, dim in zip(formulas, dims, strict=True)]
+            self.whole[key] = build(access.where, dims, named)
+        return self.whole[key]
+
+    def _element(self, access: Access, axis: int, by_digits: bool) -> Iterator[Formula]:
+        """Where an access is along one axis, `@`: one formula, or one for each digit."""
+        index, size = access.index[axis], access.sizes[axis]
+        bounds = self.proof.bounds[id(access.node)][axis]
+        if by_digits:
+            yield from (_is(digit) for digit in self.proof.digits[access.number, axis].digits)
+        elif isinstance(access.node.index[axis], Const) and index.constant < 0:
+            yield _is(combine(index, size))
+        elif bounds.kind == "proven" or not bounds.may_be_negative:
+            yield _is(index)
+        else:
+            from_start = _all((_is(index), relate(index, ">=", constant(0))))
+            from_end = _all((_is(combine(index, size)), relate(index, "<", constant(0))))
+            yield disjunction([from_start, from_end])
+
+
+def _is(index: Affine) -> Formula:
+    return Formula(f"@ = {index.text()}", index.symbols)
+
+
+def _all(formulas: Sequence[Formula]) -> Formula:
+    text = "(" + " and ".join(formula.text for formula in formulas) + ")"
+    return Formula(text, tuple(symbol for formula in formulas for symbol in formula.symbols))
+
+
+def symbols_of(access: Access) -> list[Symbol]:
+    """The symbols of an access's conditions and indices, and of the sizes it may count from."""
+    symbols = [s for formula in access.where for s in formula.symbols]
+    return symbols + [s for form in (*access.index, *access.sizes) for s in form.symbols]
+
+
+def carried(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> bool:
+    """Whether some write of one array, and some other access of it, may meet in two iterations of the loop."""
+    layout = elements.layout(accesses)
+    writes = [elements.of(access, note, layout) for access in accesses if access.is_write]
+    everything = writes + [elements.of(access, note, layout) for access in accesses if not access.is_write]
+    return not _meet(note, _union(writes), _union(everything)).is_empty()
+
+
+def apart(elements: Elements, note: LoopNote, some: Sequence[Access], others: Sequence[Access]) -> bool:
+    """Whether no element is touched by both groups, in whatever iterations of the loop."""
+    x = {note.symbol.name}
+    layout = elements.layout([*some, *others])
+    first = _union([without(elements.of(access, note, layout), x) for access in some])
+    second = _union([without(elements.of(access, note, layout), x) for access in others])
+    return bool(first.intersect(second).is_empty())
+
+
+def _union(sets: Sequence[isl.Set]) -> isl.Set:
+    total = sets[0]
+    for part in sets[1:]:
+        total = total.union(part)
+    return total
+
+
+def _meet(note: LoopNote, here: isl.Set, there: isl.Set, sign: str = "!=") -> isl.Set:
+    """The elements that `here` touches at the loop's variable and `there` at another value of it."""
+    x = note.symbol.name
+    apart = parsed(f"{x} {sign} {OTHER}", (x, OTHER))
+    return here.intersect_params(apart).intersect(renamed(there, x, OTHER))
+
+
+def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> list[Meeting]:
+    """Every pair of accesses of one array that meet, certain ones first, then flow, then the others."""
+    found: list[Meeting] = []
+    layout = elements.layout(accesses)
+    forward = "<" if note.step >= 0 else ">"
+    for first in accesses:
+        for second in accesses:
+            if not (first.is_write or second.is_write):
+                continue
+            common = _meet(note, elements.of(first, note, layout), elements.of(second, note, layout), forward)
+            if not common.is_empty():
+                certain = is_certain(first, note) and is_certain(second, note)
+                certain = certain and not _by_chance(elements, note, (first, second), common)
+                least, most = _distances(note, common)
+                distance = least if least == most else None
+                found.append(Meeting(first, second, _kind(first, second), distance, least, certain))
+    ranks = {"RAW": 0, "WAR": 1, "WAW": 2}
+    return sorted(found, key=lambda m: (not m.certain, ranks[m.kind], m.distance is None, m.least or 0))
+
+
+def _kind(first: Access, second: Access) -> Kind:
+    if first.is_write:
+        return "WAW" if second.is_write else "RAW"
+    return "WAR"
+
+
+def is_certain(access: Access, note: LoopNote) -> bool:
+    """Whether an access happens just where its conditions hold, with nothing open that varies in the loop."""
+    varying = (s for s in ordered(symbols_of(access)) if note.loop.name in s.birth)
+    return access.exact and not any(s.loose for s in varying)
+
+
+def _by_chance(elements: Elements, note: LoopNote, pair: tuple[Access, Access], common: isl.Set) -> bool:
+    """Whether the two meet for some values known only at run time, and not for others that leave the loop several
+    iterations."""
+    symbols = [s for access in pair for s in ordered(symbols_of(access))]
+    chance = {s.name for s in symbols if s.loose and note.loop.name not in s.birth}
+    if not chance:
+        return False
+    layout = elements.layout(pair)
+    x = note.symbol.name
+    here, there = (elements.of(access, note, layout).params() for access in pair)
+    several = here.intersect(renamed(there, x, OTHER)).intersect(parsed(f"{x} != {OTHER}", (x, OTHER)))
+    return not only(several, chance).subtract(only(common.params(), chance)).is_empty()
+
+
+def _distances(note: LoopNote, common: isl.Set) -> tuple[int | None, int | None]:
+    """The least and the greatest number of iterations between the two, None where there is none."""
+    x = note.symbol.name
+    if not note.step:
+        return None, None
+    sign = 1 if note.step > 0 else -1
+    domain = parsed(f"d = {sign}*({OTHER} - {x})", (x, OTHER), ("d",))
+    points = domain.intersect_params(common.params()).project_out_all_params()
+    ends = (points.dim_min_val(0), points.dim_max_val(0))  # infinite where there is no end
+    least, most = (end.to_python() // abs(note.step) if end.is_int() else None for end in ends)
+    return least, most

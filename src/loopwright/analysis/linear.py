@@ -1,0 +1,195 @@
+"""Arrays that a user laid out by hand: `a[i * w + j]` with `w` known only at run time, read as `a[i][j]`.
+
+isl knows no products. But where 0 <= j < w for every access, different (i, j) are different elements, so i and j can
+stand for the index; and the index stays below w * (greatest i + 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd
+
+from loopwright.analysis import isl
+from loopwright.analysis.affine import (
+    Affine,
+    Formula,
+    Symbol,
+    SymbolTable,
+    combine,
+    constant,
+    of_symbol,
+    relate,
+    scale,
+)
+from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.proof import Digits, Proof, adopt, guardable
+from loopwright.analysis.sets import TooHard, build, only, ordered
+from loopwright.analysis.trace import Access
+
+MOST_DIGITS = 3
+
+
+def split(proof: Proof) -> None:
+    """Find the digits of every index that is a product, and of the other indices of the same axis of the array."""
+    groups: dict[tuple[str, int], list[Access]] = {}
+    for access in proof.notes.accesses:
+        for axis in range(len(access.index)):
+            groups.setdefault((access.array, axis), []).append(access)
+    for (_, axis), accesses in groups.items():
+        forms = [access.index[axis] for access in accesses]
+        if any(symbol.factors for form in forms for symbol in form.symbols):
+            for access, digits in _digits(proof, accesses, forms):
+                proof.digits[access.number, axis] = digits
+
+
+def _digits(proof: Proof, accesses: Sequence[Access], forms: Sequence[Affine]) -> Iterator[tuple[Access, Digits]]:
+    """The accesses whose index has digits."""
+    table = proof.notes.state.table
+    for access, form in zip(accesses, forms, strict=True):
+        digits: tuple[Affine, ...] = ()
+        radices: tuple[Affine, ...] = ()
+        high, group = form, list(forms)
+        while len(digits) < MOST_DIGITS:
+            tried = ((radix, _peeled(proof, access, high, radix)) for radix in _radices(group))
+            radix, found = next((pair for pair in tried if pair[1] is not None), (None, None))
+            if radix is None or found is None:
+                break
+            high, low = found
+            digits, radices = (low, *digits), (radix, *radices)
+            group = [_peel(table, other, radix)[0] for other in group]
+        if radices and not any(symbol.factors for symbol in high.symbols) and _holds(proof, access, high, None):
+            yield access, Digits((high, *digits), radices)
+
+
+def _radices(forms: Sequence[Affine]) -> Iterator[Affine]:
+    """What may be the radix of the last digit of several indices: a factor of each of their products, times what
+    divides all their coefficients, plus a constant that goes with it: `i * w + i` is `i * (w + 1)`."""
+    terms = [(form, s, c) for form in forms for s, c in form.terms if s.factors]
+    if not terms:
+        return
+    common = [f for f in terms[0][1].factors if f.role != "loop" and all(f in s.factors for _, s, _ in terms)]
+    number = gcd(*(c for _, _, c in terms))
+    for symbol in dict.fromkeys(common):
+        form, product, c = terms[0]
+        rest = _quotient(product, symbol)
+        beside = form.coefficient(rest[0]) if len(rest) == 1 else 0
+        for extra in dict.fromkeys((0, beside * number // c if beside * number % c == 0 else 0)):
+            yield combine(scale(of_symbol(symbol), number), constant(extra))
+
+
+def _quotient(product: Symbol, factor: Symbol) -> tuple[Symbol, ...]:
+    position = product.factors.index(factor)
+    return product.factors[:position] + product.factors[position + 1 :]
+
+
+def _peel(table: SymbolTable, form: Affine, radix: Affine) -> tuple[Affine, Affine]:
+    """(high, low) with form = high * radix + low."""
+    symbol, number = radix.terms[0]
+    high, low = constant(0), form
+    for s, c in form.terms:
+        if s is symbol and c % number == 0:
+            part = constant(c // number)
+        elif symbol in s.factors and c % number == 0:
+            rest = _quotient(s, symbol)
+            part = scale(of_symbol(rest[0] if len(rest) == 1 else table.product(rest)), c // number)
+        else:
+            continue
+        high = combine(high, part)
+        low = combine(combine(low, of_symbol(s), -c), part, -radix.constant)
+    return high, low
+
+
+def _peeled(proof: Proof, access: Access, form: Affine, radix: Affine) -> tuple[Affine, Affine] | None:
+    """The two parts where the lower one is within the radix, perhaps after carrying one."""
+    high, low = _peel(proof.notes.state.table, form, radix)
+    if any(symbol.factors for symbol in low.symbols):
+        return None
+    for carry in (0, 1, -1):
+        moved = combine(low, radix, carry)
+        if _always(proof, access, moved, radix):
+            return combine(high, constant(carry), -1), moved
+    return (high, low) if _holds(proof, access, low, radix) else None
+
+
+def _always(proof: Proof, access: Access, form: Affine, below: Affine) -> bool:
+    """Whether 0 <= form < below wherever the access happens."""
+    try:
+        with proof.effort.bounded():
+            sides = (relate(form, "<", constant(0)), relate(form, ">=", below))
+            return all(guardable((*access.where, side)).is_empty() for side in sides)
+    except TooHard:
+        return False
+
+
+def _holds(proof: Proof, access: Access, form: Affine, below: Affine | None) -> bool:
+    """Whether 0 <= form (< below) wherever the access happens, or can be made so by the guard."""
+    sides = [relate(form, "<", constant(0))]
+    if below is not None:
+        sides.append(relate(form, ">=", below))
+    try:
+        with proof.effort.bounded():
+            return adopt(proof, access.stack, access.where, sides) is not None
+    except TooHard:
+        return False
+
+
+def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | None:
+    """Make it part of the guard that an index of digits stays below a size, and say so in words; None where the
+    greatest first digit is not simple."""
+    if any(s.role not in ("size", "scalar") for form in (*digits.radices, size) for s in form.symbols):
+        return None
+    try:
+        with proof.effort.bounded():
+            ends = [_end(access, digit) for digit in digits.digits]
+    except TooHard:
+        return None
+    if ends[0] is None:
+        return None
+    c, words = (f"{_product(ends, digits.radices, names)} <= {form_text(size, names)}" for names in ({}, proof.names))
+    proof.products[c] = words
+    proof.relied.add(access.stack[0] if access.stack else None)
+    return words
+
+
+def _product(ends: Sequence[Affine | None], radices: Sequence[Affine], names: Mapping[str, str]) -> str:
+    """One more than the greatest index, where each digit but the first may go up to its radix less one."""
+    form, text, is_sum = ends[0], "", False
+    for end, radix in zip(ends[1:], radices, strict=True):
+        last = radix if end is None else end
+        if form is not None and form.is_constant:
+            form = combine(scale(radix, form.constant - 1), last)
+        elif last == radix:
+            before = f"({text})" if is_sum else text
+            text, is_sum = f"{before if form is None else _factor(form, names)} * {_factor(radix, names)}", False
+            form = None
+        else:
+            before = f"({text} - 1)" if form is None else _factor(combine(form, constant(-1)), names)
+            text, is_sum = f"{before} * {_factor(radix, names)} + {form_text(last, names)}", True
+            form = None
+    return text if form is None else form_text(form, names)
+
+
+def _factor(form: Affine, names: Mapping[str, str]) -> str:
+    text = form_text(form, names)
+    return f"({text})" if len(form.terms) + bool(form.constant) > 1 else text
+
+
+def _end(access: Access, digit: Affine) -> Affine | None:
+    """One more than the greatest value of a digit, as one form of sizes and scalar arguments."""
+    here = Formula(f"d = {digit.text()}", digit.symbols)
+    symbols = ordered(symbol for formula in (*access.where, here) for symbol in formula.symbols)
+    known = {s.name: s for s in symbols if s.role in ("size", "scalar")}
+    points = only(build(access.where, ("d",), (here,)), known)
+    pieces = points.dim_max(0).get_pieces() if points.dim_has_upper_bound(isl.dim_type.set, 0) else []
+    if len(pieces) != 1:
+        return None
+    greatest = pieces[0][1]
+    if greatest.dim(isl.dim_type.div) or greatest.get_denominator_val() != 1:
+        return None
+    total = constant(greatest.get_constant_val().to_python() + 1)
+    for position in range(greatest.dim(isl.dim_type.param)):
+        name = greatest.get_dim_name(isl.dim_type.param, position) or ""
+        number = greatest.get_coefficient_val(isl.dim_type.param, position).to_python()
+        if number:
+            total = combine(total, of_symbol(known[name]), number)
+    return total

@@ -1,0 +1,153 @@
+"""What a proof of bounds is made of: conditions on sizes and scalar arguments, adopted one by one into the guard.
+
+A condition is adopted where it leaves the loops around its place room to run; values that are not known before the
+call never enter one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopwright.analysis import isl
+from loopwright.analysis.affine import Affine, Formula
+from loopwright.analysis.condition_text import as_text
+from loopwright.analysis.facts import Bounds
+from loopwright.analysis.sets import Effort, build, only, ordered, renamed
+from loopwright.analysis.trace import Trace
+
+ROOM = 4
+"""A guard must let every loop have this many iterations, or its accesses are checked in the code instead."""
+
+MOST_PIECES = 4
+"""A guard that is a choice of more than this many conditions is not worth its time and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """An index as a number of several digits: ((d0 * r1 + d1) * r2 + d2), each digit but the first within its radix,
+    and the first not negative: different digits are different elements."""
+
+    digits: tuple[Affine, ...]
+    radices: tuple[Affine, ...]
+
+
+@dataclass(slots=True)
+class Proof:
+    """Bounds found so far. `allowed`: the parameter values for which every proven access is within bounds; `products`:
+    further conditions, in C and in words, that isl cannot hold. `relied`: the outermost loops (None: no loop) of the
+    places that rely on them. `digits`: by the number of an access and the axis. `wanted`: the parameters that decide
+    whether a certain access is out of bounds."""
+
+    notes: Trace
+    names: Mapping[str, str]
+    allowed: isl.Set = field(default_factory=lambda: isl.Set("{ : }"))
+    products: dict[str, str] = field(default_factory=dict)
+    bounds: dict[int, tuple[Bounds, ...]] = field(default_factory=dict)
+    digits: dict[tuple[int, int], Digits] = field(default_factory=dict)
+    known: dict[object, Bounds] = field(default_factory=dict)
+    rooms: dict[tuple[str, ...], isl.Set] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort)
+    relied: set[str | None] = field(default_factory=set)
+    wanted: set[str] = field(default_factory=set)
+
+
+def context_of(notes: Trace) -> isl.Set:
+    """What is always true of the parameters: sizes are never negative, scalars are within their types."""
+    symbols = tuple(s for s in notes.state.table.symbols if s.role in ("size", "scalar"))
+    return build((Formula("true", symbols),))
+
+
+def _conditions(
+    proof: Proof, where: tuple[Formula, ...], outside: Sequence[Formula], reached: tuple[Formula, ...]
+) -> list[isl.Set]:
+    """For each way to be outside, the condition that it never happens: in the simplest form that says the same
+    wherever `reached` holds, or a stronger one where that is not simple."""
+    context = context_of(proof.notes)
+    found: list[isl.Set] = []
+    happens = None
+    for formula in outside:
+        violation = guardable((*where, formula))
+        if violation.is_empty():
+            continue
+        if happens is None:
+            happens = guardable(reached).intersect(context)
+        simple = violation.gist(happens).coalesce()
+        if simple.n_basic_set() > MOST_PIECES or _has_divisions(simple):
+            simple = violation.remove_divs().unshifted_simple_hull().to_set().gist(happens.remove_divs())
+        found.append(simple.complement().gist(context).coalesce().drop_unused_params())
+    return found
+
+
+def _by_loops(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    """What holds at a place in every call that reaches the loops around it. Conditions of branches that the sizes
+    decide are no part of it: a version for one size must not ask for that size."""
+    loops = [formula for name in stack if name in proof.notes.loops for formula in proof.notes.loops[name].domain]
+    sizes = [f for f in where if f not in loops and all(s.role in ("size", "scalar") for s in f.symbols)]
+    return tuple(formula for formula in where if formula not in sizes)
+
+
+def _has_divisions(points: isl.Set) -> bool:
+    return any(part.dim(isl.dim_type.div) > 0 for part in points.get_basic_sets())
+
+
+def adopt(
+    proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...], outside: Sequence[Formula], hopeless: bool = False
+) -> str | None:
+    """Make it part of the guard that a place is never outside, and say so in words; None where that would leave the
+    loops no room. `hopeless`: being outside is an error in any case, so that room does not matter."""
+    if hopeless:
+        context = context_of(proof.notes)
+        conditions = [guardable((*where, formula)).complement().gist(context).coalesce() for formula in outside]
+    else:
+        # Versions for one size must not ask for that size in every call; but where that takes too many words, they do.
+        reached = dict.fromkeys((_by_loops(proof, stack, where), where))
+        for known in reached:
+            conditions = _conditions(proof, where, outside, known)
+            if not conditions or proof.allowed.intersect(_all(conditions)).coalesce().n_basic_set() <= MOST_PIECES:
+                break
+    if not conditions:
+        return ""
+    condition = _all(conditions)
+    room = context_of(proof.notes) if hopeless else room_of(proof, stack)
+    for choice in (condition, *(part.to_set() for part in condition.get_basic_sets())):
+        allowed = proof.allowed.intersect(choice).coalesce()
+        if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
+            proof.allowed = allowed
+            proof.relied.add(stack[0] if stack else None)
+            return as_text(choice, proof.names)
+    return None
+
+
+def _all(conditions: Sequence[isl.Set]) -> isl.Set:
+    total = conditions[0]
+    for other in conditions[1:]:
+        total = total.intersect(other)
+    return total
+
+
+def guardable(formulas: Sequence[Formula]) -> isl.Set:
+    """The sizes and scalar arguments for which the formulas can hold at once."""
+    symbols = ordered(symbol for formula in formulas for symbol in formula.symbols)
+    return only(build(formulas), [s.name for s in symbols if s.role in ("size", "scalar")])
+
+
+def room_of(proof: Proof, stack: tuple[str, ...]) -> isl.Set:
+    """The parameters for which every loop around a place has ROOM iterations (fewer where it never can)."""
+    if stack in proof.rooms:
+        return proof.rooms[stack]
+    if not stack:
+        return context_of(proof.notes)
+    result = room_of(proof, stack[:-1])
+    around = [proof.notes.loops[name] for name in stack if name in proof.notes.loops]
+    if stack[-1] in proof.notes.loops:
+        note = around[-1]
+        x = note.symbol.name
+        domain = [formula for loop in around for formula in loop.domain]
+        fixed = [s.name for s in ordered(s for f in domain for s in f.symbols) if s.role in ("size", "scalar")]
+        one = only(build(domain), [*fixed, x])
+        far = isl.Set(f"[{x}, far] -> {{ : far >= {x} + {(ROOM - 1) * max(1, abs(note.step))} }}")
+        together = result.intersect(only(one.intersect(renamed(one, x, "far")).intersect(far), fixed))
+        result = result if together.is_empty() else together
+    proof.rooms[stack] = result
+    return result

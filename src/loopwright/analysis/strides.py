@@ -1,0 +1,57 @@
+"""How far each access moves in memory with every loop around it: what the choice of a loop order rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopwright.analysis.sets import LOCK
+from loopwright.analysis.trace import Access, Trace, traced
+from loopwright.ir.nodes import ArrayParam, Kernel, Load, Stmt, Store
+
+FAR = 1 << 40
+"""A stride of a row or more: another cache line each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One access. `strides`: for each loop around it, elements between two neighbouring iterations of that loop alone:
+    0, a small number, FAR, or None where it depends on data. `stmt`: the statement it stands in."""
+
+    node: Load | Store
+    stmt: Stmt
+    strides: Mapping[str, int | None]
+
+    @property
+    def array(self) -> str:
+        return self.node.array
+
+    @property
+    def is_write(self) -> bool:
+        return isinstance(self.node, Store)
+
+
+def walks(kernel: Kernel) -> tuple[Walk, ...]:
+    """Every access of a kernel, in the order of the text."""
+    with LOCK:
+        notes = traced(kernel)
+        layouts = {param.name: param.layout for param in kernel.params if isinstance(param, ArrayParam)}
+        return tuple(_walk(notes, access, layouts.get(access.array, "C")) for access in notes.accesses)
+
+
+def _walk(notes: Trace, access: Access, layout: str) -> Walk:
+    strides = {name: _stride(notes, access, layout, name) for name in access.stack if name in notes.loops}
+    return Walk(access.node, access.stmt, strides)
+
+
+def _stride(notes: Trace, access: Access, layout: str, name: str) -> int | None:
+    note = notes.loops[name]
+    total = 0
+    unit = {"C": len(access.index) - 1, "last": len(access.index) - 1, "F": 0, "first": 0}.get(layout, -1)
+    for axis, index in enumerate(access.index):
+        if any(name in s.birth and s is not note.symbol and s.role == "opaque" for s in index.symbols):
+            return None
+        coefficient = index.coefficient(note.symbol) * (note.step or 1)
+        if coefficient:
+            total += coefficient if axis == unit else FAR
+    return total

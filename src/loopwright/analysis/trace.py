@@ -1,0 +1,422 @@
+"""One walk through a kernel that notes every access and every check with what is known there.
+
+It owns the order of things: which loops and conditions surround a place, what names are worth there, and whether
+the place is surely reached. It decides nothing about safety; `dependence` and `bounds` do, from its notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, of_symbol, relate
+from loopwright.analysis.values import (
+    UNKNOWN,
+    Condition,
+    State,
+    condition_of,
+    initial_state,
+    size_of,
+    value_of,
+)
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Block,
+    Body,
+    Break,
+    Checked,
+    Continue,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Leave,
+    Load,
+    Logical,
+    Return,
+    Select,
+    Stmt,
+    Store,
+    While,
+)
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import bodies, children, own_expressions, statements
+
+_Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
+Jump = Break | Continue | Leave | Return
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One Load or Store. `stack`: names of the loops around it, outermost first, and `stmt` the statement it stands
+    in. `where`: conditions that hold there; `exact`: they are all of them, so the access happens wherever they hold.
+    `sure`: nothing before it can have ended the call in another way."""
+
+    node: Load | Store
+    stmt: Stmt
+    index: tuple[Affine, ...]
+    sizes: tuple[Affine, ...]
+    stack: tuple[str, ...]
+    where: tuple[Formula, ...]
+    exact: bool
+    sure: bool
+    number: int
+
+    @property
+    def array(self) -> str:
+        """The array's name."""
+        return self.node.array
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it is a Store."""
+        return isinstance(self.node, Store)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One Checked: `fails` is the condition of failure, None where it is not known."""
+
+    node: Checked
+    fails: Formula | None
+    stack: tuple[str, ...]
+    where: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNote:
+    """A For as forms: its variable, bounds and step (0: not constant), the loops around it, the variable's domain,
+    and what else holds there. regular: every iteration that the domain and the rest allow does happen."""
+
+    loop: For
+    symbol: Symbol
+    lower: Affine
+    upper: Affine
+    step: int
+    stack: tuple[str, ...]
+    domain: tuple[Formula, ...]
+    where: tuple[Formula, ...]
+    regular: bool
+
+
+@dataclass(slots=True)
+class Trace:
+    """All notes of one kernel, in the order of the text. `values`: what scalars and loop variables are worth before
+    each statement. `conditions`: what the condition of each `if` says, by the identity of the statement."""
+
+    state: State
+    accesses: list[Access] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
+    loops: dict[str, LoopNote] = field(default_factory=dict)
+    values: list[tuple[Stmt, dict[str, Affine]]] = field(default_factory=list)
+    conditions: dict[int, Condition] = field(default_factory=dict)
+
+
+def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
+    """Walk a kernel once. With the `table` of another trace, equal parameters have equal symbols in both."""
+    walker = _Walker(Trace(initial_state(kernel, table)))
+    walker.body(kernel.body)
+    return walker.notes
+
+
+_LAST: list[tuple[Kernel, Trace]] = []
+"""The kernels asked about last: several questions about one follow one another when a step is tried."""
+
+
+def traced(kernel: Kernel) -> Trace:
+    """The notes of a kernel, for questions that do not make a guard of them: they may be those of an earlier question
+    about the same kernel."""
+    for known, notes in _LAST:
+        if known is kernel:
+            return notes
+    notes = trace(kernel)
+    _LAST[:] = [(kernel, notes), *_LAST[:3]]
+    return notes
+
+
+def escapes(stmt: Stmt) -> list[Jump]:
+    """The jumps inside a statement (or the statement itself) that lead out of it."""
+    if isinstance(stmt, Break | Continue | Leave | Return):
+        return [stmt]
+    inner = [jump for body in bodies(stmt) for child in body for jump in escapes(child)]
+    match stmt:
+        case For() | While():
+            return [j for j in inner if not (isinstance(j, Break | Continue) and j.loop == stmt.name)]
+        case Block():
+            return [j for j in inner if not (isinstance(j, Leave) and j.block == stmt.name)]
+        case _:
+            return inner
+
+
+def assigned(body: Body) -> set[str]:
+    """The scalars that a body may give a value."""
+    return {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
+
+
+class _Walker:
+    """The walk. `where`, `exact` and `sure` describe the place it has come to."""
+
+    def __init__(self, notes: Trace) -> None:
+        self.notes = notes
+        self.state = notes.state
+        self.where: list[Formula] = []
+        self.exact = True
+        self.sure = True
+
+    # ---- places
+
+    @contextmanager
+    def _under(self, *formulas: Formula | None, exact: bool = True) -> Iterator[None]:
+        """Within the block, the formulas hold as well."""
+        mark, before = len(self.where), self.exact
+        self.where.extend(formula for formula in formulas if formula is not None)
+        self.exact = self.exact and exact
+        yield
+        del self.where[mark:]
+        self.exact = before
+
+    def _change(self, body: Body) -> None:
+        """Forget what a body may change: on entering a loop, and on leaving it."""
+        for stmt in statements(body):
+            match stmt:
+                case Assign():
+                    self.state.types[stmt.name] = stmt.value.type
+                    self.state.forget(stmt.name)
+                case Store():
+                    self.state.stored(stmt.array)
+                case Allocate():
+                    self.state.stored(stmt.array)
+                    for axis in range(len(stmt.shape)):
+                        self.state.sizes.pop((stmt.array, axis), None)
+                case _:
+                    pass
+
+    # ---- expressions
+
+    def expr(self, expr: Expr, stmt: Stmt) -> None:
+        """Note the accesses and checks of an expression, in the order of evaluation."""
+        match expr:
+            case Select():
+                self.expr(expr.condition, stmt)
+                condition = condition_of(self.state, expr.condition) if _touches(expr) else UNKNOWN
+                with self._under(condition.true, exact=condition.exact):
+                    self.expr(expr.then, stmt)
+                with self._under(condition.false, exact=condition.exact):
+                    self.expr(expr.otherwise, stmt)
+            case Logical():
+                self.expr(expr.left, stmt)
+                condition = condition_of(self.state, expr.left) if _touches(expr.right) else UNKNOWN
+                with self._under(condition.true if expr.op == "and" else condition.false, exact=condition.exact):
+                    self.expr(expr.right, stmt)
+            case Checked():
+                self.expr(expr.condition, stmt)
+                condition = condition_of(self.state, expr.condition)
+                self.notes.tests.append(Test(expr, condition.false, self.state.stack, tuple(self.where)))
+                with self._under(condition.true):
+                    self.expr(expr.value, stmt)
+                self.sure = False
+            case _:
+                for child in children(expr):
+                    self.expr(child, stmt)
+                if isinstance(expr, Load):
+                    self._access(expr, stmt)
+
+    def _access(self, node: Load | Store, stmt: Stmt) -> None:
+        index = tuple(value_of(self.state, axis) for axis in node.index)
+        sizes = tuple(size_of(self.state, node.array, axis) for axis in range(len(index)))
+        number = len(self.notes.accesses)
+        self.notes.accesses.append(
+            Access(node, stmt, index, sizes, self.state.stack, tuple(self.where), self.exact, self.sure, number)
+        )
+
+    # ---- statements
+
+    def body(self, body: Body) -> bool:
+        """Walk statements in order; whether the end of the body cannot be reached."""
+        mark, before = len(self.where), self.exact
+        ended = False
+        for stmt in body:
+            self.notes.values.append((stmt, dict(self.state.scalars)))
+            if not isinstance(stmt, While):  # a while condition is evaluated in the loop, by _while
+                for expr in own_expressions(stmt):
+                    self.expr(expr, stmt)
+            ended = self._stmt(stmt) or ended
+        del self.where[mark:]
+        self.exact = before
+        return ended
+
+    def _stmt(self, stmt: Stmt) -> bool:
+        match stmt:
+            case Assign():
+                self.state.types[stmt.name] = stmt.value.type
+                if stmt.value.type.is_float:
+                    self.state.forget(stmt.name)
+                else:
+                    self.state.scalars[stmt.name] = value_of(self.state, stmt.value)
+            case Store():
+                self._access(stmt, stmt)
+                self.state.stored(stmt.array)
+            case Allocate():
+                self.state.stored(stmt.array)
+                for axis, size in enumerate(stmt.shape):
+                    self.state.sizes[stmt.array, axis] = value_of(self.state, size)
+                self.sure = False
+            case For():
+                self._for(stmt)
+            case While():
+                self._while(stmt)
+            case If():
+                return self._if(stmt)
+            case Block():
+                ended = self.body(stmt.body)
+                left = any(isinstance(s, Leave) and s.block == stmt.name for s in statements(stmt.body))
+                if left:
+                    self._change(stmt.body)
+                self._after(stmt)
+                return ended and not left
+            case Break() | Continue() | Leave() | Return():
+                self.sure = self.sure and isinstance(stmt, Continue)
+                return True
+            case _:
+                assert_never(stmt)
+        return False
+
+    def _after(self, stmt: Stmt) -> None:
+        """After a statement with jumps out of it, the rest may not be reached."""
+        jumps = escapes(stmt)
+        if jumps:
+            self.exact = False
+        if any(not isinstance(jump, Continue) for jump in jumps):
+            self.sure = False
+
+    def _if(self, stmt: If) -> bool:
+        condition = self.notes.conditions[id(stmt)] = condition_of(self.state, stmt.condition)
+        before = self._snapshot()
+        with self._under(condition.true, exact=condition.exact):
+            then_ended = self.body(stmt.then)
+        after_then = self._snapshot()
+        self._restore(before)
+        with self._under(condition.false, exact=condition.exact):
+            otherwise_ended = self.body(stmt.otherwise)
+        if otherwise_ended:
+            self._restore(after_then)
+        elif not then_ended:
+            self._merge(after_then)
+        self._narrow(stmt, condition, then_ended, otherwise_ended)
+        return then_ended and otherwise_ended
+
+    def _narrow(self, stmt: If, condition: Condition, then_ended: bool, otherwise_ended: bool) -> None:
+        """Where one branch always leaves, the rest of the body stands under the other branch's condition."""
+        jumps = escapes(stmt)
+        if then_ended != otherwise_ended:
+            rest = condition.false if then_ended else condition.true
+            if rest is not None:
+                self.where.append(rest)
+            simple = condition.exact and len(jumps) == 1 and jumps[0] in (stmt.then + stmt.otherwise)
+            self.exact = self.exact and simple
+        elif jumps:
+            self.exact = False
+        if any(not isinstance(jump, Continue) for jump in jumps):
+            self.sure = False
+
+    def _snapshot(self) -> _Snapshot:
+        return dict(self.state.scalars), dict(self.state.versions), dict(self.state.sizes)
+
+    def _restore(self, saved: _Snapshot) -> None:
+        self.state.scalars, self.state.versions, self.state.sizes = (dict(saved[0]), dict(saved[1]), dict(saved[2]))
+
+    def _merge(self, other: _Snapshot) -> None:
+        """Where two paths meet, keep what they agree on."""
+        scalars, versions, sizes = other
+        for name in self.state.scalars.keys() | scalars.keys():
+            if self.state.scalars.get(name) != scalars.get(name):
+                self.state.forget(name)
+        for name in self.state.versions.keys() | versions.keys():
+            if self.state.versions.get(name) != versions.get(name):
+                self.state.counter += 1
+                self.state.versions[name] = (self.state.counter, self.state.stack)
+        for key in self.state.sizes.keys() | sizes.keys():
+            if self.state.sizes.get(key) != sizes.get(key):
+                self.state.sizes.pop(key, None)
+
+    # ---- loops
+
+    def _for(self, loop: For) -> None:
+        state = self.state
+        lower, upper, step = (value_of(state, e) for e in (loop.lower, loop.upper, loop.step))
+        stride = step.constant if step.is_constant else 0
+        sign = stride or (1 if step.interval(0)[0] > 0 else -1 if step.interval(0)[1] < 0 else 0)
+        outer = state.stack
+        symbol = state.table.loop((*outer, loop.name), lower, upper, sign)
+        state.stack = (*outer, loop.name)
+        self._change(loop.body)
+        state.scalars[loop.name] = of_symbol(symbol)
+        state.types[loop.name] = INT64
+        domain = self._domain(loop, of_symbol(symbol), lower, upper, sign)
+        if abs(stride) > 1:
+            distance = combine(of_symbol(symbol), lower, -1)
+            domain.append(Formula(f"{distance.text()} mod {abs(stride)} = 0", distance.symbols))
+        regular = self.exact and stride != 0 and not self._breaks(loop)
+        self.notes.loops[loop.name] = LoopNote(
+            loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular
+        )
+        with self._under(*domain, exact=stride != 0 and not self._breaks(loop)):
+            sure = self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
+            self.sure = sure
+            self.body(loop.body)
+        state.stack = outer
+        self._change(loop.body)
+        self._after(loop)
+
+    def _domain(self, loop: For, value: Affine, lower: Affine, upper: Affine, sign: int) -> list[Formula]:
+        """The variable between its bounds; a minimum or maximum as a bound is one bound for each operand."""
+        if sign > 0:
+            first = [relate(value, ">=", bound) for bound in self._bounds(loop.lower, lower, "max")]
+            return first + [relate(value, "<", bound) for bound in self._bounds(loop.upper, upper, "min")]
+        if sign < 0:
+            first = [relate(value, "<=", bound) for bound in self._bounds(loop.lower, lower, "min")]
+            return first + [relate(value, ">", bound) for bound in self._bounds(loop.upper, upper, "max")]
+        return []
+
+    def _bounds(self, expr: Expr, form: Affine, op: str) -> list[Affine]:
+        if isinstance(expr, Binary) and expr.op == op:
+            sides = ((side, value_of(self.state, side)) for side in (expr.left, expr.right))
+            return [bound for side, value in sides for bound in self._bounds(side, value, op)]
+        return [form]
+
+    @staticmethod
+    def _breaks(loop: For) -> bool:
+        """Whether some iterations may not happen though the bounds say so."""
+        return any(not isinstance(j, Continue) or j.loop != loop.name for s in loop.body for j in escapes(s))
+
+    def _while(self, loop: While) -> None:
+        state = self.state
+        outer = state.stack
+        state.stack = (*outer, loop.name)
+        self._change(loop.body)
+        self.sure = False
+        self.expr(loop.condition, loop)
+        condition = condition_of(state, loop.condition)
+        with self._under(condition.true, exact=False):
+            self.body(loop.body)
+        state.stack = outer
+        self._change(loop.body)
+        self._after(loop)
+
+
+def _touches(expr: Expr) -> bool:
+    """Whether an expression has accesses or checks, so that the conditions on it matter."""
+    return isinstance(expr, Load | Checked) or any(_touches(child) for child in children(expr))
+
+
+def _may_fail(stmt: Stmt) -> bool:
+    """Whether a statement may end the call other than by a wrong index."""
+    return isinstance(stmt, Allocate | While) or any(_checks(expr) for expr in own_expressions(stmt))
+
+
+def _checks(expr: Expr) -> bool:
+    return isinstance(expr, Checked) or any(_checks(child) for child in children(expr))

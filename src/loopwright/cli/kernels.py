@@ -1,0 +1,62 @@
+"""What the commands need of a kernel, the kernels that a script made, and finding one by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Protocol
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Kernel
+from loopwright.kernel import WATCHERS
+from loopwright.report.explanation import Explanation
+
+
+class Specialised(Protocol):
+    """A kernel for one kind of call. c_text: the generated C, '' where none was generated. scheduled: the same after
+    another schedule; raises ScheduleError."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def c_text(self) -> str: ...
+    def scheduled(self, steps: str, /) -> Specialised: ...
+
+
+class Recorded(Protocol):
+    """A decorated function. `specialise` prepares it for arguments of these types and runs nothing."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    def explanations(self) -> Sequence[Explanation]: ...
+    def specialisations(self) -> Sequence[Specialised]: ...
+    def specialise(self, *arguments: object) -> Specialised: ...
+
+
+@contextmanager
+def recording() -> Iterator[list[Recorded]]:
+    """A list of every kernel that is made inside the `with` block, which keeps them alive; sorted at its end."""
+    kernels: list[Recorded] = []
+    WATCHERS.append(kernels.append)
+    try:
+        yield kernels
+    finally:
+        WATCHERS.remove(kernels.append)
+        kernels.sort(key=lambda kernel: (kernel.file, kernel.line))
+
+
+def named(kernels: Sequence[Recorded], name: str) -> list[Recorded]:
+    """The kernels of this name; all of them where the name is empty."""
+    return [kernel for kernel in kernels if name in ("", kernel.name)]
+
+
+def where(kernel: Recorded) -> str:
+    """`spread (script.py:12)`."""
+    return f"{kernel.name} ({PurePath(kernel.file).name}:{kernel.line})"

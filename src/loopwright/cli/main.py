@@ -1,0 +1,104 @@
+"""The command `loopwright`: reading the command line. What each command does is in the file of its name."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loopwright.cli.config import config_table
+from loopwright.cli.devices import device_rows, device_table
+from loopwright.cli.explain import explain_script
+from loopwright.cli.refuse import existing_script
+from loopwright.cli.run import run_and_sum_up
+from loopwright.cli.show import KINDS, show, split_target
+from loopwright.cli.terminal import terminal
+from loopwright.config import current
+
+app = typer.Typer(
+    help="Plain Python loop nests over arrays, run correctly, safely and in parallel.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+# `explain` and `show` know their own options anywhere and pass the rest on; `run` only before the script.
+_PASSES_REST = {"ignore_unknown_options": True}
+_PASSES_ALL = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+Script = Annotated[Path, typer.Argument(help="A Python script.", metavar="SCRIPT")]
+Rest = Annotated[list[str] | None, typer.Argument(help="Passed on to the script.", metavar="ARGUMENT")]
+
+
+@app.command("run", context_settings=_PASSES_ALL)
+def _run(
+    script: Script,
+    arguments: Rest = None,
+    summary: Annotated[bool, typer.Option(help="Say for each kernel what ran, on stderr.")] = False,
+) -> None:
+    """Run a script as `python SCRIPT` would. Options of ours come before SCRIPT."""
+    raise typer.Exit(run_and_sum_up(existing_script(script), arguments or [], summary))
+
+
+@app.command("explain", context_settings=_PASSES_REST)
+def _explain(
+    script: Script,
+    arguments: Rest = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON; the script's own output goes to stderr.")] = False,
+) -> None:
+    """Run a script, then say of each kernel that it called: what was proven of each loop and array, and what ran."""
+    raise typer.Exit(explain_script(existing_script(script), arguments or [], json))
+
+
+@app.command("show", context_settings=_PASSES_REST)
+def _show(
+    target: Annotated[str, typer.Argument(help="SCRIPT:KERNEL, or SCRIPT for all kernels.", metavar="SCRIPT:KERNEL")],
+    arguments: Rest = None,
+    ir: Annotated[bool, typer.Option("--ir", help="The kernel as it runs, as IR text (the default).")] = False,
+    facts: Annotated[bool, typer.Option("--facts", help="What was proven of it.")] = False,
+    c: Annotated[bool, typer.Option("--c", help="The C that was generated.")] = False,
+    args: Annotated[str | None, typer.Option(help="Types of a call, such as 'float64[:, :], int'.")] = None,
+    steps: Annotated[
+        str | None, typer.Option(help="A schedule instead of ours: 'tile i 32 j 32; vectorize j'.")
+    ] = None,
+) -> None:
+    """Print what became of a kernel, for each kind of call that the script makes, or for the types in --args; with
+    --steps, what would become of it."""
+    path, name = split_target(target)
+    asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c), strict=True) if wanted]
+    raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
+
+
+@app.command("devices")
+def _devices() -> None:
+    """What there is to run on, how code gets there, and what is missing."""
+    terminal().print(device_table(device_rows(current())))
+
+
+@app.command("config")
+def _config() -> None:
+    """Every option, its value here, and the environment variable that sets it."""
+    terminal().print(config_table(current()))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"loopwright {version('loopwright')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """The entry point of the command."""
+    app(prog_name="loopwright")

@@ -1,0 +1,189 @@
+"""C text of expressions, shared by every code generator that writes C-like text. It knows types and operators; where
+arrays lie and which checks an access needs is its caller's business (the `Access` callable)."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol, assert_never
+
+from loopwright.ir.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Checked,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    Load,
+    Logical,
+    Select,
+    Unary,
+    Var,
+)
+from loopwright.ir.types import FLOAT32, Scalar
+
+VALUE_TYPE: dict[str, str] = {
+    "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
+    "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "float32": "float", "float64": "double",
+}  # fmt: skip
+MEMORY_TYPE: dict[str, str] = VALUE_TYPE | {"bool": "uint8_t"}
+
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_PLAIN = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "and": "&", "or": "|", "xor": "^"}
+_LIBRARY = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "gamma": "tgamma",
+            "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}  # fmt: skip
+_TESTS = ("isnan", "isinf", "isfinite", "signbit")
+
+
+class Environment(Protocol):
+    """What an expression's text needs from the function that it stands in."""
+
+    strict: bool
+
+    def variable(self, name: str) -> str: ...
+    def size(self, array: str, axis: int) -> str: ...
+    def load(self, node: Load) -> str: ...
+    def checked(self, node: Checked) -> str: ...
+
+
+def text_of(expr: Expr, env: Environment) -> str:
+    """C text with the value of `expr`, in parentheses wherever it is more than a name, a literal or a call."""
+    match expr:
+        case Const():
+            return literal(expr.value, expr.type)
+        case Var():
+            return env.variable(expr.name)
+        case Dim():
+            return env.size(expr.array, expr.axis)
+        case Load():
+            return env.load(expr)
+        case Checked():
+            return env.checked(expr)
+        case Unary():
+            return _unary(expr, text_of(expr.operand, env))
+        case Binary():
+            return _binary(expr, env)
+        case Compare():
+            return f"({text_of(expr.left, env)} {_COMPARE[expr.op]} {text_of(expr.right, env)})"
+        case Logical():
+            return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
+        case Select():
+            return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
+        case Cast():
+            return cast(text_of(expr.operand, env), expr.operand.type, expr.type)
+        case Call():
+            return _call(expr, [text_of(argument, env) for argument in expr.arguments])
+    assert_never(expr)
+
+
+def literal(value: bool | int | float, scalar: Scalar) -> str:
+    """A C literal of exactly this value and type."""
+    if scalar.kind == "bool":
+        return "true" if value else "false"
+    if scalar.is_integer:
+        return _integer(int(value), scalar)
+    number = float(value)
+    if math.isnan(number) or math.isinf(number):
+        name = "NAN" if math.isnan(number) else "INFINITY" if number > 0 else "-INFINITY"
+        return f"(({VALUE_TYPE[scalar.name]}){name})"
+    text = repr(float(FLOAT32.dtype.type(number)) if scalar == FLOAT32 else number)
+    text += "" if any(mark in text for mark in ".en") else ".0"
+    text += "f" if scalar == FLOAT32 else ""
+    return f"({text})" if text.startswith("-") else text
+
+
+def _integer(value: int, scalar: Scalar) -> str:
+    if scalar.kind == "uint":
+        return f"UINT64_C({value})" if scalar.bits == 64 else f"(({VALUE_TYPE[scalar.name]}){value}u)"
+    if value == -(1 << 63):
+        return "INT64_MIN"
+    if scalar.bits == 64:
+        return f"{value}L" if value >= 0 else f"(-{-value}L)"
+    return f"(({VALUE_TYPE[scalar.name]}){value})"
+
+
+def _narrowed(text: str, scalar: Scalar) -> str:
+    """C computes narrow integers as int: bring the value back into its type, which wraps."""
+    if scalar.kind == "bool" or (scalar.is_integer and scalar.bits < 32):
+        return f"(({VALUE_TYPE[scalar.name]}){text})"
+    return text
+
+
+def _unary(expr: Unary, operand: str) -> str:
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    match expr.op:
+        case "not":
+            return f"(!{operand})"
+        case "invert":
+            return f"(!{operand})" if scalar.kind == "bool" else _narrowed(f"(~{operand})", scalar)
+        case "neg":
+            return f"(-{operand})" if scalar.is_float else f"(({name})(0 - {operand}))"
+        case "abs":
+            if scalar.is_float:
+                return f"fabs{'f' if scalar == FLOAT32 else ''}({operand})"
+            return operand if scalar.kind != "int" else f"LW_ABS({name}, {operand})"
+    assert_never(expr.op)
+
+
+def _binary(expr: Binary, env: Environment) -> str:
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    left, right = text_of(expr.left, env), text_of(expr.right, env)
+    match expr.op:
+        case "add" | "sub" | "mul" | "truediv" | "and" | "or" | "xor":
+            return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
+        case "floordiv" | "mod":
+            return _division(expr, left, right)
+        case "shl" | "shr":
+            return f"lw_{expr.op}_{scalar.name}({left}, {right})"
+        case "min" | "max":
+            return f"LW_{expr.op.upper()}({name}, {left}, {right})"
+        case "pow":
+            return _power(expr, left, right, env.strict)
+    assert_never(expr.op)
+
+
+def _division(expr: Binary, left: str, right: str) -> str:
+    divisor = expr.right.value if isinstance(expr.right, Const) else 0
+    scalar = expr.type
+    if scalar.kind == "int" and isinstance(divisor, int) and divisor > 0 and divisor & (divisor - 1) == 0:
+        # Arithmetic shifts and masks round to minus infinity by themselves.
+        if expr.op == "floordiv":
+            return _narrowed(f"({left} >> {divisor.bit_length() - 1})", scalar)
+        return _narrowed(f"({left} & {divisor - 1})", scalar)
+    return f"lw_{expr.op}_{scalar.name}({left}, {right})"
+
+
+def _power(expr: Binary, left: str, right: str, strict: bool) -> str:
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    exponent = expr.right.value if isinstance(expr.right, Const) else None
+    if (scalar.is_integer or not strict) and exponent in (2, 3):
+        return f"LW_{'SQUARE' if exponent == 2 else 'CUBE'}({name}, {left})"
+    if scalar.is_float:
+        return f"pow{'f' if scalar == FLOAT32 else ''}({left}, {right})"
+    return f"(({name})lw_ipow((uint64_t){left}, (uint64_t){right}))"
+
+
+def cast(text: str, source: Scalar, target: Scalar) -> str:
+    """C text that converts a value as the IR's Cast does."""
+    if source == target:
+        return text
+    if target.kind == "bool":
+        return f"({text} != 0)"
+    name = VALUE_TYPE[target.name]
+    if source.is_float and target.is_integer:
+        function = "lw_touint" if target.name == "uint64" else "lw_toint"
+        return f"(({name}){function}_{source.name}({text}))"
+    return f"(({name}){text})"
+
+
+def _call(expr: Call, arguments: list[str]) -> str:
+    first = expr.arguments[0].type
+    joined = ", ".join(arguments)
+    if expr.function in _TESTS:
+        return f"({expr.function}({joined}) != 0)"
+    if expr.function in ("maximum", "minimum", "fmax", "fmin"):
+        return f"lw_{expr.function}_{first.name}({joined})"
+    library = _LIBRARY.get(expr.function, expr.function)
+    return f"{library}{'f' if first == FLOAT32 else ''}({joined})"

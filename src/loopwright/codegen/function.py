@@ -1,0 +1,213 @@
+"""`Function`: one C function under construction, and `Writer`: what all functions of a program share.
+
+A Function finds out its own parameters: every identifier that its text uses and does not declare comes in from
+outside. So a loop's body becomes a function of its own without any list being kept by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from loopwright.analysis.facts import Bounds, Facts
+from loopwright.codegen.arrays import ArrayText, arrays_of
+from loopwright.codegen.c_text import VALUE_TYPE, text_of
+from loopwright.codegen.names import Names
+from loopwright.codegen.program import Site
+from loopwright.ir.nodes import Assign, Binary, Checked, Const, Dim, Expr, For, Kernel, Load, Location, Store, Var
+from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.walk import loops, statements
+
+UNPROVEN = Bounds("checked", "every access is checked", may_be_negative=True)
+INSIDE = Bounds("proven", "tested where the loop is entered")
+
+
+@dataclass
+class Function:
+    """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
+    outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
+    the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so."""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+    declared: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, None] = field(default_factory=dict)
+    buffers: list[str] = field(default_factory=list)
+    scoped: set[str] = field(default_factory=set)
+    replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    depth: int = 1
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+
+class Writer:
+    """The state of one program's generation; also the environment of its expressions (c_text.Environment)."""
+
+    def __init__(self, kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> None:
+        self.kernel, self.facts, self.strict = kernel, facts, strict
+        self.check_all = check_all
+        self.names = Names()
+        self.arrays: dict[str, ArrayText] = arrays_of(kernel, self.names)
+        self.scalars: dict[str, Scalar] = {param.name: param.type for param in kernel.scalars}
+        for stmt in statements(kernel.body):
+            if isinstance(stmt, Assign):
+                self.scalars[stmt.name] = stmt.value.type
+        self.loops = {name: loop for name, loop in loops(kernel).items() if isinstance(loop, For)}
+        self.scalars |= dict.fromkeys(self.loops, INT64)
+        self.sites: list[Site] = []
+        self.finished: list[str] = []
+        self.parallel: list[str] = []  # names of the loops that were written for several threads
+        self.notes: list[tuple[str, str]] = []  # of loops by name: what was decided for them, for people
+        self.inside: frozenset[tuple[int, int]] = frozenset()  # accesses (id, axis) that a test has freed of checks
+        self.function = Function("lw_kernel")
+        self.types = self._types()
+        self.write_loop: Callable[[For], None]
+
+    def _types(self) -> dict[str, str]:
+        types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}
+        restrict = "" if self.kernel.overlap else "restrict "
+        for array in self.arrays.values():
+            types |= dict.fromkeys(array.symbols, "int64_t")
+            types[array.pointer] = f"{array.pointer_type}{restrict}"
+        return types | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"}
+
+    # ---- identifiers --------------------------------------------------------------------------------------------
+
+    def use(self, identifier: str) -> str:
+        """The identifier, noted as coming from outside unless this function declares it."""
+        if identifier not in self.function.declared and identifier not in self.function.scoped:
+            self.function.parameters[identifier] = None
+        return identifier
+
+    def declare(self, identifier: str, start: str = "0") -> str:
+        """The identifier as a local of this function, of the type that it has everywhere."""
+        self.function.declared.setdefault(identifier, f"{self.types[identifier]} {identifier} = {start};")
+        return identifier
+
+    def fresh(self, wanted: str, ctype: str) -> str:
+        """A new identifier of this C type; not declared yet."""
+        identifier = self.names.fresh(wanted)
+        self.types[identifier] = ctype
+        return identifier
+
+    def line(self, text: str) -> None:
+        self.function.line(text)
+
+    def text(self, expr: Expr) -> str:
+        return text_of(expr, self)
+
+    # ---- c_text.Environment -------------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> str:
+        renamed = self.function.renamed.get(name)
+        return renamed if renamed is not None else self.use(self.names.of(name))
+
+    def size(self, array: str, axis: int) -> str:
+        text = self.arrays[array].sizes[axis]
+        return f"{text}L" if text[0].isdigit() else self.use(text)
+
+    def load(self, node: Load) -> str:
+        text = self.element(node)
+        return f"({text} != 0)" if node.type.kind == "bool" else text
+
+    def checked(self, node: Checked) -> str:
+        value = self.text(node.value)
+        if not self.check_all and self.facts.bounds_of(node)[0].kind == "proven":
+            return value
+        self.use("failure")
+        return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, '', 0, node.at)})"
+
+    # ---- accesses -----------------------------------------------------------------------------------------------
+
+    def bounds_of(self, node: Load | Store) -> tuple[Bounds, ...]:
+        if self.check_all:
+            return (UNPROVEN,) * len(node.index)
+        found = self.facts.bounds_of(node)
+        if self.inside:
+            key = id(node)
+            return tuple(INSIDE if (key, axis) in self.inside else bounds for axis, bounds in enumerate(found))
+        return found
+
+    def element(self, node: Load | Store) -> str:
+        """C text of the element that a Load or Store names (an lvalue), with the checks that it needs."""
+        replaced = self.function.replaced.get((node.array, node.index))
+        if replaced is not None:
+            return replaced
+        array = self.arrays[node.array]
+        for symbol in array.address_symbols:
+            self.use(symbol)
+        bounds = self.bounds_of(node)
+        index = tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
+        return array.element_at(index)
+
+    def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
+        size = self.size(node.array, axis)
+        if bounds.kind == "checked":
+            self.use("failure")
+            return f"LW_INDEX({self.text(expr)}, {size}, {self.site('bounds', node.array, axis, node.at)})"
+        if bounds.may_be_negative:
+            if isinstance(expr, Const):
+                return self.text(Binary("add", Dim(node.array, axis), expr))
+            return f"lw_wrap({self.text(expr)}, {size})"
+        return self.text(expr)
+
+    def site(self, kind: str, array: str, axis: int, at: Location | None) -> int:
+        """The number of a place that may fail."""
+        self.sites.append(Site(kind, array, axis, at))
+        return len(self.sites) - 1
+
+    def may_fail(self, node: Load | Store | Checked) -> bool:
+        """Whether the text of this node contains a check."""
+        if isinstance(node, Checked):
+            return self.check_all or self.facts.bounds_of(node)[0].kind == "checked"
+        return any(bounds.kind == "checked" for bounds in self.bounds_of(node))
+
+    def in_range(self, expr: Expr) -> bool:
+        """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar
+        arguments, and loops over these. What data says may be anywhere."""
+        match expr:
+            case Const() | Dim():
+                return True
+            case Var(name=name):
+                loop = self.loops.get(name)
+                if loop is None:
+                    return any(param.name == name for param in self.kernel.scalars)
+                return self.in_range(loop.lower) and self.in_range(loop.upper)
+            case Binary(op="add" | "sub" | "mul" | "min" | "max"):
+                return self.in_range(expr.left) and self.in_range(expr.right)
+        return False
+
+    # ---- finishing a function -----------------------------------------------------------------------------------
+
+    def finish(self, part: Function) -> None:
+        """Append the text of a function whose body is complete."""
+        given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
+        body = "\n".join(part.lines)
+        used = [text for identifier, text in part.declared.items() if _mentions(body, identifier)]
+        declarations = [f"  {text}" for text in used]
+        ending = [f"  free({buffer});" for buffer in part.buffers]
+        lines = [
+            f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
+            "  int lw_status = 1;",
+            *declarations,
+            *part.lines,
+            "  lw_status = 0;",
+            *(["lw_leave:"] if "goto lw_leave" in body or "LW_" in body else []),
+            *ending,
+            "  return lw_status;",
+            "}",
+        ]
+        self.finished.append("\n".join(lines))
+
+
+def _mentions(text: str, identifier: str) -> bool:
+    start = text.find(identifier)
+    while start >= 0:
+        before = text[start - 1] if start else " "
+        after = text[start + len(identifier) : start + len(identifier) + 1] or " "
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        start = text.find(identifier, start + 1)
+    return False

@@ -1,0 +1,235 @@
+"""C text of loops: sequential ones, and innermost ones for vector lanes. Parallel ones are in `codegen/parallel.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from loopwright.analysis.facts import Reduction
+from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.function import Writer
+from loopwright.codegen.reduce import combine, identity, simd_operator
+from loopwright.codegen.statements import may_fail, write_body
+from loopwright.ir.nodes import Allocate, Assign, Binary, Checked, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import statements, subexpressions
+
+FEWEST = 16  # iterations of a reduction that are worth vector lanes
+UNROLLED = 16  # iterations of a loop that is written out
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A reduction whose partial result is kept in the C variable `variable`. `store`: one of the updates, where the
+    target is an array element; None for a scalar."""
+
+    reduction: Reduction
+    scalar: Scalar
+    variable: str
+    store: Store | None
+
+
+def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
+    """The loop as it stands, behind an optional pragma."""
+    variable = w.names.of(loop.name)
+    lower, upper = w.text(loop.lower), w.text(loop.upper)
+    w.function.scoped.add(variable)
+    step = loop.step.value if isinstance(loop.step, Const) else None
+    trip = constant_trip(loop, w)
+    if trip is not None:
+        # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
+        w.line(f"{{ const int64_t lw_lower = {lower};")
+        if pragma or _unrolled(loop, trip, w):
+            w.line(pragma or f"#pragma GCC unroll {trip}")
+        w.line(f"for (int64_t lw_k = 0; lw_k < {trip}; ++lw_k) {{")
+        w.line(f"  const int64_t {variable} = lw_lower + lw_k{'' if step == 1 else f' * {step}'};")
+    elif step in (1, -1):
+        w.line(f"{{ const int64_t lw_upper = {upper};")
+        if pragma:
+            w.line(pragma)
+        sign, advance = ("<", "++") if step == 1 else (">", "--")
+        w.line(f"for (int64_t {variable} = {lower}; {variable} {sign} lw_upper; {advance}{variable}) {{")
+    else:
+        # Counting iterations cannot overflow; adding the step to the variable could.
+        w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
+        w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
+        if pragma:
+            w.line(pragma)
+        w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
+        w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
+    w.function.depth += 1
+    write_body(loop.body, w)
+    w.function.depth -= 1
+    w.line("}}")
+    w.function.scoped.discard(variable)
+
+
+def constant_trip(loop: For, w: Writer) -> int | None:
+    """The number of iterations of a loop from a place that is no constant to one a constant distance on; None where
+    it is not constant, or where the end might wrap: then there would be none."""
+    if w.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
+        return None
+    (start, first), (end, last) = _parted(loop.lower), _parted(loop.upper)
+    if start is None or start != end or not w.in_range(start):
+        return None
+    return len(range(first, last, int(loop.step.value)))
+
+
+def _parted(expr: Expr) -> tuple[Expr | None, int]:
+    """An expression as (what is not constant, the constant that is added to it)."""
+    match expr:
+        case Const():
+            return None, int(expr.value)
+        case Binary(op="add" | "sub", right=Const() as known):
+            base, rest = _parted(expr.left)
+            return base, rest + (int(known.value) if expr.op == "add" else -int(known.value))
+    return expr, 0
+
+
+def _unrolled(loop: For, trip: int, w: Writer) -> bool:
+    """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
+    inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    return (
+        trip <= UNROLLED
+        and bool(inner)
+        and all(isinstance(stmt, For) and constant_trip(stmt, w) is not None for stmt in inner)
+    )
+
+
+def write_vector(loop: For, w: Writer) -> None:
+    """An innermost loop whose iterations need no order, for the lanes of vector registers."""
+    found = w.facts.loops[loop.name]
+    if not _lanes_possible(loop, w):
+        write_sequential(loop, w)
+        return
+    if not found.reductions:
+        write_sequential(loop, w, "#pragma GCC ivdep")
+        return
+    partials = partials_of(loop, w)
+    if partials is None or not simd_clause(partials) or is_short(loop):
+        write_sequential(loop, w)
+        return
+    # Setting up lanes and adding them together costs more than a short loop does.
+    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
+    w.line(f"if ({trip} >= {FEWEST}) {{")
+    w.function.depth += 1
+    for partial in partials:
+        w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
+    with standing_in(partials, w):
+        write_sequential(loop, w, simd_pragma(loop, partials, w))
+    for partial in partials:
+        target = target_of(partial, w)
+        w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
+    w.function.depth -= 1
+    w.line("} else {")
+    w.function.depth += 1
+    write_sequential(loop, w)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def is_short(loop: For) -> bool:
+    """Whether a loop is known to have too few iterations for vector lanes, or for a test at its entry."""
+    bounds = (loop.lower, loop.upper, loop.step)
+    values = [int(bound.value) for bound in bounds if isinstance(bound, Const)]
+    return len(values) == 3 and values[2] != 0 and len(range(*values)) < FEWEST
+
+
+def vector_pragma(loop: For, partials: tuple[Partial, ...], w: Writer) -> str:
+    """The pragma for a loop that is innermost and whose partial results are set up already; '' for none."""
+    if any(isinstance(stmt, For) for stmt in statements(loop.body)) or not _lanes_possible(loop, w):
+        return ""
+    reductions = w.facts.loops[loop.name].reductions
+    if not reductions:
+        return "#pragma GCC ivdep" if w.facts.loops[loop.name].verdict == "parallel" else ""
+    if len(partials) != len(reductions) or not simd_clause(partials):
+        return ""
+    inexact = any(not partial.reduction.exact or partial.scalar.is_float for partial in partials)
+    return "" if w.strict and inexact else simd_pragma(loop, partials, w)
+
+
+def _lanes_possible(loop: For, w: Writer) -> bool:
+    if may_fail(loop.body, w):
+        return False
+    # A local array that each iteration has for itself is one piece of memory for all lanes.
+    own = w.facts.loops[loop.name].private
+    return not any(
+        isinstance(stmt, Allocate) or (isinstance(stmt, Store) and stmt.array in own) for stmt in statements(loop.body)
+    )
+
+
+def partials_of(loop: For, w: Writer) -> tuple[Partial, ...] | None:
+    """One Partial for each reduction into a scalar or one array element; None where some reduction is neither."""
+    partials: list[Partial] = []
+    for reduction in w.facts.loops[loop.name].reductions:
+        if reduction.kind == "scalar":
+            scalar = w.scalars[reduction.target]
+            store = None
+        else:
+            stores = [s for s in statements(loop.body) if isinstance(s, Store) and s.array == reduction.target]
+            # Only one element, named alike outside the loop and surely in bounds, can be kept in a variable.
+            if reduction.kind == "scatter" or len({store.index for store in stores}) != 1:
+                return None
+            store = stores[0]
+            if any(w.may_fail(one) for one in stores) or not _known_outside(store, loop):
+                return None
+            scalar = w.arrays[reduction.target].element
+        variable = w.names.fresh(f"{w.names.of(reduction.target)}sum")
+        partials.append(Partial(reduction, scalar, variable, store))
+    return tuple(partials)
+
+
+def _known_outside(store: Store, loop: For) -> bool:
+    changing = {s.name for s in statements((loop,)) if isinstance(s, Assign | For)}
+    parts = [part for index in store.index for part in subexpressions(index)]
+    return not any(isinstance(p, Load | Checked) or (isinstance(p, Var) and p.name in changing) for p in parts)
+
+
+@contextmanager
+def standing_in(partials: tuple[Partial, ...], w: Writer) -> Iterator[None]:
+    """Inside, the targets of the reductions mean the partial results; after it, what they meant before (which may be
+    the partial result of a loop further out)."""
+    part = w.function
+    before = part.renamed, part.replaced
+    part.renamed, part.replaced = dict(part.renamed), dict(part.replaced)
+    for partial in partials:
+        part.scoped.add(partial.variable)
+        if partial.store is None:
+            part.renamed[partial.reduction.target] = partial.variable
+        else:
+            part.replaced[partial.store.array, partial.store.index] = partial.variable
+    yield
+    part.renamed, part.replaced = before
+
+
+def target_of(partial: Partial, w: Writer) -> str:
+    """C text of what a partial result is finally put into."""
+    if partial.store is None:
+        return w.variable(partial.reduction.target)
+    return w.element(partial.store)
+
+
+def _start(partial: Partial) -> str:
+    return identity(partial.reduction.op, partial.scalar)
+
+
+def simd_clause(partials: tuple[Partial, ...]) -> str:
+    """OpenMP's reduction clauses, or '' where one of them has no operator there."""
+    clauses = []
+    for partial in partials:
+        operator = simd_operator(partial.reduction, partial.scalar)
+        if operator is None:
+            return ""
+        clauses.append(f"reduction({operator}:{partial.variable})")
+    return " ".join(clauses)
+
+
+def simd_pragma(loop: For, partials: tuple[Partial, ...], w: Writer) -> str:
+    """The pragma that lets the lanes have partial results of their own."""
+    found = w.facts.loops[loop.name]
+    last = [w.names.of(name) for name in found.last if name in w.scalars]
+    private = [w.names.of(name) for name in found.private if name in w.scalars and name not in found.last]
+    pragma = f"#pragma omp simd {simd_clause(partials)}"
+    pragma += f" private({', '.join(private)})" if private else ""
+    return pragma + (f" lastprivate({', '.join(last)})" if last else "")

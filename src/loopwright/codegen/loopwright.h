@@ -1,0 +1,201 @@
+/* The calling convention between generated code and its callers, and the meaning of the operators that C does not
+   have or leaves undefined. Generated text starts with this file. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#include <stdbool.h>
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#define omp_get_thread_num() 0
+#define omp_get_num_threads() 1
+#endif
+
+typedef union { int64_t i; uint64_t u; double d; float f; } lw_slot;
+
+typedef struct { int64_t site, index, size; } lw_failure; /* site < 0: none */
+
+typedef struct {
+  char *const *data;              /* per argument position, then per result array; NULL for scalars */
+  const int64_t *const *shape;    /* likewise, in elements */
+  const int64_t *const *strides;  /* likewise, in bytes */
+  const lw_slot *scalars;         /* per argument position */
+  lw_slot *returned;              /* per returned scalar */
+  int64_t threads;                /* how many threads may be used, at least 1 */
+  lw_failure *failure;
+} lw_call;
+
+#define LW_RARE(x) __builtin_expect(!!(x), 0)
+#define LW_PART static __attribute__((noinline, unused))
+#define LW_PURE static inline __attribute__((always_inline, unused))
+
+/* Elements that may stand at any address (fields of packed records, unaligned buffers). */
+#define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))
+LW_UNALIGNED(int16_t, lw_u_int16_t);
+LW_UNALIGNED(int32_t, lw_u_int32_t);
+LW_UNALIGNED(int64_t, lw_u_int64_t);
+LW_UNALIGNED(uint16_t, lw_u_uint16_t);
+LW_UNALIGNED(uint32_t, lw_u_uint32_t);
+LW_UNALIGNED(uint64_t, lw_u_uint64_t);
+LW_UNALIGNED(float, lw_u_float);
+LW_UNALIGNED(double, lw_u_double);
+
+/* The first failure is kept; later ones, of this or of other threads, are dropped. */
+LW_PART void lw_fail(lw_failure *failure, int64_t site, int64_t index, int64_t size) {
+  int64_t none = -1;
+  if (__atomic_compare_exchange_n(&failure->site, &none, site, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    failure->index = index;
+    failure->size = size;
+  }
+}
+
+LW_PURE int64_t lw_wrap(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
+
+/* An index checked as Python does: -size <= index < size, or the failure is recorded and the function is left. */
+#define LW_INDEX(expression, count, site)                                                   \
+  ({                                                                                        \
+    int64_t lw_x = (expression);                                                            \
+    const int64_t lw_n = (count);                                                           \
+    if (LW_RARE((uint64_t)lw_x >= (uint64_t)lw_n)) {                                        \
+      if (lw_x >= 0 || lw_x < -lw_n) { lw_fail(failure, site, lw_x, lw_n); goto lw_leave; } \
+      lw_x += lw_n;                                                                         \
+    }                                                                                       \
+    lw_x;                                                                                   \
+  })
+
+/* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
+LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
+  return (first >= 0) & (first <= last) & (last < size);
+}
+
+#define LW_CHECKED(condition, value, site)                                       \
+  ({                                                                             \
+    if (LW_RARE(!(condition))) { lw_fail(failure, site, 0, 0); goto lw_leave; } \
+    value;                                                                       \
+  })
+
+/* The number of iterations of range(lower, upper, step); step is not 0. */
+LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
+  if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
+  return lower > upper ? (int64_t)(((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step) + 1) : 0;
+}
+
+/* How many threads a loop of `trip` iterations and `work` elementary operations deserves. */
+LW_PURE int64_t lw_team(int64_t threads, int64_t trip, double work, double grain) {
+  double most = work / grain;
+  if (most < (double)threads) threads = (int64_t)most;
+  if (trip < threads) threads = trip;
+  return threads < 1 ? 1 : threads;
+}
+
+/* Where piece `at` of `pieces` equal ones begins. */
+LW_PURE int64_t lw_cut(int64_t count, int64_t at, int64_t pieces) {
+  const int64_t each = count / pieces, more = count % pieces;
+  return at * each + (at < more ? at : more);
+}
+
+/* How many pieces are worth their handing out: `fewest` to `most` a thread, a whole number for each. */
+LW_PURE int64_t lw_handed(int64_t threads, double work, int64_t fewest, int64_t most) {
+  const double each = work / 5000.0 / (double)threads;
+  return threads * (each < (double)fewest ? fewest : each > (double)most ? most : (int64_t)each);
+}
+
+/* Which of `threads` owns a block of a target: well mixed, so that busy parts of it have several owners. */
+LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
+  return (int64_t)((uint64_t)((uint32_t)block * UINT32_C(0x9E3779B1)) * (uint64_t)threads >> 32);
+}
+
+/* Room for a local array of n elements: keeps the block that is there where it is large enough. */
+LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
+  if (old && *capacity >= bytes) return old;
+  free(old);
+  *capacity = bytes;
+  return malloc(bytes > 0 ? (size_t)bytes : 1);
+}
+
+/* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. */
+#define LW_DIVISION(type, suffix)                                  \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {              \
+    if (LW_RARE(b == 0)) return 0;                                 \
+    if (LW_RARE(b == (type)-1)) return (type)(0 - (uint64_t)a);    \
+    type q = (type)(a / b);                                        \
+    return (type)(q - ((a % b != 0) & ((a < 0) != (b < 0))));      \
+  }                                                                \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                   \
+    if (LW_RARE(b == 0 || b == (type)-1)) return 0;                \
+    type r = (type)(a % b);                                        \
+    return (type)(r + (((r != 0) & ((r < 0) != (b < 0))) ? b : 0)); \
+  }
+LW_DIVISION(int8_t, int8)
+LW_DIVISION(int16_t, int16)
+LW_DIVISION(int32_t, int32)
+LW_DIVISION(int64_t, int64)
+#define LW_UDIVISION(type, suffix)                                                             \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) { return LW_RARE(b == 0) ? 0 : (type)(a / b); } \
+  LW_PURE type lw_mod_##suffix(type a, type b) { return LW_RARE(b == 0) ? 0 : (type)(a % b); }
+LW_UDIVISION(uint8_t, uint8)
+LW_UDIVISION(uint16_t, uint16)
+LW_UDIVISION(uint32_t, uint32)
+LW_UDIVISION(uint64_t, uint64)
+
+/* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
+#define LW_SHIFT(type, utype, suffix, bits)                                                                    \
+  LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)(a >> b) : (type)(a < 0 ? -1 : 0); }
+LW_SHIFT(int8_t, uint8_t, int8, 8)
+LW_SHIFT(int16_t, uint16_t, int16, 16)
+LW_SHIFT(int32_t, uint32_t, int32, 32)
+LW_SHIFT(int64_t, uint64_t, int64, 64)
+LW_SHIFT(uint8_t, uint8_t, uint8, 8)
+LW_SHIFT(uint16_t, uint16_t, uint16, 16)
+LW_SHIFT(uint32_t, uint32_t, uint32, 32)
+LW_SHIFT(uint64_t, uint64_t, uint64, 64)
+
+LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  while (exponent) {
+    if (exponent & 1) result *= base;
+    base *= base;
+    exponent >>= 1;
+  }
+  return result;
+}
+
+/* Python's min and max, of any type: the first operand stays unless the second is truly less or greater. */
+#define LW_MIN(type, a, b) ({ const type lw_a = (a), lw_b = (b); lw_b < lw_a ? lw_b : lw_a; })
+#define LW_MAX(type, a, b) ({ const type lw_a = (a), lw_b = (b); lw_b > lw_a ? lw_b : lw_a; })
+#define LW_ABS(type, a) ({ const type lw_a = (a); lw_a < 0 ? (type)-lw_a : lw_a; })
+#define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
+#define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
+
+/* Floats: NumPy's floor division, modulo, maximum, minimum. */
+#define LW_FLOAT(type, suffix, f)                                                                      \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                                                       \
+    type m = fmod##f(a, b);                                                                            \
+    if (LW_RARE(b == 0)) return m;                                                                     \
+    if (m != 0) return (b < 0) != (m < 0) ? m + b : m;                                                 \
+    return copysign##f(0, b);                                                                          \
+  }                                                                                                    \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {                                                  \
+    if (LW_RARE(b == 0)) return a / b;                                                                 \
+    type m = fmod##f(a, b), q = (a - m) / b;                                                           \
+    if (m != 0 && (b < 0) != (m < 0)) q -= 1;                                                          \
+    if (q == 0) return copysign##f(0, a / b);                                                          \
+    type w = floor##f(q);                                                                              \
+    return q - w > (type)0.5 ? w + 1 : w;                                                              \
+  }                                                                                                    \
+  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a >= b ? a : b; }                \
+  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a <= b ? a : b; }                \
+  LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }                   \
+  LW_PURE type lw_fmin_##suffix(type a, type b) { return b != b || a <= b ? a : b; }                   \
+  LW_PURE int64_t lw_toint_##suffix(type a) {                                                          \
+    int64_t whole = a >= (type)-0x1p63 && a < (type)0x1p63 ? (int64_t)a : INT64_MIN;                   \
+    __asm__("" : "+r"(whole)); /* else gcc makes trunc() of a later conversion back: -0.0 for 0 */     \
+    return whole;                                                                                      \
+  }                                                                                                    \
+  LW_PURE uint64_t lw_touint_##suffix(type a) {                                                        \
+    return a >= (type)0x1p63 && a < (type)0x1p64 ? (uint64_t)a : (uint64_t)lw_toint_##suffix(a);       \
+  }
+LW_FLOAT(double, float64, )
+LW_FLOAT(float, float32, f)

@@ -1,0 +1,102 @@
+"""Kernel and Facts to a C program with OpenMP: the order of the parts, the entry and the guard."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import resources
+
+from loopwright.analysis.facts import Facts
+from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.function import Writer
+from loopwright.codegen.loops import write_sequential, write_vector
+from loopwright.codegen.parallel import write_parallel
+from loopwright.codegen.program import Program
+from loopwright.codegen.statements import write_body
+from loopwright.codegen.versions import write_versions
+from loopwright.ir.nodes import Assign, For, Kernel, ScalarParam
+from loopwright.ir.walk import statements
+
+HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
+
+
+def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> Program:
+    """The C program of a kernel whose loops say how they run.
+
+    check_all: test every access in the code and rely on no guard (then no loop may be parallel). strict: no fused
+    multiply-add, library powers. Facts must be those of this kernel's own nodes.
+    """
+    w = Writer(kernel, facts, check_all, strict)
+    w.write_loop = partial(_write_loop, w=w)
+    for stmt in statements(kernel.body):
+        if isinstance(stmt, Assign):
+            w.declare(w.names.of(stmt.name))
+    main = w.function
+    write_body(kernel.body, w)
+    w.finish(main)
+    guard = "" if check_all or not facts.guard.c_text else "lw_guard"
+    parts = [HEADER, *w.finished, *([_guard(facts)] if guard else []), _entry(w)]
+    flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
+    return Program(
+        "\n".join(parts) + "\n",
+        "lw_entry",
+        guard,
+        tuple(w.sites),
+        tuple(w.parallel),
+        flags,
+        tuple(dict.fromkeys(w.notes)),
+    )
+
+
+def _write_loop(loop: For, w: Writer) -> None:
+    if loop.at is not None:
+        w.line(f"/* line {loop.at.line}: {loop.name} */")
+    match loop.run:
+        case "sequential":
+            write_versions(loop, w, partial(write_sequential, w=w))
+        case "vector":
+            write_versions(loop, w, partial(write_vector, w=w))
+        case "parallel":
+            write_parallel(loop, w)
+
+
+def _entry(w: Writer) -> str:
+    given: dict[str, str] = {"failure": "call->failure", "returned": "call->returned", "threads": "call->threads"}
+    for scalar in w.kernel.scalars:
+        given[w.names.of(scalar.name)] = _scalar(scalar)
+    for array in w.arrays.values():
+        given |= _array(array)
+    arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
+    return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
+
+
+def _scalar(param: ScalarParam) -> str:
+    slot = f"call->scalars[{param.argument}]"
+    match param.type.name:
+        case "float64":
+            return f"{slot}.d"
+        case "float32":
+            return f"{slot}.f"
+        case "bool":
+            return f"({slot}.i != 0)"
+        case _:
+            return f"{slot}.i"
+
+
+def _array(array: ArrayText) -> dict[str, str]:
+    if array.slot is None:
+        return {}
+    given = {array.pointer: f"({array.pointer_type})(call->data[{array.slot}] + {array.offset})"}
+    for axis, text in enumerate(array.sizes):
+        given[text] = f"call->shape[{array.slot}][{axis}]"
+    for axis, text in enumerate(array.strides):
+        scale = "" if array.bytes else f" / {array.element.size_bytes}"
+        given[text] = f"call->strides[{array.slot}][{axis}]{scale}"
+    return given
+
+
+def _guard(facts: Facts) -> str:
+    lines = ["int32_t lw_guard(const lw_call *call) {"]
+    for name, (source, argument, axis) in facts.guard.parameters:
+        value = f"call->shape[{argument}][{axis}]" if source == "size" else f"call->scalars[{argument}].i"
+        lines.append(f"  const __int128 {name} = {value};")
+    return "\n".join([*lines, f"  return ({facts.guard.c_text}) ? 1 : 0;", "}"])

@@ -1,0 +1,465 @@
+"""C text of parallel loops. The body becomes a function over a stretch of iterations, whose pointers are `restrict`
+there; threads take stretches, and partial results are put together in the order of the threads, so that a run with
+the same number of threads gives the same bits again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from loopwright.analysis.facts import LoopFacts, Reduction
+from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.loops import Partial, partials_of, standing_in, target_of, vector_pragma, write_sequential
+from loopwright.codegen.owners import Owned, owned_of, write_owner
+from loopwright.codegen.reduce import combine, identity
+from loopwright.codegen.shares import Rows, is_uneven, rows_of, write_pieces, write_rows
+from loopwright.codegen.statements import write_body
+from loopwright.codegen.versions import entry_test, write_both
+from loopwright.codegen.work import UNKNOWN_TRIP, Work, work_of
+from loopwright.ir.nodes import Allocate, Assign, Const, For
+from loopwright.ir.types import Scalar
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import statements
+
+GRAIN = 20000.0  # elementary operations that are worth a thread's waking up
+ROW = 10  # elementary operations that entering and leaving an inner loop costs
+COPIED = float(64 << 20)  # bytes of copies that are worth having, where one thread is all there is instead
+NEAR = float(48 << 20)  # the same where threads may share out the target: beyond caches that is faster
+OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
+FEW = 16384  # elements of copies that one thread adds together
+PAD = 16  # slots between the partial results of two threads: two cache lines
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """An array that each thread has for itself: `target` outside, `inside` in the function of a stretch, where it has
+    strides of its own (fields of one record array share theirs, and only one of them may be a copy)."""
+
+    reduction: Reduction
+    target: ArrayText
+    inside: ArrayText
+
+    @property
+    def strides(self) -> dict[str, str]:
+        """Strides inside the function of a stretch -> those of the target."""
+        pairs = zip(self.inside.strides, self.target.strides, strict=True)
+        return {inside: target for inside, target in pairs if inside != target}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a parallel loop needs: scalars with partial results, arrays with copies, values to bring out."""
+
+    partials: tuple[Partial, ...]
+    copies: tuple[Copied, ...]
+    last: tuple[str, ...]
+    uneven: bool
+    rows: Rows | None
+    work: Work
+    owned: Owned | None
+
+
+def write_parallel(loop: For, w: Writer) -> None:
+    """The loop on several threads, or sequential where its facts do not carry that (a copy of strange layout)."""
+    plan = _plan(loop, w)
+    if plan is None:
+        write_sequential(loop, w)
+        return
+    w.parallel.append(loop.name)
+    w.notes += [(loop.name, text) for text in _described(plan)]
+    outer = w.function
+    part = Function(w.names.fresh(f"lw_part_{w.names.of(loop.name)}"))
+    part.renamed, part.replaced = {}, {}
+    w.function = part
+    for copied in plan.copies:
+        w.arrays[copied.target.name] = copied.inside
+    _write_part(loop, plan, w)
+    w.finish(part)
+    for copied in plan.copies:
+        w.arrays[copied.target.name] = copied.target
+    w.function = outer
+    owner = None if plan.owned is None else write_owner(loop, plan.owned, w)
+    _write_call(loop, plan, part, owner, w)
+
+
+def _plan(loop: For, w: Writer) -> Plan | None:
+    found = w.facts.loops[loop.name]
+    scalar = {reduction.target for reduction in found.reductions if reduction.kind == "scalar"}
+    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    if not assigned <= scalar | set(found.private):
+        return None
+    partials = partials_of(loop, w)
+    copies: list[Copied] = []
+    if partials is None:
+        only = tuple(reduction for reduction in found.reductions if reduction.kind != "scalar")
+        if not all(reduction.alone for reduction in only):
+            return None  # other accesses of the array would look at the copy
+        copies = [_copied(reduction, w) for reduction in only]
+        partials = tuple(
+            Partial(r, w.scalars[r.target], w.names.fresh(f"{w.names.of(r.target)}sum"), None)
+            for r in found.reductions
+            if r.kind == "scalar"
+        )
+    if any(c.target.bytes and any(s[0].isdigit() for s in c.target.strides) for c in copies):
+        return None
+    last = tuple(name for name in found.last if name in w.scalars)
+    owned = owned_of(loop, found.reductions, w) if copies and not last else None
+    return Plan(partials, tuple(copies), last, is_uneven(loop), rows_of(loop, w), work_of(loop), owned)
+
+
+def _described(plan: Plan) -> Iterator[str]:
+    """How work is shared out and when, in words."""
+    if plan.copies:
+        names = " and ".join(user_name(copied.reduction.target) for copied in plan.copies)
+        most = int(NEAR if plan.owned is not None else COPIED) >> 20
+        yield f"updates: into a copy of {names} for each thread, up to {most} MB where that is little beside the work"
+    if plan.owned is not None:
+        name, least = user_name(plan.owned.array), int(OWNED) >> 20
+        yield f"updates: else, if {name} is large ({least} MB on 2 threads), by each thread to its part of it, in order"
+    if plan.copies:
+        yield "updates: else on 1 thread"
+    if plan.uneven:
+        what = "of equal length" if plan.rows is None else f"of equal work, as {user_name(plan.rows.pointer)} tells"
+        fixed = bool(plan.partials or plan.copies)
+        yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for whoever is free'}"
+
+
+def _copied(reduction: Reduction, w: Writer) -> Copied:
+    target = w.arrays[reduction.target]
+    strides = tuple(s if s[0].isdigit() else w.fresh(f"lw_stride_{s}", "int64_t") for s in target.strides)
+    return Copied(reduction, target, replace(target, strides=strides))
+
+
+# ---- the function of a stretch ----------------------------------------------------------------------------------
+
+
+def _write_part(loop: For, plan: Plan, w: Writer) -> None:
+    found = w.facts.loops[loop.name]
+    _declare_private(loop, found, w)
+    w.types |= {"lw_first": "int64_t", "lw_bound": "int64_t", "lw_lower": "int64_t", "lw_final": "int"}
+    w.types |= {"lw_step": "int64_t", "lw_partial": "lw_slot *"}
+    for position, partial in enumerate(plan.partials):
+        w.types[partial.variable] = VALUE_TYPE[partial.scalar.name]
+        w.declare(partial.variable)
+        w.line(f"{partial.variable} = {w.use('lw_partial')}[{position}].{_member(partial.scalar)};")
+    with standing_in(plan.partials, w):
+        _write_stretch(loop, plan, w)
+    for position, partial in enumerate(plan.partials):
+        w.line(f"lw_partial[{position}].{_member(partial.scalar)} = {partial.variable};")
+    for name in plan.last:
+        w.types[_out(name, w)] = f"{VALUE_TYPE[w.scalars[name].name]} *"
+        w.line(f"if ({w.use('lw_final')}) *{w.use(_out(name, w))} = {w.names.of(name)};")
+
+
+def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
+    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+    for name in found.private:
+        if name in w.scalars:
+            w.declare(w.names.of(name))
+        elif name not in inside:
+            _own_array(w.arrays[name], w)
+
+
+def _own_array(array: ArrayText, w: Writer) -> None:
+    """A local array from outside the loop that each thread needs for itself. Its size is known to fit."""
+    pointer = w.declare(array.pointer)
+    count = " * ".join(w.size(array.name, axis) for axis in range(array.rank)) or "1"
+    w.function.buffers.append(pointer)
+    site = w.site("memory", array.name, 0, None)
+    w.line(f"{pointer} = malloc((size_t)({count}) * sizeof({array.memory_type}) + 1);")
+    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail({w.use('failure')}, {site}, 0, 0); goto lw_leave; }}")
+
+
+def _write_stretch(loop: For, plan: Plan, w: Writer) -> None:
+    first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
+    entry = entry_test(loop, w)
+    if entry is None:
+        _write_iterations(loop, plan, w)
+        return
+    step = w.text(loop.step)
+    start, last = f"({lower} + {first} * {step})", f"({lower} + ({bound} - 1) * {step})"
+    w.line("{")
+    w.function.depth += 1
+    write_both(entry, start, last, w, loop, *[lambda: _write_iterations(loop, plan, w)] * 2)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _write_iterations(loop: For, plan: Plan, w: Writer) -> None:
+    variable = w.names.of(loop.name)
+    pragma = vector_pragma(loop, plan.partials, w)
+    first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
+    w.function.scoped.add(variable)
+    if isinstance(loop.step, Const) and loop.step.value == 1:
+        w.line(f"{{ const int64_t lw_stop = {lower} + {bound};")
+        if pragma:
+            w.line(pragma)
+        w.line(f"for (int64_t {variable} = {lower} + {first}; {variable} < lw_stop; ++{variable}) {{")
+    else:
+        w.line("{")
+        if pragma:
+            w.line(pragma)
+        w.line(f"for (int64_t lw_k = {first}; lw_k < {bound}; ++lw_k) {{")
+        w.line(f"  const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};")
+    w.function.depth += 1
+    write_body(loop.body, w)
+    w.function.depth -= 1
+    w.line("}}")
+    w.function.scoped.discard(variable)
+
+
+def _member(scalar: Scalar) -> str:
+    return {"float64": "d", "float32": "f"}.get(scalar.name, "i")
+
+
+def _out(name: str, w: Writer) -> str:
+    return f"lw_out_{w.names.of(name)}"
+
+
+# ---- the call ---------------------------------------------------------------------------------------------------
+
+
+def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w: Writer) -> None:
+    w.line("{")
+    w.function.depth += 1
+    w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
+    w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
+    if plan.rows is not None:
+        write_rows(plan.rows, _costs(plan, w), loop, w)
+    w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.work, w, plan.rows)};")
+    w.line(f"int64_t lw_threads = lw_team({w.use('threads')}, lw_count, lw_work, {GRAIN});")
+    _copies_before(plan, w)
+    _values_before(plan, w)
+    w.line("int lw_bad = 0;")
+    if owner is not None:
+        _owners(owner, w)
+    w.line("if (lw_threads == 1) {")
+    strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
+    w.line(f"  lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
+    w.line("} else {")
+    _team(plan, part, w)
+    w.line("}")
+    for copied in plan.copies:
+        w.line(f"if (lw_bad) free({_copy(copied.target)});")
+    w.line("if (lw_bad) goto lw_leave;")
+    _values_after(loop, plan, w)
+    for copied in plan.copies:
+        _add_copies(copied.reduction, copied.target, w)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _work_text(work: Work, w: Writer, rows: Rows | None) -> str:
+    terms = [f"{float(work.fixed)}"]
+    for bounds, inner in work.inner:
+        trip = f"{UNKNOWN_TRIP}.0"
+        if rows is not None and inner.loop == rows.loop:
+            trip = f"(lw_rows ? (double)lw_entries / (double)lw_count : {trip})"
+        elif bounds is not None:
+            lower, upper, step = (w.text(bound) for bound in bounds)
+            trip = f"(double)lw_trip({lower}, {upper}, {step})"
+        terms.append(f"{trip} * {_work_text(inner, w, rows)}")
+    return f"({' + '.join(terms)})"
+
+
+def _owners(owner: Function, w: Writer) -> None:
+    given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
+    arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
+    w.line("if (lw_owned) {")
+    w.line("  #pragma omp parallel num_threads(lw_threads)")
+    w.line("  {")
+    w.line("    const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
+    w.line(f"    if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+    w.line("  }")
+    w.line("} else")
+
+
+def _costs(plan: Plan, w: Writer) -> tuple[str, str]:
+    """Work of an iteration without the loop over its row, and of an entry of the row. An estimate."""
+
+    def below(work: Work) -> Work | None:
+        for _, inner in work.inner:
+            if plan.rows is not None and inner.loop == plan.rows.loop:
+                return inner
+            found = below(inner)
+            if found is not None:
+                return found
+        return None
+
+    entry = below(plan.work)
+    return f"{plan.work.fixed + ROW}", "0" if entry is None else _work_text(entry, w, None)
+
+
+def _call(
+    plan: Plan, part: Function, w: Writer, first: str, bound: str, final: str, partial: str, own: dict[str, str]
+) -> str:
+    given = {"lw_first": first, "lw_bound": bound, "lw_final": final, "lw_partial": partial}
+    given |= {"lw_lower": "lw_lower", "lw_step": "lw_step"} | own
+    given |= {_out(name, w): f"&{_out(name, w)}" for name in plan.last}
+    arguments = [given[p] if p in given else w.use(p) for p in part.parameters]
+    return f"{part.name}({', '.join(arguments)})"
+
+
+def _team(plan: Plan, part: Function, w: Writer) -> None:
+    w.line("#pragma omp parallel num_threads(lw_threads)")
+    w.line("{")
+    w.function.depth += 1
+    w.line("const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
+    own: dict[str, str] = {}
+    if plan.copies:
+        # The team may be smaller than asked for; only what its threads have filled may be summed.
+        w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
+    for copied in plan.copies:
+        own |= _own_copy(copied, w)
+    partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
+    if plan.uneven:
+        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+        write_pieces(plan.rows, bool(plan.partials or plan.copies), call, w)
+    else:
+        w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
+        w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
+        w.line("const int64_t lw_end = lw_begin + lw_each + (lw_thread < lw_more);")
+        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+        w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _rows(plan: Plan) -> int:
+    return -(-len(plan.partials) // PAD)
+
+
+def _values_before(plan: Plan, w: Writer) -> None:
+    if plan.uneven and not (plan.partials or plan.copies):
+        w.line("int64_t lw_next = 0;")
+    if plan.partials:
+        w.line(f"lw_slot lw_partials[lw_threads * {PAD * _rows(plan)}];")
+        w.line("for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
+        for position, partial in enumerate(plan.partials):
+            start = identity(partial.reduction.op, partial.scalar)
+            w.line(f"  lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(partial.scalar)} = {start};")
+        w.line("}")
+    for name in plan.last:
+        w.line(f"{VALUE_TYPE[w.scalars[name].name]} {_out(name, w)} = {w.variable(name)};")
+
+
+def _values_after(loop: For, plan: Plan, w: Writer) -> None:
+    for name in plan.last:
+        w.line(f"{w.variable(name)} = {_out(name, w)};")
+    if not plan.partials:
+        return
+    w.line("if (lw_count > 0) for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
+    for position, partial in enumerate(plan.partials):
+        target = target_of(partial, w)
+        value = f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(partial.scalar)}"
+        w.line(f"  {target} = {combine(partial.reduction.op, partial.scalar, target, value)};")
+    w.line("}")
+
+
+# ---- copies of arrays that are summed into ----------------------------------------------------------------------
+
+
+def _copy(array: ArrayText) -> str:
+    return f"lw_copy_{array.pointer}"
+
+
+def _copies_before(plan: Plan, w: Writer) -> None:
+    """Copies for all threads but the first, where they are small beside the work and beside caches; else the threads
+    share out the target, where the loop allows that and the target is large; else one thread."""
+    if not plan.copies:
+        return
+    limit = COPIED if plan.owned is None else NEAR
+    w.line("int lw_owned = 0;")
+    for array in (copied.target for copied in plan.copies):
+        total, size, far = f"lw_total_{array.pointer}", array.element.size_bytes, f"lw_far_{array.pointer}"
+        product = " * ".join(f"(double){w.size(array.name, axis)}" for axis in range(array.rank)) or "1.0"
+        w.line(f"const double {total}d = {product};")
+        # Each thread clears a copy, and all of them add their shares of the copies together.
+        w.line(f"const int {far} = {total}d * lw_threads * {size} > {limit};")
+        w.line(f"if ({far} || {total}d * 4 * lw_threads > lw_work * (lw_threads - 1)) {{")
+        if plan.owned is not None:
+            w.line(f"  lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
+        w.line("  if (!lw_owned) lw_threads = 1;")
+        w.line("}")
+        w.line(f"const int64_t {total} = (int64_t){total}d;")
+    for array in (copied.target for copied in plan.copies):
+        total, size = f"lw_total_{array.pointer}", array.element.size_bytes
+        w.line(f"{array.memory_type} *{_copy(array)} = NULL;")
+        w.line("if (lw_threads > 1 && !lw_owned) {")
+        w.line(f"  {_copy(array)} = malloc((size_t)({total} * (lw_threads - 1) * {size} + 1));")
+        w.line(f"  if (!{_copy(array)}) lw_threads = 1;")
+        w.line("}")
+
+
+def _own_copy(copied: Copied, w: Writer) -> dict[str, str]:
+    """Each thread's own array inside the team: the first has the target itself. Gives what to pass for it."""
+    array = copied.target
+    pointer = w.use(array.pointer)
+    total, mine = f"lw_total_{array.pointer}", f"lw_mine_{array.pointer}"
+    w.line(f"{array.pointer_type}{mine} = ({array.pointer_type}){pointer};")
+    own = {array.pointer: mine}
+    for inside, outside in copied.strides.items():
+        w.line(f"int64_t {inside} = {w.use(outside)};")
+        own[inside] = inside
+    start = identity(copied.reduction.op, array.element)
+    w.line("if (lw_thread > 0) {")
+    w.line(f"  {array.memory_type} *lw_block = {_copy(array)} + (lw_thread - 1) * {total};")
+    w.line(f"  for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_block[lw_e] = {start};")
+    w.line(f"  {mine} = ({array.pointer_type})lw_block;")
+    for axis, stride in enumerate(copied.inside.strides):
+        if stride in own:
+            w.line(f"  {stride} = {_copy_stride(array, axis, w)};")
+    w.line("}")
+    return own
+
+
+def _copy_stride(array: ArrayText, axis: int, w: Writer) -> str:
+    """The stride of an axis in a copy: C order, or F order where the first axis is the contiguous one."""
+    inner = range(axis) if array.layout == "first" else range(axis + 1, array.rank)
+    factors = [w.size(array.name, other) for other in inner]
+    factors += [f"{array.element.size_bytes}"] if array.bytes else []
+    return " * ".join(factors) or "1"
+
+
+def _add_copies(reduction: Reduction, array: ArrayText, w: Writer) -> None:
+    """Put the copies into the target, for each element in the order of the threads."""
+    total = f"lw_total_{array.pointer}"
+    w.use(array.pointer)
+    block = f"{array.memory_type} *lw_block = {_copy(array)} + lw_t * {total};"
+    w.line(f"if ({_copy(array)}) {{")
+    w.function.depth += 1
+    if array.layout in ("C", "F"):
+        value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
+        w.line(f"#pragma omp parallel num_threads({total} < {FEW} ? 1 : lw_threads)")
+        w.line("{")
+        w.line("  const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
+        w.line(f"  const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
+        w.line(f"  const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
+        w.line("  for (int64_t lw_t = 0; lw_t < lw_threads - 1; ++lw_t) {")
+        w.line(f"    {block}")
+        w.line(f"    for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
+        w.line("  }")
+        w.line("}")
+    else:
+        w.line("for (int64_t lw_t = 0; lw_t < lw_threads - 1; ++lw_t) {")
+        w.line(f"  {block}")
+        _add_strided(reduction, array, w)
+        w.line("}")
+    w.line(f"free({_copy(array)});")
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _add_strided(reduction: Reduction, array: ArrayText, w: Writer) -> None:
+    index = tuple(f"lw_x{axis}" for axis in range(array.rank))
+    for axis, name in enumerate(index):
+        w.line(f"  for (int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name})")
+    terms = []
+    for axis, name in enumerate(index):
+        inner = range(axis) if array.layout == "first" else range(axis + 1, array.rank)
+        terms.append(" * ".join([name, *(w.size(array.name, other) for other in inner)]))
+    target, source = array.element_at(index), f"lw_block[{' + '.join(terms)}]"
+    w.line(f"    {target} = {combine(reduction.op, array.element, target, source)};")

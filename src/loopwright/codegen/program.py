@@ -1,0 +1,41 @@
+"""`Program`: generated text and all that is needed to call it. Made by codegen, compiled by toolchain, loaded by
+devices. It knows nothing of how either works.
+
+The calling convention (the struct `lw_call` of `codegen/loopwright.h`): for every argument position of the call,
+and then for every ResultArray, a data pointer, a shape and byte strides (for arrays) or an 8-byte slot (for
+scalars: integers and bools sign- or zero-extended to 64 bits, float64 as a double, float32 as a float in the first
+4 bytes). `entry` runs the kernel and returns 0, or 1 with the failure recorded: site number, index, size. `guard`
+returns 1 where the condition on the sizes holds that the code relies on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.ir.nodes import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the kernel that may fail: kind 'bounds', or a CheckKind, or 'negative_size' or 'memory'."""
+
+    kind: str
+    array: str
+    axis: int
+    at: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """text: a complete C file. entry, guard: names of its functions (guard is '' where always true). sites: what
+    the site numbers mean. parallel: names of the loops that run on several threads. flags: compiler flags that
+    the text's meaning needs. notes: of loops by name,
+    for people: how work is shared out among threads, and what is tested once at the entry."""
+
+    text: str
+    entry: str
+    guard: str
+    sites: tuple[Site, ...]
+    parallel: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()

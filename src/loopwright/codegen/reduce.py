@@ -1,0 +1,62 @@
+"""Partial results of reductions in C: where they start, and how two of them become one."""
+
+from __future__ import annotations
+
+import math
+from typing import assert_never
+
+from loopwright.analysis.facts import Reduction, ReductionOp
+from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.ir.types import Scalar
+
+
+def identity(op: ReductionOp, scalar: Scalar) -> str:
+    """C text of the value that changes nothing: -0.0 for float sums (0.0 would turn -0.0 into 0.0), NaN for fmin and
+    fmax, which drop it."""
+    match op:
+        case "add" | "or" | "xor":
+            return literal(-0.0 if scalar.is_float else 0, scalar)
+        case "mul":
+            return literal(1.0 if scalar.is_float else 1, scalar)
+        case "and":
+            return literal(-1 if scalar.kind == "int" else scalar.maximum, scalar)
+        case "fmin" | "fmax" if scalar.is_float:
+            return literal(math.nan, scalar)
+        case "min" | "minimum" | "fmin":
+            return literal(math.inf if scalar.is_float else scalar.maximum, scalar)
+        case "max" | "maximum" | "fmax":
+            return literal(-math.inf if scalar.is_float else scalar.minimum, scalar)
+    assert_never(op)
+
+
+def combine(op: ReductionOp, scalar: Scalar, left: str, right: str) -> str:
+    """C text of the two partial results in one; `left` is the one from earlier iterations."""
+    name = VALUE_TYPE[scalar.name]
+    match op:
+        case "add" | "mul" | "and" | "or" | "xor":
+            sign = {"add": "+", "mul": "*", "and": "&", "or": "|", "xor": "^"}[op]
+            return f"(({name})({left} {sign} {right}))"
+        case "min" | "max":
+            return f"LW_{op.upper()}({name}, {left}, {right})"
+        case "minimum" | "maximum" | "fmin" | "fmax":
+            if scalar.is_float:
+                return f"lw_{op}_{scalar.name}({left}, {right})"
+            return f"LW_{'MIN' if 'min' in op else 'MAX'}({name}, {left}, {right})"
+    assert_never(op)
+
+
+def simd_operator(reduction: Reduction, scalar: Scalar) -> str | None:
+    """The operator of OpenMP's reduction clause, or None where lanes would not keep the meaning."""
+    match reduction.op:
+        case "add":
+            return "+"
+        case "mul":
+            return "*"
+        case "and" | "or" | "xor":
+            return {"and": "&", "or": "|", "xor": "^"}[reduction.op]
+        case "min" | "max":
+            return reduction.op
+        case "minimum" | "maximum" | "fmin" | "fmax":
+            # The clause's own min and max lose a NaN that the float functions carry.
+            return None if scalar.is_float else ("min" if "min" in reduction.op else "max")
+    assert_never(reduction.op)

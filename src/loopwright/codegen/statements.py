@@ -1,0 +1,180 @@
+"""C text of statements, except loops that run in parallel or in vector lanes (`codegen/parallel.py`)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopwright.codegen.arrays import STACK_BYTES
+from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.function import Writer
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Block,
+    Body,
+    Break,
+    Checked,
+    Const,
+    Continue,
+    For,
+    If,
+    Leave,
+    Load,
+    Return,
+    Stmt,
+    Store,
+    While,
+)
+from loopwright.ir.walk import own_expressions, statements, subexpressions
+
+
+def write_body(body: Body, w: Writer) -> None:
+    """Write every statement of a body at the writer's depth."""
+    for stmt in body:
+        write(stmt, w)
+
+
+def write(stmt: Stmt, w: Writer) -> None:
+    """Write one statement."""
+    match stmt:
+        case Assign():
+            target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
+            w.line(f"{target} = {w.text(stmt.value)};")
+        case Store():
+            _store(stmt, w)
+        case Allocate():
+            _allocate(stmt, w)
+        case For():
+            w.write_loop(stmt)
+        case While():
+            w.line(f"while ({w.text(stmt.condition)}) {{")
+            _indented(stmt.body, w)
+            w.line("}")
+        case If():
+            _if(stmt, w)
+        case Block():
+            _block(stmt, w)
+        case Break():
+            w.line("break;")
+        case Continue():
+            w.line("continue;")
+        case Leave():
+            w.line(f"goto {w.names.of(stmt.block)};")
+        case Return():
+            _return(stmt, w)
+        case _:
+            assert_never(stmt)
+
+
+def may_fail(body: Body, w: Writer) -> bool:
+    """Whether the text of a body may leave it in the middle because of a failed check."""
+    for stmt in statements(body):
+        if isinstance(stmt, Allocate) or (isinstance(stmt, Store) and w.may_fail(stmt)):
+            return True
+        for own in own_expressions(stmt):
+            if any(isinstance(e, Load | Checked) and w.may_fail(e) for e in subexpressions(own)):
+                return True
+    return False
+
+
+def _indented(body: Body, w: Writer) -> None:
+    w.function.depth += 1
+    write_body(body, w)
+    w.function.depth -= 1
+
+
+def _store(stmt: Store, w: Writer) -> None:
+    value = w.text(stmt.value)
+    if w.may_fail(stmt) and not isinstance(stmt.value, Const):
+        # The value comes first, as in Python; C would leave the order of the two sides open.
+        w.line("{")
+        w.line(f"  const {VALUE_TYPE[stmt.value.type.name]} lw_value = {value};")
+        w.line(f"  {w.element(stmt)} = lw_value;")
+        w.line("}")
+        return
+    w.line(f"{w.element(stmt)} = {value};")
+
+
+def _if(stmt: If, w: Writer) -> None:
+    w.line(f"if ({w.text(stmt.condition)}) {{")
+    _indented(stmt.then, w)
+    if stmt.otherwise:
+        w.line("} else {")
+        _indented(stmt.otherwise, w)
+    w.line("}")
+
+
+def _block(stmt: Block, w: Writer) -> None:
+    w.line("{")
+    _indented(stmt.body, w)
+    w.line("}")
+    if any(isinstance(inner, Leave) and inner.block == stmt.name for inner in statements(stmt.body)):
+        w.line(f"{w.names.of(stmt.name)}:;")
+
+
+def _return(stmt: Return, w: Writer) -> None:
+    for position, value in enumerate(stmt.values):
+        slot = f"{w.use('returned')}[{position}]"
+        match value.type.name:
+            case "float64":
+                w.line(f"{slot}.d = {w.text(value)};")
+            case "float32":
+                w.line(f"{slot}.f = {w.text(value)};")
+            case _:
+                w.line(f"{slot}.i = (int64_t){w.text(value)};")
+    w.line("lw_status = 0;")
+    w.line("goto lw_leave;")
+
+
+def _allocate(stmt: Allocate, w: Writer) -> None:
+    array = w.arrays[stmt.array]
+    constant = [size.value if isinstance(size, Const) else None for size in stmt.shape]
+    elements = 1
+    for size in constant:
+        elements *= int(size) if size is not None and size >= 0 else STACK_BYTES + 1
+    for identifier, expr in zip(array.sizes, stmt.shape, strict=True):
+        if not identifier[0].isdigit():
+            w.line(f"{w.declare(identifier)} = {w.text(expr)};")
+    if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
+        storage = f"{array.memory_type} {array.pointer}[{max(elements, 1)}] __attribute__((aligned(64)));"
+        w.function.declared[array.pointer] = storage
+        count = str(elements)
+    else:
+        count = _heap(stmt, w)
+    if stmt.fill is not None:
+        _fill(stmt.fill, array.pointer, array.memory_type, count, w)
+
+
+def _heap(stmt: Allocate, w: Writer) -> str:
+    """Make room on the heap, checking sizes; gives the C text of the number of elements."""
+    array = w.arrays[stmt.array]
+    w.use("failure")
+    pointer = w.declare(array.pointer)
+    capacity = w.fresh(f"lw_capacity_{pointer}", "int64_t")
+    w.declare(capacity)
+    if pointer not in w.function.buffers:
+        w.function.buffers.append(pointer)
+    negative, memory = w.site("negative_size", stmt.array, 0, stmt.at), w.site("memory", stmt.array, 0, stmt.at)
+    count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
+    w.line(f"{count} = 1;")
+    for axis in array.sizes:
+        w.line(f"if (LW_RARE({axis} < 0)) {{ lw_fail(failure, {negative}, {axis}, 0); goto lw_leave; }}")
+    # A product over 64 bits is no memory either; a size of 0 makes it 0 all the same.
+    zero = " || ".join(f"{axis} == 0" for axis in array.sizes)
+    overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
+    size = array.element.size_bytes
+    w.line(f"if ({zero}) {count} = 0;")
+    w.line(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size}))) {{")
+    w.line(f"  lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
+    w.line("}")
+    w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
+    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
+    return count
+
+
+def _fill(fill: Const, pointer: str, memory_type: str, count: str, w: Writer) -> None:
+    if not fill.value and str(fill.value) != "-0.0":
+        w.line(f"memset({pointer}, 0, (size_t)({count}) * sizeof({memory_type}));")
+    else:
+        value = literal(fill.value, fill.type)
+        w.line(f"for (int64_t lw_i = 0; lw_i < {count}; ++lw_i) {pointer}[lw_i] = {value};")

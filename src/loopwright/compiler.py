@@ -1,0 +1,137 @@
+"""From a function and the types of a call to code: the whole pipeline as one straight line, each pass with the reason
+for its place. It decides nothing itself and keeps nothing.
+
+`LOOPWRIGHT_DEBUG` prints what passes do; `LOOPWRIGHT_DUMP=folder` keeps the IR after each pass that changed it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.analysis.analyse import analyse
+from loopwright.analysis.facts import Facts
+from loopwright.codegen.openmp import generate
+from loopwright.codegen.program import Program
+from loopwright.config import Config
+from loopwright.frontend.capture import Source
+from loopwright.frontend.lower import CapturedConstant, lower
+from loopwright.frontend.outside import Outside
+from loopwright.ir.nodes import Kernel
+from loopwright.ir.signature import Signature
+from loopwright.ir.simplify import simplify
+from loopwright.ir.text import print_kernel
+from loopwright.ir.verify import verify
+from loopwright.recipe.plan import Decision
+from loopwright.recipe.recipe import Recipe, recipe
+from loopwright.recipe.target import Target
+from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
+from loopwright.toolchain.cc import Artifact, build
+from loopwright.toolchain.machine import cache_bytes, vector_registers
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A kernel for one kind of call, with what is known of it, before any code. `written` and `facts`: as the user
+    wrote it; `recipe`: what is done with it, and the kernel after that. `seconds`: how long all passes took."""
+
+    written: Kernel
+    facts: Facts
+    recipe: Recipe
+    constants: tuple[CapturedConstant, ...]
+    seconds: float
+
+
+def analysed(source: Source, signature: Signature, config: Config, outside: Outside | None = None) -> Analysed:
+    """All passes up to the schedule. `outside`: as `lower` takes it. Raises KernelError where the function is outside
+    the language."""
+    started = time.perf_counter()
+    # First the types: everything after this works on a kernel without Python in it.
+    lowered = lower(source, signature, outside)
+    verify(lowered.kernel)
+    passes = Passes(lowered.kernel, config)
+    # Before analysis: constants and dead branches out of the way leave more that is affine.
+    kernel = passes.after("simplify", simplify(lowered.kernel))
+    # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
+    facts = analyse(kernel)
+    # Last, from facts alone. With every access checked nothing is proven, so nothing may be reordered.
+    found = _recipe(kernel, facts, config)
+    passes.after("schedule", found.kernel)
+    if "schedule" in config.debug:
+        say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
+    return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
+
+
+def _recipe(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
+    """The schedule that the options ask for, or the one that the facts suggest."""
+    if config.checks == "all":
+        return Recipe((), kernel, facts)
+    if config.schedule:
+        steps = parse_schedule(config.schedule)
+        after, proven = apply_schedule(kernel, facts, steps, config.strict)
+        return Recipe(tuple(Decision(step, "asked for") for step in steps), after, proven)
+    return recipe(kernel, facts, config.strict, _target() if config.recipe == "auto" else None)
+
+
+def _target() -> Target:
+    """This machine, as far as its description goes."""
+    vector_bytes, registers = vector_registers()
+    usual, sizes = Target(), cache_bytes()
+    return Target(
+        vector_bytes,
+        registers,
+        sizes.get(1, usual.l1_bytes),
+        sizes.get(2, usual.l2_bytes),
+        sizes.get(max(sizes, default=3), usual.l3_bytes),
+    )
+
+
+def program_of(found: Analysed, config: Config) -> Program:
+    """The C program of an analysed kernel."""
+    program = generate(found.recipe.kernel, found.recipe.facts, config.checks == "all", config.strict)
+    if "source" in config.debug:
+        say(program.text)
+    return program
+
+
+def artifact_of(program: Program, config: Config) -> Artifact:
+    """The compiled program. Raises CompilerError."""
+    artifact = build(program.text, program.flags, config)
+    if "times" in config.debug:
+        say(
+            f"compiled in {artifact.seconds:.3f} s{' (from the cache)' if artifact.from_cache else ''}: {artifact.path}"
+        )
+    return artifact
+
+
+def say(text: str) -> None:
+    """A line of debugging output."""
+    print(f"loopwright: {text}", file=sys.stderr)
+
+
+class Passes:
+    """Notes what each pass changed: numbered files in `config.dump`, lines where 'passes' is debugged."""
+
+    def __init__(self, kernel: Kernel, config: Config) -> None:
+        self._kernel, self._config, self._count = kernel, config, 0
+        self._note("lower")
+
+    def after(self, name: str, kernel: Kernel) -> Kernel:
+        """The kernel, noted if the pass changed it."""
+        if kernel is not self._kernel:
+            self._kernel = kernel
+            self._note(name)
+        return kernel
+
+    def _note(self, name: str) -> None:
+        if "passes" in self._config.debug:
+            say(f"{self._kernel.name} after {name}:\n{print_kernel(self._kernel)}")
+        folder = self._config.dump
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            plain = re.sub(r"\W", "_", self._kernel.name)
+            Path(folder, f"{plain}.{self._count}.{name}.txt").write_text(print_kernel(self._kernel))
+        self._count += 1

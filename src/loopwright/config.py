@@ -1,0 +1,141 @@
+"""Every option and environment variable, in one frozen Config. It reads the environment once, at import.
+
+`current()` is the Config in force here; `options(...)` changes it for a `with` block. It lives in a context
+variable: threads and asyncio tasks do not see each other's options.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+Device = Literal["auto", "cpu", "interpreter"]
+Checks = Literal["auto", "all"]
+RecipeKind = Literal["auto", "plain"]
+DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """device: `auto` and `cpu` run compiled code on the CPU, `interpreter` the slow reference. threads: how many
+    CPU threads, at least 1. strict: results equal Python's to the last bit (no reordered float sums, no fused
+    multiply-add). checks: `auto` tests in the code only what is not proven, `all` tests every access.
+    cache: folder of compiled code. compiler, compiler_flags: the C compiler and what is added to its flags.
+    compile_timeout_s: after how many seconds a compilation is given up.
+    debug: topics to print; dump: folder for the IR after each pass. recipe: `auto` restructures loops where the facts
+    promise a gain, `plain` only says which ones run in parallel. schedule: steps to take instead of the recipe, as
+    text (docs/schedules.md); without effect under checks=`all`."""
+
+    device: Device = "auto"
+    threads: int = 1
+    strict: bool = False
+    checks: Checks = "auto"
+    cache: Path = Path()
+    compiler: str = ""
+    compiler_flags: tuple[str, ...] = ()
+    compile_timeout_s: float = 120.0
+    debug: frozenset[str] = frozenset()
+    dump: Path | None = None
+    recipe: RecipeKind = "auto"
+    schedule: str = ""
+
+
+def from_environment(environment: Mapping[str, str]) -> Config:
+    """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _CHECKS, _CACHE, _CC, _CFLAGS, _COMPILE_TIMEOUT,
+    _DEBUG, _DUMP, _RECIPE and _SCHEDULE say.
+
+    Raises ValueError for a value that an option cannot have."""
+
+    def get(name: str, default: str = "") -> str:
+        return environment.get("LOOPWRIGHT_" + name, default).strip()
+
+    debug = frozenset(word for word in get("DEBUG").replace("|", ",").split(",") if word)
+    dump = get("DUMP")
+    config = Config(
+        device=cast(Device, get("DEVICE", "auto")),
+        threads=_whole_number("LOOPWRIGHT_THREADS", get("THREADS") or str(available_cores())),
+        strict=get("STRICT", "0").lower() in ("1", "true", "yes", "on"),
+        checks=cast(Checks, get("CHECKS", "auto")),
+        cache=Path(get("CACHE")) if get("CACHE") else _platform_cache(environment),
+        compiler=get("CC"),
+        compiler_flags=tuple(get("CFLAGS").split()),
+        compile_timeout_s=_seconds("LOOPWRIGHT_COMPILE_TIMEOUT", get("COMPILE_TIMEOUT", "120")),
+        debug=debug,
+        dump=Path(dump) if dump else None,
+        recipe=cast(RecipeKind, get("RECIPE", "auto")),
+        schedule=get("SCHEDULE"),
+    )
+    return _validated(config)
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def _platform_cache(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base else Path.home() / ".cache") / "loopwright"
+
+
+def _whole_number(name: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} is {text!r}: a whole number is wanted") from None
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} is {text!r}: a number of seconds is wanted") from None
+
+
+def _validated(config: Config) -> Config:
+    for name, allowed in (("device", get_args(Device)), ("checks", get_args(Checks)), ("recipe", get_args(RecipeKind))):
+        if getattr(config, name) not in allowed:
+            raise ValueError(f"option {name}={getattr(config, name)!r}: choose one of {', '.join(allowed)}")
+    if isinstance(config.threads, bool) or not isinstance(config.threads, int) or config.threads < 1:
+        raise ValueError(f"option threads={config.threads!r}: a whole number of at least 1 is wanted")
+    if not isinstance(config.strict, bool):
+        raise ValueError(f"option strict={config.strict!r}: True or False is wanted")
+    if not config.compile_timeout_s > 0:
+        raise ValueError(f"option compile_timeout_s={config.compile_timeout_s!r}: a number above 0 is wanted")
+    if unknown := config.debug - set(DEBUG_TOPICS):
+        raise ValueError(f"LOOPWRIGHT_DEBUG has {', '.join(sorted(unknown))}: choose of {', '.join(DEBUG_TOPICS)}")
+    return config
+
+
+DEFAULT: Config = from_environment(os.environ)
+CURRENT: ContextVar[Config] = ContextVar("loopwright_config", default=DEFAULT)
+
+
+def current() -> Config:
+    """The Config in force in this thread or task."""
+    return CURRENT.get()
+
+
+@contextmanager
+def options(**changes: Any) -> Iterator[Config]:
+    """Change options for a `with` block: device, threads, strict, checks, recipe, schedule (and the rest of Config's
+    fields). `recipe="plain"` keeps loops as they are written; `schedule="tile i 32 j 32; parallelize i.o"` takes these
+    steps and no others (docs/schedules.md), and a call for which one is not legal raises ScheduleError.
+
+    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    names = {field.name for field in fields(Config)}
+    for name in changes:
+        if name not in names:
+            raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}")
+    token = CURRENT.set(_validated(replace(current(), **changes)))
+    try:
+        yield current()
+    finally:
+        CURRENT.reset(token)

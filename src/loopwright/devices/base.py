@@ -1,0 +1,128 @@
+"""What a device gives to the runtime: the `Executable`, and the two types that call it, `Entry` and `Dispatcher`.
+
+The two types exist twice with one meaning: in launcher.c, for speed, and in by_ctypes.py, for machines without
+Python's headers. What they return is described by `Returns`, numbers only, so that both can read it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from loopwright.codegen.program import Program
+from loopwright.errors import BoundsError, check_failed
+from loopwright.ir.nodes import Kernel, ReturnedArray
+from loopwright.ir.types import ALL
+
+# Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
+ARGUMENT, FRESH, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 32, 64
+Shape = Literal[0, 1, 2]
+MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """What a call returns. shape: 0 None, 1 the one value, 2 a tuple of them. values: (code, number) each, where
+    number is the argument's position, the place among the fresh arrays, or the slot of the scalar."""
+
+    shape: Shape
+    values: tuple[tuple[int, int], ...] = ()
+
+
+def returns_of(kernel: Kernel) -> Returns:
+    """The Returns of a kernel's `returned` and `returns_tuple`."""
+    if kernel.returned is None:
+        return Returns(0)
+    fresh = {result.name: number for number, result in enumerate(kernel.results)}
+    arguments = {param.name: param.argument for param in kernel.arrays}
+    values: list[tuple[int, int]] = []
+    slot = 0
+    for one in kernel.returned:
+        if isinstance(one, ReturnedArray):
+            is_fresh = one.name in fresh
+            values.append((FRESH, fresh[one.name]) if is_fresh else (ARGUMENT, arguments[one.name]))
+        else:
+            values.append(((PYTHON_SCALAR if one.python else NUMPY_SCALAR) + ALL.index(one.type), slot))
+            slot += 1
+    return Returns(2 if kernel.returns_tuple else 1, tuple(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """Loaded code. entry, guard: addresses of its functions (guard 0: always true). `library` keeps it loaded."""
+
+    program: Program
+    library: ctypes.CDLL
+    entry: int
+    guard: int
+
+    def failure(self, site: int, index: int, size: int) -> Exception:
+        """The exception for what `entry` recorded in lw_failure."""
+        where = self.program.sites[site]
+        if where.kind == "bounds":
+            return BoundsError(where.array, where.axis, index, size, where.at)
+        return check_failed(where.kind, where.at)
+
+
+class Entry(Protocol):
+    """Code ready to be called for one kind of call, and what was measured of it.
+
+    Made as Entry(entry=, guard=, threads=, parallel=, returns=, values=, constants=, fresh=, fail=,
+    guard_failed=, payload=): addresses; threads for lw_call; whether it starts threads; `Returns`' fields;
+    (namespace or cell, key, expected value) of each captured constant; fresh(arguments) -> the arrays of the
+    results, or None; fail(site, index, size) -> Exception; guard_failed(arguments, originals) -> the call's
+    result where the guard is false; anything to hang on to. Times are nanoseconds in `entry` alone."""
+
+    calls: int
+    total_ns: int
+    min_ns: int
+    last_ns: int
+    threads: int
+    payload: Any
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
+        """Call it with all arguments in order, already known to fit. `originals` are what ARGUMENT returns."""
+
+
+class Dispatcher(Protocol):
+    """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
+
+    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refused=, describe=): the ContextVar of the
+    Config; the parameters' names, their trailing defaults, one bool each; array types that are refused;
+    describe(dtype) -> alignment for records (0 never aligned)."""
+
+    def __call__(self, *args: object, **kwargs: object) -> object: ...
+
+    def key(self, arguments: tuple[object, ...]) -> bytes | None:
+        """What decides which Entry runs; its first byte is 1 where written arguments overlap others. None where
+        the call has to go the slow way each time."""
+
+    def find(self, key: bytes, config: object) -> Entry | None:
+        """The Entry for this key and config whose constants are unchanged."""
+
+    def add(self, key: bytes, config: object, entry: Entry) -> None:
+        """From now on run `entry` for this key and config. The least recently used of many is forgotten."""
+
+    def clear(self) -> None:
+        """Forget all entries."""
+
+
+class Launcher(Protocol):
+    """A module with the two types. `limit_threads(n)` caps the threads of every later call in this process;
+    `pool_started()` tells whether a call may have started threads; `notify` is called once when the cap bites."""
+
+    Entry: Callable[..., Entry]
+    Dispatcher: Callable[..., Dispatcher]
+
+    def limit_threads(self, most: int) -> None: ...
+    def pool_started(self) -> bool: ...
+    def on_limited(self, notify: Callable[[], None]) -> None: ...
+
+
+Constants = Sequence[tuple[object, str, object]]
+Fresh = Callable[[tuple[object, ...]], Sequence[object]]
+Context = ContextVar[Any]
+Described = Mapping[object, int]

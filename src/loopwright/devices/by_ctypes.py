@@ -1,0 +1,222 @@
+"""`Entry` and `Dispatcher` without a C extension: slower, same results. Every call takes the runtime's slow way."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from loopwright.devices import base
+from loopwright.ir.types import ALL, BY_NAME, FLOAT32, FLOAT64
+
+
+class Slot(ctypes.Union):
+    """union lw_slot of codegen/loopwright.h."""
+
+    _fields_ = (("i", ctypes.c_int64), ("u", ctypes.c_uint64), ("d", ctypes.c_double), ("f", ctypes.c_float))
+
+
+class Failure(ctypes.Structure):
+    """struct lw_failure of codegen/loopwright.h."""
+
+    _fields_ = (("site", ctypes.c_int64), ("index", ctypes.c_int64), ("size", ctypes.c_int64))
+
+
+class Call(ctypes.Structure):
+    """struct lw_call of codegen/loopwright.h."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("scalars", ctypes.c_void_p),
+        ("returned", ctypes.c_void_p),
+        ("threads", ctypes.c_int64),
+        ("failure", ctypes.c_void_p),
+    )
+
+
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))  # releases the GIL
+_most_threads = sys.maxsize
+_pool_started = False
+_notify: Callable[[], None] | None = None
+
+
+def limit_threads(most: int) -> None:
+    """Cap the threads of every later call in this process."""
+    global _most_threads
+    _most_threads = most
+
+
+def pool_started() -> bool:
+    """Whether a call may have started threads."""
+    return _pool_started
+
+
+def on_limited(notify: Callable[[], None]) -> None:
+    """`notify` is called once, when the cap changes a call."""
+    global _notify
+    _notify = notify
+
+
+def _allowed_threads(threads: int, parallel: bool) -> int:
+    global _pool_started, _notify
+    if parallel and threads > _most_threads:
+        notify, _notify = _notify, None
+        if notify is not None:
+            notify()
+    allowed = min(threads, _most_threads)
+    _pool_started = _pool_started or (parallel and allowed > 1)
+    return allowed
+
+
+def _fill(slot: Slot, value: object) -> None:
+    if isinstance(value, np.generic):
+        scalar = BY_NAME.get(value.dtype.name)
+        if scalar == FLOAT32:
+            slot.f = float(value)
+        elif scalar == FLOAT64:
+            slot.d = float(value)
+        elif scalar is not None:
+            slot.i = ctypes.c_int64(int(value)).value
+    elif isinstance(value, float):
+        slot.d = value
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"the Python int {value} does not fit int64")
+        slot.i = value
+
+
+def _read(slot: Slot, code: int) -> object:
+    """A returned scalar: Python's for codes from PYTHON_SCALAR on, NumPy's for codes from NUMPY_SCALAR on."""
+    as_python = code < base.NUMPY_SCALAR
+    scalar = ALL[code - (base.PYTHON_SCALAR if as_python else base.NUMPY_SCALAR)]
+    value: bool | int | float
+    match scalar.kind:
+        case "float":
+            value = slot.f if scalar == FLOAT32 else slot.d
+        case "uint":
+            value = slot.u & scalar.maximum
+        case "bool":
+            value = bool(slot.i & 0xFF)
+        case "int":
+            value = scalar.dtype.type(ctypes.c_int64(slot.i).value).item()
+    return value if as_python else scalar.dtype.type(value)
+
+
+class Entry:
+    """See devices.base.Entry."""
+
+    def __init__(
+        self,
+        *,
+        entry: int,
+        guard: int,
+        threads: int,
+        parallel: bool,
+        returns: int,
+        values: tuple[tuple[int, int], ...],
+        constants: base.Constants,
+        fresh: base.Fresh | None,
+        fail: Callable[[int, int, int], Exception],
+        guard_failed: Callable[[tuple[object, ...], tuple[object, ...]], object],
+        payload: Any,
+    ) -> None:
+        self._entry = _FUNCTION(entry)
+        self._guard = _FUNCTION(guard) if guard else None
+        self._parallel, self._returns, self._values = parallel, returns, values
+        self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
+        self.constants = tuple(constants)
+        self.threads, self.payload = threads, payload
+        self.calls = self.total_ns = self.min_ns = self.last_ns = 0
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
+        originals = arguments if originals is None else originals
+        fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
+        everything = (*arguments, *fresh)
+        count = len(everything)
+        data, pointers = (ctypes.c_void_p * count)(), ctypes.c_void_p * count
+        shape, strides, scalars = pointers(), pointers(), (Slot * max(1, len(arguments)))()
+        keep: list[object] = []
+        for position, value in enumerate(everything):
+            if isinstance(value, np.ndarray):
+                axes = ctypes.c_int64 * value.ndim
+                sizes, steps = axes(*value.shape), axes(*value.strides)
+                keep += [sizes, steps]
+                data[position] = value.ctypes.data
+                shape[position] = ctypes.addressof(sizes)
+                strides[position] = ctypes.addressof(steps)
+            else:
+                _fill(scalars[position], value)
+        returned = (Slot * max(1, len(self._values)))()
+        failure = Failure(-1, 0, 0)
+        call = Call(
+            *(ctypes.addressof(part) for part in (data, shape, strides, scalars, returned)),
+            _allowed_threads(self.threads, self._parallel),
+            ctypes.addressof(failure),
+        )
+        if self._guard is not None and not self._guard(ctypes.byref(call)):
+            return self._guard_failed(arguments, originals)
+        started = time.perf_counter_ns()
+        failed = self._entry(ctypes.byref(call))
+        self._record(time.perf_counter_ns() - started)
+        del keep
+        if failed:
+            raise self._fail(failure.site, failure.index, failure.size)
+        return self._result(originals, fresh, returned)
+
+    def _record(self, spent_ns: int) -> None:
+        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
+        self.calls += 1
+        self.total_ns += spent_ns
+        self.last_ns = spent_ns
+
+    def _result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+        found: list[object] = []
+        for code, number in self._values:
+            if code == base.ARGUMENT:
+                found.append(originals[number])
+            elif code == base.FRESH:
+                found.append(fresh[number])
+            else:
+                found.append(_read(returned[number], code))
+        if self._returns == 2:
+            return tuple(found)
+        return found[0] if self._returns == 1 else None
+
+
+class Dispatcher:
+    """See devices.base.Dispatcher; it keeps no table."""
+
+    def __init__(
+        self,
+        *,
+        slow: Callable[[tuple[object, ...], Mapping[str, object]], object],
+        context: base.Context,
+        names: tuple[str, ...],
+        defaults: tuple[object, ...],
+        written: tuple[bool, ...],
+        refused: tuple[type, ...],
+        describe: Callable[[np.dtype[Any]], int],
+    ) -> None:
+        del context, names, defaults, written, refused, describe
+        self._slow = slow
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self._slow(args, kwargs)
+
+    def key(self, arguments: tuple[object, ...]) -> bytes | None:
+        return None
+
+    def find(self, key: bytes, config: object) -> Entry | None:
+        return None
+
+    def add(self, key: bytes, config: object, entry: base.Entry) -> None:
+        pass
+
+    def clear(self) -> None:
+        pass

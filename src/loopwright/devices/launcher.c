@@ -1,0 +1,317 @@
+/* Third part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
+
+   A call with known kinds of arguments costs: one pass over the arguments to make a key, one look-up, the guard,
+   and the loop itself without the GIL. In any doubt the Dispatcher calls `slow`, which raises the proper error,
+   converts, or compiles, and perhaps adds an Entry. Everything but the loop runs under the GIL. */
+
+enum { MOST_SLOTS = 256, MOST_FOR_ONE_KEY = 8, NEAR = 4 };
+
+typedef struct {
+  uint64_t hash;
+  PyObject *config, *key; /* the key: bytes */
+  Entry *entry;
+} Slot;
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  Shape shape;
+  PyObject *slow, *context, *names, *defaults;
+  PyObject *configs;                       /* dict: Config -> one Config equal to it */
+  PyObject *last_config, *last_one;        /* the Config seen last, and the one that stands for it */
+  Slot slots[MOST_SLOTS];                  /* roughly the most recently used first */
+  int slot_count;
+} Dispatcher;
+
+/* The one Config that stands for all equal to `config`: borrowed, NULL with an exception. */
+static PyObject *one_config(Dispatcher *self, PyObject *config) {
+  if (config == self->last_config) return self->last_one;
+  PyObject *one = PyDict_GetItemWithError(self->configs, config);
+  if (!one) {
+    if (PyErr_Occurred() || PyDict_SetItem(self->configs, config, config) < 0) return NULL;
+    one = config;
+  }
+  Py_XSETREF(self->last_config, Py_NewRef(config));
+  self->last_one = one;
+  return one;
+}
+
+static PyObject *config_in_force(Dispatcher *self) {
+  PyObject *config;
+  if (PyContextVar_Get(self->context, NULL, &config) < 0) return NULL;
+  if (!config) {
+    PyErr_SetString(PyExc_LookupError, "the context variable has no default");
+    return NULL;
+  }
+  PyObject *one = one_config(self, config);
+  Py_DECREF(config);
+  return one;
+}
+
+static int slot_is(const Slot *slot, uint64_t hash, const void *key, Py_ssize_t length, const PyObject *config) {
+  return slot->hash == hash && slot->config == config && PyBytes_GET_SIZE(slot->key) == length &&
+         !memcmp(PyBytes_AS_STRING(slot->key), key, (size_t)length);
+}
+
+/* Borrowed; NULL without an exception where there is none. */
+static Entry *find_entry(Dispatcher *self, const void *key, Py_ssize_t length, const PyObject *config) {
+  uint64_t hash = hash_of(key, length);
+  for (int k = 0; k < self->slot_count; k++) {
+    if (!slot_is(&self->slots[k], hash, key, length, config)) continue;
+    if (!self->slots[k].entry->fail || !constants_hold(self->slots[k].entry)) continue;
+    if (k >= NEAR) {
+      Slot found = self->slots[k];
+      memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)k);
+      self->slots[0] = found;
+      k = 0;
+    }
+    return self->slots[k].entry;
+  }
+  return NULL;
+}
+
+static void drop_slot(Dispatcher *self, int place) {
+  Slot gone = self->slots[place];
+  self->slot_count--;
+  memmove(self->slots + place, self->slots + place + 1, sizeof(Slot) * (size_t)(self->slot_count - place));
+  Py_DECREF(gone.config);
+  Py_DECREF(gone.key);
+  Py_DECREF(gone.entry);
+}
+
+static PyObject *call_slow(Dispatcher *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  PyObject *positional = as_tuple(args, count), *named = NULL, *result = NULL;
+  if (!positional) return NULL;
+  if (keywords && (named = PyDict_New()))
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); k++)
+      if (PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, k), args[count + k]) < 0) Py_CLEAR(named);
+  if (!keywords || named)
+    result = PyObject_CallFunctionObjArgs(self->slow, positional, named ? named : Py_None, NULL);
+  Py_DECREF(positional);
+  Py_XDECREF(named);
+  return result;
+}
+
+/* Put keyword arguments and trailing defaults in their places; 0 where that is left to `slow`. */
+static int bind_all(const Dispatcher *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
+                    PyObject **bound) {
+  Py_ssize_t wanted = self->shape.count, defaults = PyTuple_GET_SIZE(self->defaults);
+  if (count > wanted) return 0;
+  memset(bound, 0, sizeof(PyObject *) * (size_t)wanted);
+  memcpy(bound, args, sizeof(PyObject *) * (size_t)count);
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); k++) {
+    Py_ssize_t place = 0;
+    while (place < wanted && PyTuple_GET_ITEM(self->names, place) != PyTuple_GET_ITEM(keywords, k)) place++;
+    if (place == wanted || bound[place]) return 0;
+    bound[place] = args[count + k];
+  }
+  for (Py_ssize_t k = 0; k < wanted; k++) {
+    if (bound[k]) continue;
+    if (k < wanted - defaults) return 0;
+    bound[k] = PyTuple_GET_ITEM(self->defaults, k - (wanted - defaults));
+  }
+  return 1;
+}
+
+static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords) {
+  Dispatcher *self = (Dispatcher *)callable;
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  PyObject *bound[MOST_PARAMETERS], *const *all = args;
+  Key key;
+  if (keywords || count != self->shape.count) {
+    if (!bind_all(self, args, count, keywords, bound)) return call_slow(self, args, count, keywords);
+    all = bound;
+  }
+  int made = make_key(&key, &self->shape, all);
+  if (made < 0) return NULL;
+  if (made) {
+    PyObject *config = config_in_force(self);
+    if (!config) return NULL;
+    Entry *entry = find_entry(self, key.bytes, key.length, config);
+    if (entry) return launch(entry, all, all, self->shape.count);
+  }
+  return call_slow(self, args, count, keywords);
+}
+
+static int read_shape(Dispatcher *self, PyObject *written) {
+  Shape *shape = &self->shape;
+  shape->count = PyTuple_GET_SIZE(written);
+  if (shape->count > MOST_PARAMETERS || PyTuple_GET_SIZE(self->names) != shape->count ||
+      PyTuple_GET_SIZE(self->defaults) > shape->count) {
+    PyErr_Format(PyExc_ValueError, "names and written have one item per parameter, of at most %d", MOST_PARAMETERS);
+    return -1;
+  }
+  for (Py_ssize_t k = 0; k < shape->count; k++)
+    shape->written[k] = (char)PyObject_IsTrue(PyTuple_GET_ITEM(written, k));
+  shape->refused_count = PyTuple_GET_SIZE(shape->refused);
+  for (Py_ssize_t k = 0; k < shape->refused_count; k++)
+    if (!PyType_Check(PyTuple_GET_ITEM(shape->refused, k))) {
+      PyErr_SetString(PyExc_TypeError, "refused must be types");
+      return -1;
+    }
+  return 0;
+}
+
+static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *words[] = {"slow", "context", "names", "defaults", "written", "refused", "describe", NULL};
+  PyObject *slow, *context, *names, *defaults, *written, *refused, *describe;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!O!O!O!O", words, &slow, &PyContextVar_Type, &context,
+                                   &PyTuple_Type, &names, &PyTuple_Type, &defaults, &PyTuple_Type, &written,
+                                   &PyTuple_Type, &refused, &describe))
+    return NULL;
+  Dispatcher *self = (Dispatcher *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  self->vectorcall = dispatcher_call;
+  self->slow = Py_NewRef(slow);
+  self->context = Py_NewRef(context);
+  self->names = Py_NewRef(names);
+  self->defaults = Py_NewRef(defaults);
+  self->shape.refused = Py_NewRef(refused);
+  self->shape.describe = Py_NewRef(describe);
+  self->shape.dtypes = PyDict_New();
+  self->configs = PyDict_New();
+  if (self->shape.dtypes && self->configs && read_shape(self, written) == 0) return (PyObject *)self;
+  Py_DECREF(self);
+  return NULL;
+}
+
+static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
+  Py_VISIT(self->slow);
+  Py_VISIT(self->context);
+  Py_VISIT(self->names);
+  Py_VISIT(self->defaults);
+  Py_VISIT(self->shape.refused);
+  Py_VISIT(self->shape.describe);
+  Py_VISIT(self->shape.dtypes);
+  Py_VISIT(self->configs);
+  Py_VISIT(self->last_config);
+  for (int k = 0; k < self->slot_count; k++) {
+    Py_VISIT(self->slots[k].config);
+    Py_VISIT(self->slots[k].key);
+    Py_VISIT(self->slots[k].entry);
+  }
+  return 0;
+}
+
+/* Only the table is cleared: it is what closes a cycle with the kernel that owns this, through the entries and
+   through `slow`, whose other half is a plain Python object. */
+static int dispatcher_clear(Dispatcher *self) {
+  while (self->slot_count) drop_slot(self, self->slot_count - 1);
+  return 0;
+}
+
+static void dispatcher_dealloc(Dispatcher *self) {
+  PyObject_GC_UnTrack(self);
+  dispatcher_clear(self);
+  Py_CLEAR(self->slow);
+  Py_CLEAR(self->context);
+  Py_CLEAR(self->names);
+  Py_CLEAR(self->defaults);
+  Py_CLEAR(self->shape.refused);
+  Py_CLEAR(self->shape.describe);
+  Py_CLEAR(self->shape.dtypes);
+  Py_CLEAR(self->configs);
+  Py_CLEAR(self->last_config);
+  Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *dispatcher_key(Dispatcher *self, PyObject *arguments) {
+  Key key;
+  if (!PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != self->shape.count) {
+    PyErr_SetString(PyExc_TypeError, "key(arguments) wants a tuple of all arguments");
+    return NULL;
+  }
+  int made = make_key(&key, &self->shape, ((PyTupleObject *)arguments)->ob_item);
+  if (made < 0) return NULL;
+  if (made) return PyBytes_FromStringAndSize((const char *)key.bytes, key.length);
+  Py_RETURN_NONE;
+}
+
+static PyObject *dispatcher_find(Dispatcher *self, PyObject *args) {
+  PyObject *key, *config;
+  if (!PyArg_ParseTuple(args, "SO", &key, &config) || !(config = one_config(self, config))) return NULL;
+  Entry *entry = find_entry(self, PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key), config);
+  return Py_NewRef(entry ? (PyObject *)entry : Py_None);
+}
+
+static PyObject *dispatcher_add(Dispatcher *self, PyObject *args) {
+  PyObject *key, *config, *entry;
+  if (!PyArg_ParseTuple(args, "SOO!", &key, &config, &EntryType, &entry) || !(config = one_config(self, config)))
+    return NULL;
+  const void *bytes = PyBytes_AS_STRING(key);
+  Py_ssize_t length = PyBytes_GET_SIZE(key);
+  uint64_t hash = hash_of(bytes, length);
+  int alike = 0, oldest = -1;
+  for (int k = 0; k < self->slot_count; k++)
+    if (slot_is(&self->slots[k], hash, bytes, length, config)) {
+      if ((PyObject *)self->slots[k].entry == entry) Py_RETURN_NONE;
+      alike++;
+      oldest = k;
+    }
+  if (alike >= MOST_FOR_ONE_KEY) drop_slot(self, oldest);
+  if (self->slot_count == MOST_SLOTS) drop_slot(self, MOST_SLOTS - 1);
+  memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)self->slot_count++);
+  self->slots[0] = (Slot){hash, Py_NewRef(config), Py_NewRef(key), (Entry *)Py_NewRef(entry)};
+  Py_RETURN_NONE;
+}
+
+static PyObject *dispatcher_forget(Dispatcher *self, PyObject *none) {
+  dispatcher_clear(self);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef dispatcher_methods[] = {
+    {"key", (PyCFunction)dispatcher_key, METH_O, "key(arguments): what decides which Entry runs, or None."},
+    {"find", (PyCFunction)dispatcher_find, METH_VARARGS, "find(key, config): the Entry, or None."},
+    {"add", (PyCFunction)dispatcher_add, METH_VARARGS, "add(key, config, entry)"},
+    {"clear", (PyCFunction)dispatcher_forget, METH_NOARGS, "Forget all entries."},
+    {NULL}};
+
+static PyTypeObject DispatcherType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "loopwright_launcher.Dispatcher",
+    .tp_basicsize = sizeof(Dispatcher),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_doc = "The callable for all kinds of calls of one kernel.",
+    .tp_new = dispatcher_new,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Dispatcher, vectorcall),
+    .tp_traverse = (traverseproc)dispatcher_traverse,
+    .tp_clear = (inquiry)dispatcher_clear,
+    .tp_dealloc = (destructor)dispatcher_dealloc,
+    .tp_methods = dispatcher_methods,
+};
+
+/* ---- the module ---------------------------------------------------------------------------------------------- */
+
+static PyObject *limit_threads(PyObject *module, PyObject *most) {
+  long long number = PyLong_AsLongLong(most);
+  if (number < 1) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "at least one thread is needed");
+  most_threads = number;
+  Py_RETURN_NONE;
+}
+
+static PyObject *pool_was_started(PyObject *module, PyObject *none) { return PyBool_FromLong(pool_started); }
+
+static PyObject *on_limited(PyObject *module, PyObject *notify) {
+  Py_XSETREF(notify_limited, Py_NewRef(notify));
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"limit_threads", limit_threads, METH_O, "limit_threads(most): cap the threads of every later call."},
+    {"pool_started", pool_was_started, METH_NOARGS, "Whether a call may have started threads."},
+    {"on_limited", on_limited, METH_O, "on_limited(notify): called once, when the cap changes a call."},
+    {NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "loopwright_launcher", "Calls compiled loops.", -1,
+                                        functions};
+
+PyMODINIT_FUNC PyInit_loopwright_launcher(void) {
+  import_array();
+  if (PyType_Ready(&EntryType) < 0 || PyType_Ready(&DispatcherType) < 0) return NULL;
+  PyObject *module = PyModule_Create(&definition);
+  if (module && (PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0 ||
+                 PyModule_AddObjectRef(module, "Dispatcher", (PyObject *)&DispatcherType) < 0))
+    Py_CLEAR(module);
+  return module;
+}

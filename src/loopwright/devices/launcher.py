@@ -1,0 +1,123 @@
+"""The launcher: launcher.c built once and kept in the store, or by_ctypes where that cannot be done."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sysconfig
+import threading
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal, cast
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.devices import by_ctypes
+from loopwright.devices.base import Launcher
+from loopwright.errors import CompilerError, warn_once
+from loopwright.toolchain.cc import build_with, find_compiler
+
+MODULE = "loopwright_launcher"
+PARTS = ("launcher_entry.c", "launcher_key.c", "launcher.c")  # one text, in this order
+Kind = Literal["extension", "ctypes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """kind: which of the two; reason: why not the extension, '' where it is."""
+
+    launcher: Launcher
+    kind: Kind
+    reason: str
+
+
+_loading = threading.Lock()
+_loaded: Loaded | None = None
+
+
+def load_launcher(config: Config) -> Loaded:
+    """The launcher of this process; the first call makes it."""
+    global _loaded
+    with _loading:
+        if _loaded is None:
+            _loaded = _made(config)
+            _watch_forks(_loaded.launcher)
+        return _loaded
+
+
+def launcher_kind(config: Config) -> tuple[Kind, str]:
+    """How compiled code is called here, and the reason where it is not through the extension."""
+    loaded = load_launcher(config)
+    return loaded.kind, loaded.reason
+
+
+def _made(config: Config) -> Loaded:
+    fallback = cast(Launcher, by_ctypes)
+    reason = missing_headers()
+    if reason:
+        return Loaded(fallback, "ctypes", reason)
+    compiler = find_compiler(config)
+    if compiler is None:
+        return Loaded(fallback, "ctypes", "no C compiler")
+    try:
+        flags = tuple(f"-I{folder}" for folder in header_folders())
+        salt = (sysconfig.get_config_var("SOABI") or "", np.__version__)
+        artifact = build_with(compiler, _source(), flags, config, salt)
+        return Loaded(_imported(artifact.path), "extension", "")
+    except (CompilerError, ImportError, OSError) as error:
+        return Loaded(fallback, "ctypes", str(error))
+
+
+def _source() -> str:
+    return "".join(resources.files(__package__).joinpath(part).read_text() for part in PARTS)
+
+
+def header_folders() -> tuple[Path, ...]:
+    """Where Python's and NumPy's C headers should be."""
+    paths = sysconfig.get_paths()
+    python = dict.fromkeys(Path(paths[name]) for name in ("include", "platinclude"))
+    return (*python, Path(np.get_include()))
+
+
+def missing_headers() -> str:
+    """Which C headers are missing, with what to install; '' where none is."""
+    folders = header_folders()
+    if not any((folder / "Python.h").is_file() for folder in folders):
+        return "Python.h is missing (apt install python3-dev)"
+    if not any((folder / "numpy" / "arrayobject.h").is_file() for folder in folders):
+        return "NumPy's C headers are missing"
+    return ""
+
+
+def _imported(path: Path) -> Launcher:
+    loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
+    spec = importlib.util.spec_from_loader(MODULE, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return cast(Launcher, module)
+
+
+def _watch_forks(launcher: Launcher) -> None:
+    """libgomp's threads do not survive a fork, and the child would wait for them for ever: it gets one thread."""
+
+    def in_child() -> None:
+        global _loading
+        _loading = threading.Lock()
+        if launcher.pool_started():
+            launcher.limit_threads(1)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=in_child)
+    launcher.on_limited(_say_limited)
+
+
+def _say_limited() -> None:
+    warn_once(
+        "fork",
+        "this process was forked from one that had already run a kernel on several threads: kernels use one thread "
+        "here. To use more, start processes with multiprocessing's 'spawn' or 'forkserver'",
+    )

@@ -1,0 +1,160 @@
+"""Every exception of Loopwright: what went wrong, where (the user's line and a caret), why, and what to do.
+
+It owns the classes and how they print. The wording of each error is in the module that raises it and, as people
+see it, in tests/golden/errors.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Protocol
+
+
+class Place(Protocol):
+    """Where something stands in the user's source; `ir.nodes.Location` is one."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def end_column(self) -> int: ...
+
+
+def describe(title: str, what: str, at: Place | None, why: str = "", remedy: str = "") -> str:
+    """The full text of an error: `file:line:column: title: what`, the line with carets and why, `try: remedy`."""
+    lines = [f"{title}: {what}" if title else what]
+    if at is not None:
+        lines[0] = f"{PurePath(at.file).name}:{at.line}:{at.column + 1}: {lines[0]}"
+        lines += _picture(at, why)
+    elif why:
+        lines.append(f"  {why}")
+    if remedy:
+        lines.append(f"  try: {remedy}")
+    return "\n".join(lines)
+
+
+def _picture(at: Place, why: str) -> list[str]:
+    code = linecache.getline(at.file, at.line).rstrip()
+    if not code:
+        return [f"  {why}"] if why else []
+    margin = len(code) - len(code.lstrip())
+    cut = min(margin, at.column, 8) if margin > 8 else 0
+    end = min(max(at.end_column, at.column + 1), max(len(code), at.column + 1))
+    carets = " " * (at.column - cut) + "^" * (end - at.column)
+    return [f"{at.line:>5} | {code[cut:]}", f"      | {carets} {why}".rstrip()]
+
+
+class LoopwrightError(Exception):
+    """The base of every error that Loopwright raises on purpose."""
+
+
+@dataclass(eq=False)
+class KernelError(LoopwrightError):
+    """A function is outside the language, found before anything ran: what, where, why, and what to write instead."""
+
+    what: str
+    at: Place | None = None
+    why: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return describe("KernelError", self.what, self.at, self.why, self.remedy)
+
+
+class ArgumentTypeError(LoopwrightError, TypeError):
+    """An argument of a call has a type, dtype or number of axes that the function cannot take."""
+
+
+class ArgumentValueError(LoopwrightError, ValueError):
+    """An argument of a call has the right type but cannot be used: read-only where it is written, say."""
+
+
+@dataclass(eq=False)
+class BoundsError(LoopwrightError, IndexError):
+    """An index outside its array. `before_run`: found before anything ran, so that every array is untouched.
+
+    array: the array's name; axis: which index, from 0; index: its value; size: the array's size there, in elements.
+    """
+
+    array: str
+    axis: int
+    index: int
+    size: int
+    at: Place | None = None
+    before_run: bool = False
+
+    def __str__(self) -> str:
+        what = f"index {self.index} is out of bounds for axis {self.axis} of '{self.array}' with size {self.size}"
+        state = "nothing was written" if self.before_run else "the loop stopped here; earlier writes remain"
+        return describe("BoundsError", what, self.at, state)
+
+
+@dataclass(eq=False)
+class ScheduleError(LoopwrightError, ValueError):
+    """A schedule's text does not parse, names no loop, or asks for a step that is not legal."""
+
+    what: str
+    text: str = ""
+    position: int | None = None
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.position is not None:
+            lines += [f"  {self.text}", "  " + " " * self.position + "^"]
+        if self.remedy:
+            lines.append(f"  try: {self.remedy}")
+        return "\n".join(lines)
+
+
+class CompilerError(LoopwrightError, RuntimeError):
+    """The C compiler failed on generated text, or gave a library that cannot be loaded. Carries its output."""
+
+
+class LoopwrightWarning(UserWarning):
+    """Something still works, but not as well as it could; said once, with what to do about it."""
+
+
+_WARNED: set[str] = set()
+
+
+def warn_once(topic: str, text: str) -> None:
+    """Give `text` as a LoopwrightWarning at the line that called into this package; once per topic and process."""
+    if topic in _WARNED:
+        return
+    _WARNED.add(topic)
+    package = str(Path(__file__).parent)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, LoopwrightWarning, stacklevel=level)
+
+
+class NegativeSizeError(LoopwrightError, ValueError):
+    """A local array was to be made with a negative size."""
+
+
+_CHECKS: dict[str, tuple[type[Exception], str]] = {
+    "zero_division": (ZeroDivisionError, "integer division or modulo by zero"),
+    "overflow": (OverflowError, "a Python int does not fit the integer type it is converted to"),
+    "unassigned": (UnboundLocalError, "a variable is read before it has a value"),
+    "negative_power": (ValueError, "integers to negative integer powers are not allowed"),
+    "zero_step": (ValueError, "range() arg 3 must not be zero"),
+    "not_finite": (ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
+    "index": (IndexError, "an index of a part of an array is out of bounds"),
+    "negative_size": (NegativeSizeError, "negative dimensions are not allowed"),
+    "memory": (MemoryError, "no memory for a local array"),
+}
+
+
+def check_failed(kind: str, at: Place | None) -> Exception:
+    """The exception for a failed check of the generated code or the interpreter: Python's own class for it."""
+    error, what = _CHECKS[kind]
+    return error(describe("", what, at))

@@ -1,0 +1,262 @@
+"""Arrays, views and records: what an index or an attribute of one means, and reading and writing an element."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, convert, default_type, literal, product
+from loopwright.frontend.promote import NumberType, common
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.ir.nodes import (
+    Allocate,
+    ArrayParam,
+    Checked,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    Load,
+    Location,
+    Logical,
+    Store,
+    Unary,
+)
+from loopwright.ir.signature import ArrayArgument, Field
+from loopwright.ir.types import BOOL, INT64, Scalar
+
+_LARGEST_TABLE = 1024
+
+
+def index_value(cx: Context, base: Value, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr) -> Value:
+    """`base[indices]`: an element, a view, a field or an item. `nodes` are the indices' own places."""
+    match base:
+        case Array():
+            return element(cx, view(cx, base, indices, nodes, at), cx.at(at))
+        case Records():
+            return _index_records(cx, base, indices, nodes, at)
+        case Items():
+            return _index_items(cx, base, indices, nodes, at)
+        case Literal() | Number():
+            raise cx.error(at, "a number has no elements", f"this is {describe(base)}")
+        case _:
+            raise cx.error(at, f"{describe(base)} cannot be indexed here")
+
+
+def view(cx: Context, base: Array, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr) -> Array:
+    """The view that some more indices leave. Raises KernelError for too many indices and for what is no index."""
+    added = tuple(as_index(cx, value, node) for value, node in zip(indices, nodes, strict=True))
+    if len(added) > len(base.shape):
+        raise cx.error(at, f"too many indices: {len(added)} for {_axes(len(base.shape))}")
+    return replace(base, index=base.index + added)
+
+
+def check_range(cx: Context, view: Array | Records, at: Location) -> None:
+    """Test the indices of a view that is made and never looked at: elsewhere reading an element tests them."""
+    for index, size in zip(view.index, view.sizes, strict=False):
+        index = cx.once(index, at)
+        end = Const(int(size.value), INT64) if isinstance(size, Literal) else size.expr
+        inside = Logical("and", Compare("ge", index, Unary("neg", end)), Compare("lt", index, end))
+        cx.temporary(Checked(index, inside, "index", at=at), at)
+
+
+def _axes(count: int) -> str:
+    return f"{count} axis" if count == 1 else f"{count} axes"
+
+
+def element(cx: Context, array: Array, at: Location) -> Value:
+    """The element where every axis has its index, else the view itself."""
+    if array.shape:
+        return array
+    return Number(Load(array.name, array.index, array.element, at=at), array.weak)
+
+
+def store(cx: Context, target: Array, value: Literal | Number, at: ast.AST, value_node: ast.AST) -> None:
+    """Write one element; the value is converted as NumPy does it."""
+    if target.weak:
+        raise cx.error(at, "a tuple cannot be written")
+    converted = convert(cx, value, target.element, value_node)
+    cx.emit(Store(target.name, target.index, converted, at=cx.at(at)))
+
+
+# ---- records --------------------------------------------------------------------------------------------------
+
+
+def _index_records(
+    cx: Context, base: Records, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr
+) -> Value:
+    place = place_in_records(cx, base, indices, nodes, at)
+    return element(cx, place, cx.at(at)) if isinstance(place, Array) else place
+
+
+def place_in_records(
+    cx: Context, base: Records, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr
+) -> Array | Records:
+    """`records[indices]`: a field where the index is a string, else the records or the record at these indices."""
+    if len(indices) == 1 and isinstance(indices[0], Fixed) and isinstance(indices[0].value, str):
+        return field_array(cx, base, indices[0].value, at)
+    if len(indices) > len(base.shape):
+        what = f"too many indices: {len(indices)} for {_axes(len(base.shape))}"
+        raise cx.error(at, what if base.shape else "a record is indexed by the name of a field")
+    added = tuple(as_index(cx, value, node) for value, node in zip(indices, nodes, strict=True))
+    return replace(base, index=base.index + added)
+
+
+def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array:
+    """`records["name"]`, as a view."""
+    for field in records.fields:
+        if field.name == name:
+            parameter = field_parameter(cx, records, field)
+            tail = tuple(Literal(size) for size, _ in field.tail)
+            return Array(parameter.name, field.element, (*records.sizes, *tail), records.index)
+    names = ", ".join(repr(field.name) for field in records.fields)
+    raise cx.error(at, f"'{records.name}' has no field {name!r} that can be used", f"there are {names or 'none'}")
+
+
+def field_parameter(cx: Context, records: Records, field: Field) -> ArrayParam:
+    """The array that a field is; made when it is first used."""
+    key = f"{records.position}.{field.name}"
+    known = cx.parameters.get(key)
+    if isinstance(known, ArrayParam):
+        return known
+    argument = cx.session.signature.arguments[records.position]
+    assert isinstance(argument, ArrayArgument)
+    name = cx.new_name(f"{records.name}." + re.sub(r"\W", "_", field.name))
+    parameter = ArrayParam(
+        name, field.element, records.position, argument.rank + len(field.tail), argument.layout,
+        argument.aligned, field.offset, field.tail,
+    )  # fmt: skip
+    cx.parameters[key] = parameter
+    return parameter
+
+
+def record_sizes(cx: Context, name: str, position: int, fields: tuple[Field, ...], rank: int) -> tuple[Number, ...]:
+    """The sizes of an array of records: those of its first field."""
+    if not fields:
+        return ()
+    parameter = field_parameter(cx, Records(name, position, fields, ()), fields[0])
+    return tuple(Number(Dim(parameter.name, axis), weak=True) for axis in range(rank))
+
+
+# ---- tuples ---------------------------------------------------------------------------------------------------
+
+
+def _index_items(cx: Context, base: Items, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr) -> Value:
+    if len(indices) != 1:
+        raise cx.error(at, "a tuple takes one index")
+    match indices[0]:
+        case Literal(value=bool() | int() as index):
+            if not -len(base.items) <= index < len(base.items):
+                raise cx.error(at, f"index {index} is out of range for a tuple of {len(base.items)}")
+            return base.items[index]
+        case Literal():
+            raise cx.error(at, "an index must be an integer")
+        case index:
+            table = _table(cx, base, at)
+            return element(cx, view(cx, table, [index], nodes, at), cx.at(at))
+
+
+def _table(cx: Context, base: Items, at: ast.expr) -> Array:
+    """A constant array, filled once at the start, for a tuple of constants that is indexed by a run-time value."""
+    known = cx.tables.get(base)
+    if isinstance(known, Array):
+        return known
+    constants = [item for item in base.items if isinstance(item, Literal | Number) and _is_constant(item)]
+    if len(constants) != len(base.items) or not 0 < len(constants) <= _LARGEST_TABLE:
+        raise cx.error(
+            at,
+            "this tuple can only be indexed by a constant",
+            f"a tuple of up to {_LARGEST_TABLE} constants can be indexed by a variable",
+            "put the values into an array",
+        )
+    kind = _table_type(constants)
+    name = cx.new_name("table")
+    array = Array(name, kind.type, (Literal(len(constants)),), weak=kind.weak)
+    place = cx.at(at)
+    cx.prologue.append(Allocate(name, kind.type, (Const(len(constants), INT64),), None, at=place))
+    for number, item in enumerate(constants):
+        value = convert(cx, item, kind.type, at)
+        cx.prologue.append(Store(name, (Const(number, INT64),), value, at=place))
+    cx.tables[base] = array
+    return array
+
+
+def _is_constant(item: Literal | Number) -> bool:
+    return isinstance(item, Literal) or isinstance(item.expr, Const)
+
+
+def _table_type(items: list[Literal | Number]) -> NumberType:
+    kind = items[0].number_type
+    for item in items[1:]:
+        kind = common(kind, item.number_type)
+    return kind
+
+
+# ---- attributes -----------------------------------------------------------------------------------------------
+
+_INSTEAD = {
+    "T": "swap the indices where the element is used: a[j, i]",
+    "sum": "write a loop that adds the elements up",
+    "mean": "write a loop that adds the elements up, and divide",
+    "min": "write a loop with min(best, a[i])",
+    "max": "write a loop with max(best, a[i])",
+    "dot": "write a loop that adds up the products",
+    "fill": "write a loop that assigns each element",
+    "copy": "make an array with np.empty and write a loop that assigns each element",
+    "astype": "make an array with np.empty(shape, dtype) and write a loop that assigns each element",
+    "reshape": "index with the arithmetic of the new shape",
+    "flat": "write one loop for each axis",
+    "ravel": "write one loop for each axis",
+    "flatten": "write one loop for each axis",
+    "append": "make an array that is large enough, and count how much of it is used",
+}
+
+
+def array_attribute(cx: Context, base: Array | Records, name: str, node: ast.expr) -> Value:
+    """`a.shape`, `a.ndim`, `a.size`, `a.dtype`, or a field of records."""
+    match name:
+        case "shape":
+            return Items(base.shape)
+        case "ndim":
+            return Literal(len(base.shape))
+        case "size":
+            return size_of(cx, base, node)
+        case _:
+            pass
+    if isinstance(base, Records):
+        if name in {field.name for field in base.fields}:
+            return element(cx, field_array(cx, base, name, node), cx.at(node))
+    elif name == "dtype":
+        return Fixed(base.element.dtype)
+    elif name == "itemsize":
+        return Literal(base.element.size_bytes)
+    remedy = _INSTEAD.get(name, "arrays have shape, ndim, size and dtype here; write loops over their elements")
+    raise cx.error(node, f"'.{name}' of an array is outside the language", remedy=remedy)
+
+
+def size_of(cx: Context, base: Array | Records, node: ast.AST) -> Literal | Number:
+    """`a.size`."""
+    if all(isinstance(size, Literal) for size in base.shape):
+        return Literal(int(np.prod([size.value for size in base.shape if isinstance(size, Literal)])))
+    return Number(product([size_expr(cx, size, node) for size in base.shape]), weak=True)
+
+
+def size_expr(cx: Context, size: Literal | Number, node: ast.AST) -> Expr:
+    """A size as an int64 expression."""
+    return default_type(cx, size, node)
+
+
+def fill_constant(cx: Context, value: Literal | Number | None, element: Scalar, node: ast.AST) -> Const | None:
+    """The fill value of a new array where it is known now, converted to the array's type."""
+    if isinstance(value, Literal):
+        return literal(cx, value.value, element, node)
+    if isinstance(value, Number) and isinstance(value.expr, Const):
+        with np.errstate(all="ignore"):
+            known = element.dtype.type(value.expr.type.dtype.type(value.expr.value))
+        return Const(bool(known) if element == BOOL else known.item(), element)
+    return None

@@ -1,0 +1,151 @@
+"""Python's own functions over numbers: abs min max int float bool round divmod pow len."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, checked_float_to_int, convert, literal, truth
+from loopwright.frontend.operators import binary_operation, extreme
+from loopwright.frontend.values import Array, Items, Literal, Number, Records, Value
+from loopwright.ir.nodes import Call, Cast, Unary
+from loopwright.ir.types import BOOL, FLOAT64, INT64
+
+Handler = Callable[[Context, Arguments], Value]
+
+
+def _abs(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    number = call.number(cx, 0)
+    if isinstance(number, Literal):
+        return Literal(abs(number.value))
+    if number.type == BOOL:
+        return Number(Cast(number.expr, INT64), weak=True) if number.weak else number
+    return number if number.type.kind == "uint" else Number(Unary("abs", number.expr), number.weak)
+
+
+def _min(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=True)
+
+
+def _max(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=False)
+
+
+def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    if len(call.values) == 1 and isinstance(call.values[0], Items):
+        call = Arguments(call.node, call.name, call.values[0].items, call.named)
+    elif len(call.values) == 1:
+        remedy = f"write a loop with best = {call.name}(best, a[i])"
+        raise cx.error(call.node, f"{call.name}() takes two or more numbers here", remedy=remedy)
+    call.expect(cx, 1, len(call.values))
+    return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
+def _int(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 0, 1)
+    return truncated(cx, call.number(cx, 0), call.node) if call.values else Literal(0)
+
+
+def truncated(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    """`int(number)`: a Python int."""
+    if isinstance(number, Literal):
+        return _known_int(cx, number, int, node)
+    if number.type.is_float:
+        return Number(checked_float_to_int(cx, number.expr, INT64, node), weak=True)
+    if number.type.kind == "uint" and number.type.bits == 64:
+        return Number(as_index(cx, number, node, "a Python int"), weak=True)
+    return Number(convert(cx, number, INT64, node), weak=True)
+
+
+def _known_int(cx: Context, number: Literal, rounding: Callable[[float], int], node: ast.AST) -> Literal:
+    try:
+        return Literal(rounding(number.value))
+    except (ValueError, OverflowError) as reason:
+        raise cx.error(node, str(reason)) from None
+
+
+def rounded(
+    cx: Context, number: Literal | Number, function: str, known: Callable[[float], int], node: ast.AST
+) -> Value:
+    """A float rounded by the IR's `function` to a Python int; an integer is a Python int already."""
+    if isinstance(number, Literal):
+        return _known_int(cx, number, known, node)
+    if number.type.is_float:
+        whole = Call(function, (number.expr,), number.type)  # type: ignore[arg-type]
+        return Number(checked_float_to_int(cx, whole, INT64, node), weak=True)
+    return truncated(cx, number, node)
+
+
+def _float(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 0, 1)
+    if not call.values:
+        return Literal(0.0)
+    if call.node.args and isinstance(call.node.args[0], ast.Constant) and isinstance(call.node.args[0].value, str):
+        try:
+            return Literal(float(call.node.args[0].value))  # float("inf")
+        except ValueError as reason:
+            raise cx.error(call.node, str(reason)) from None
+    number = call.number(cx, 0)
+    if isinstance(number, Literal):
+        return Literal(float(literal(cx, number.value, FLOAT64, call.node).value))
+    return Number(convert(cx, number, FLOAT64, call.node), weak=True)
+
+
+def _bool(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 0, 1)
+    if not call.values:
+        return Literal(False)
+    known = truth(cx, call.number(cx, 0), call.node)
+    return Literal(known) if isinstance(known, bool) else Number(known, weak=True)
+
+
+def _round(cx: Context, call: Arguments) -> Value:
+    if len(call.values) != 1 or call.named:
+        raise cx.error(call.node, "round() with a number of digits is outside the language",
+                       remedy="write round(x * 100) / 100")  # fmt: skip
+    return rounded(cx, call.number(cx, 0), "rint", round, call.node)
+
+
+def _divmod(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    a, b = (_repeatable(cx, call.number(cx, k), call.node) for k in range(2))
+    quotient = binary_operation(cx, "floordiv", a, b, call.node)
+    return Items((quotient, binary_operation(cx, "mod", a, b, call.node)))
+
+
+def _repeatable(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    if isinstance(number, Literal):
+        return number
+    return Number(cx.once(number.expr, cx.at(node)), number.weak)
+
+
+def _pow(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    return binary_operation(cx, "pow", call.number(cx, 0), call.number(cx, 1), call.node)
+
+
+def _len(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    match call.values[0]:
+        case Items(items=items):
+            return Literal(len(items))
+        case (Array() | Records()) as array if array.shape:
+            return array.shape[0]
+        case _:
+            raise cx.error(call.node, "len() takes an array or a tuple here")
+
+
+def _tuple(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    if isinstance(call.values[0], Items):
+        return call.values[0]
+    raise cx.error(call.node, "tuple() of anything but a tuple is outside the language", remedy="write (x, y)")
+
+
+BUILTINS: dict[object, Handler] = {
+    abs: _abs, min: _min, max: _max, int: _int, float: _float, bool: _bool, round: _round, divmod: _divmod,
+    pow: _pow, len: _len, tuple: _tuple,
+}  # fmt: skip

@@ -1,0 +1,101 @@
+"""Comparisons: chains such as `0 <= i < n`, `is None`, `in` a tuple, equality of tuples and strings."""
+
+from __future__ import annotations
+
+import ast
+
+from loopwright.frontend import operators
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import truth
+from loopwright.frontend.decide import is_equal, is_same
+from loopwright.frontend.lazy import Part, chain
+from loopwright.frontend.operands import kept, operands, twice
+from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.variables import freeze
+from loopwright.ir.nodes import Expr, Logical
+
+
+def comparisons(cx: Context, node: ast.Compare) -> Value:
+    """`a < b <= c`: each operand once, from left to right, the rest only while it is true."""
+    nodes = [node.left, *node.comparators]
+    parts: list[Part] = []
+    left: Value = Literal(0)
+    for number, op in enumerate(node.ops):
+        with cx.inner_body(nested=number > 0) as body:
+            if number == 0:
+                left, right = operands(cx, nodes[:2])
+            else:
+                right = cx.evaluate(nodes[number + 1])
+                left = kept(cx, left, 0, nodes[number])
+            right, again = twice(cx, right, nodes[number + 1]) if number < len(node.ops) - 1 else (right, right)
+            parts.append(Part(_compare(cx, op, left, right, node), body))
+            left = again
+    return chain(cx, False, parts, node)
+
+
+def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    match op:
+        case ast.Is() | ast.IsNot():
+            same = is_same(left, right)
+            if same is None:
+                raise cx.error(node, "'is' compares with None only", remedy="write ==")
+            return Literal(same is isinstance(op, ast.Is))
+        case ast.In():
+            return _contains(cx, left, right, node)
+        case ast.NotIn():
+            return operators.unary_operation(cx, ast.Not(), _contains(cx, left, right, node), node)
+        case ast.Eq() | ast.NotEq():
+            equal = _equal(cx, left, right, node)
+            if equal is not None:
+                return equal if isinstance(op, ast.Eq) else operators.unary_operation(cx, ast.Not(), equal, node)
+    return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
+
+
+def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | None:
+    """`left == right` for what is known now, and for tuples; None for two numbers."""
+    same = is_equal(left, right)
+    if same is not None:
+        return Literal(same)
+    if isinstance(left, Fixed) and isinstance(right, Fixed):
+        return Literal(bool(left.value == right.value))
+    if not isinstance(left, Items) or not isinstance(right, Items):
+        return None
+    if len(left.items) != len(right.items):
+        return Literal(False)
+    result: bool | Expr = True
+    for a, b in zip(left.items, right.items, strict=True):
+        equal = truth(cx, _compare(cx, ast.Eq(), a, b, node), node)
+        result = _both(result, equal)
+    return _as_value(result)
+
+
+def _both(first: bool | Expr, second: bool | Expr) -> bool | Expr:
+    if isinstance(first, bool):
+        return second if first else False
+    if isinstance(second, bool):
+        return first if second else False
+    return Logical("and", first, second)
+
+
+def _either(first: bool | Expr, second: bool | Expr) -> bool | Expr:
+    if isinstance(first, bool):
+        return first or second
+    if isinstance(second, bool):
+        return second or first
+    return Logical("or", first, second)
+
+
+def _as_value(condition: bool | Expr) -> Literal | Number:
+    return Literal(condition) if isinstance(condition, bool) else Number(condition, weak=True)
+
+
+def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
+    if not isinstance(items, Items):
+        remedy = "write a loop that sets a flag and breaks"
+        raise cx.error(node, "'in' needs a tuple on its right", f"this is {describe(items)}", remedy)
+    if len(items.items) > 1:
+        item = freeze(cx, item, cx.at(node))
+    result: bool | Expr = False
+    for other in items.items:
+        result = _either(result, truth(cx, _compare(cx, ast.Eq(), item, other, node), node))
+    return _as_value(result)

@@ -1,0 +1,244 @@
+"""The state of reading one function: what lasts over all rounds (Session), one inlined call (Frame), and one
+round (Context) with the IR written so far.
+
+A function is read several times, until the types of its variables stop growing; only the last round's IR counts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CellType
+
+from loopwright.errors import KernelError
+from loopwright.frontend.capture import Source
+from loopwright.frontend.infer import Key, Types
+from loopwright.frontend.outside import Outside
+from loopwright.frontend.values import Closure, Value
+from loopwright.frontend.webs import Web, Webs
+from loopwright.ir.nodes import (
+    Allocate,
+    ArrayParam,
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    Dim,
+    Expr,
+    Leave,
+    Location,
+    ScalarParam,
+    Stmt,
+    Unary,
+    Var,
+)
+from loopwright.ir.signature import Signature
+from loopwright.ir.types import BOOL
+from loopwright.ir.walk import subexpressions
+
+Namespace = dict[str, object] | CellType
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedConstant:
+    """A global (namespace: its dict, and the key) or a closure cell (the cell, and '') whose value is frozen into
+    the code."""
+
+    namespace: Namespace
+    key: str
+    value: object
+
+
+class NotYet(KernelError):
+    """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
+
+
+@dataclass
+class Session:
+    """What lasts over the rounds. `failure`: the first error of this round."""
+
+    source: Source
+    signature: Signature
+    outside: Outside
+    types: Types = field(default_factory=Types)
+    webs: dict[Key, Webs] = field(default_factory=dict)
+    captured: dict[tuple[int, str], CapturedConstant] = field(default_factory=dict)
+    failure: KernelError | None = None
+
+    def record(self, namespace: object, key: str, value: object) -> None:
+        """Note that the value of a global or a cell is frozen into the code."""
+        if isinstance(namespace, dict | CellType):
+            self.captured[id(namespace), key] = CapturedConstant(namespace, key, value)
+
+
+@dataclass
+class Frame:
+    """One function being read: the kernel's own, or one call of a helper (`path` tells calls apart).
+
+    `bindings`: variables that are known now, or are mere names for an expression. `tail`: nothing of the function
+    comes after the statement at hand. `block`: the Block that an early return of a helper leaves."""
+
+    number: int
+    source: Source
+    tree: ast.FunctionDef
+    path: Key
+    prefix: str
+    webs: Webs
+    closure: Closure | None = None
+    bindings: dict[int, Value] = field(default_factory=dict)
+    loops: list[str] = field(default_factory=list)
+    loop_values: dict[int, Value] = field(default_factory=dict)  # by the id of a loop's target: the IR loop's variable
+    tail: bool = True
+    block: str | None = None
+    result: Value | None = None
+    gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
+
+    @property
+    def is_inlined(self) -> bool:
+        return bool(self.path)
+
+
+Evaluate = Callable[["Context", ast.expr], Value]
+Execute = Callable[["Context", list[ast.stmt]], None]
+
+
+@dataclass
+class Context:
+    """One round. `evaluate` and `execute` read an expression and a list of statements: they are handed in, since
+    they and what they are made of call one another."""
+
+    session: Session
+    evaluate_with: Evaluate
+    execute_with: Execute
+    frames: list[Frame] = field(default_factory=list)
+    active: list[Frame] = field(default_factory=list)
+    body: list[Stmt] = field(default_factory=list)
+    prologue: list[Stmt] = field(default_factory=list)
+    depth: int = 0  # of loops, branches and blocks around the statement at hand
+    temporaries: int = 0
+    names: set[str] = field(default_factory=set)
+    fixed: dict[Key, Value] = field(default_factory=dict)  # array arguments that are assigned again: an error there
+    variables: dict[Key, str] = field(default_factory=dict)
+    flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
+    stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
+    parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
+    allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
+    tables: dict[Value, Value] = field(default_factory=dict)
+    target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
+
+    @property
+    def frame(self) -> Frame:
+        return self.active[-1]
+
+    def evaluate(self, node: ast.expr) -> Value:
+        return self.evaluate_with(self, node)
+
+    def execute(self, statements: list[ast.stmt]) -> None:
+        self.execute_with(self, statements)
+
+    def at(self, node: ast.AST) -> Location:
+        return self.frame.source.at(node)
+
+    def error(self, node: ast.AST, what: str, why: str = "", remedy: str = "") -> KernelError:
+        return KernelError(what, self.at(node), why, remedy)
+
+    # ---- writing IR ----
+
+    def emit(self, statement: Stmt) -> None:
+        self.body.append(statement)
+
+    def leave(self, block: str, node: ast.AST) -> None:
+        """Go on after a Block."""
+        self.emit(Leave(block, at=self.at(node)))
+
+    @contextmanager
+    def inner_body(self, nested: bool = True) -> Iterator[list[Stmt]]:
+        """Statements go to a new list for a while. `nested`: it is the body of a loop, a branch or a block."""
+        outer = self.body
+        self.body = []
+        self.depth += nested
+        try:
+            yield self.body
+        finally:
+            self.depth -= nested
+            self.body = outer
+
+    @contextmanager
+    def resumed(self, body: list[Stmt]) -> Iterator[None]:
+        """Statements go to the end of a list begun before."""
+        outer = self.body
+        self.body = body
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.body = outer
+
+    def new_name(self, hint: str) -> str:
+        """A name that nothing else in the kernel has: the hint, or the hint with a number."""
+        name, count = hint, 1
+        while name in self.names:
+            count += 1
+            name = f"{hint}.{count}"
+        self.names.add(name)
+        return name
+
+    def variable(self, key: Key, hint: str) -> str:
+        """The IR's name of a variable of the user."""
+        if key not in self.variables:
+            is_loop = hint in self.frame.webs.loop_names  # loops keep the plain name: schedules and reports use it
+            self.variables[key] = self.new_name(f"{self.frame.prefix}{hint}{'.value' if is_loop else ''}")
+        return self.variables[key]
+
+    def flag(self, variable: str) -> Var:
+        """The bool local that tells whether a variable has a value yet."""
+        if variable not in self.flagged:
+            self.flagged[variable] = self.new_name(variable + ".set")
+        return Var(self.flagged[variable], BOOL)
+
+    def temporary(self, expr: Expr, at: Location | None) -> Var:
+        """Compute an expression now, to be used any number of times."""
+        name = self.temporary_name()
+        self.emit(Assign(name, expr, at=at))
+        return Var(name, expr.type)
+
+    def temporary_name(self) -> str:
+        """The name of a scalar that is assigned once on every path to its uses."""
+        self.temporaries += 1
+        name = self.new_name(f"t.{self.temporaries}")
+        self.stable.add(name)
+        return name
+
+    def is_stable(self, expr: Expr) -> bool:
+        """A small expression that cannot fail and keeps its value for as long as its variables can be read: it
+        may be evaluated anywhere instead of where it stands, and any number of times."""
+        parts = list(subexpressions(expr))
+        return len(parts) <= 16 and all(self._is_stable_part(part) for part in parts)
+
+    def _is_stable_part(self, part: Expr) -> bool:
+        match part:
+            case Const() | Dim():
+                return True
+            case Var(name=name):
+                return name in self.stable
+            case Unary() | Binary(op="add" | "sub" | "mul" | "floordiv" | "mod" | "min" | "max"):
+                return part.type.is_integer
+            case Cast(operand=operand, type=target):
+                return target.is_integer and operand.type.is_integer
+            case _:
+                return False
+
+    def once(self, expr: Expr, at: Location | None) -> Expr:
+        """An expression of the same value that may be evaluated any number of times."""
+        if isinstance(expr, Const | Var | Dim) or self.is_stable(expr):
+            return expr
+        return self.temporary(expr, at)
+
+
+def web_key(frame: Frame, web: Web) -> Key:
+    """The key of a variable of the user: which call of which function, and which of its variables."""
+    return (*frame.path, web.number)

@@ -1,0 +1,159 @@
+"""Numbers to the types they are needed in: constants by value, NumPy numbers as astype, Python numbers checked.
+
+A Python int that does not fit is an error, as in NumPy: found now for a literal, by a Checked for the rest.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+
+import numpy as np
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.promote import NumberType
+from loopwright.frontend.values import Array, Literal, Number, Records, Value, describe
+from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Logical, Unary
+from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
+
+
+def as_number(cx: Context, value: Value, node: ast.AST, what: str = "a number is needed here") -> Literal | Number:
+    """The value, if it is a scalar; else the error that says what to write."""
+    if isinstance(value, Literal | Number):
+        return value
+    if isinstance(value, Array | Records):
+        remedy = "write a loop over range(...) and use one element at a time"
+        if isinstance(value, Records) and not value.shape:
+            remedy = 'name the field: p["x"]'
+        raise cx.error(node, what, f"this is {describe(value)}", remedy)
+    raise cx.error(node, what, f"this is {describe(value)}")
+
+
+def convert(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> Expr:
+    """The expression of a number in a type: what storing it into an array of that type does."""
+    if isinstance(value, Literal):
+        return literal(cx, value.value, to, node)
+    if value.type == to:
+        return value.expr
+    if value.weak and to.is_integer:
+        if value.type == INT64:
+            return _checked_int(cx, value.expr, to, node)
+        if value.type == FLOAT64:
+            return checked_float_to_int(cx, value.expr, to, node)
+    return Cast(value.expr, to)
+
+
+def literal(cx: Context, value: bool | int | float, to: Scalar, node: ast.AST) -> Const:
+    """A Python number, known now, in a type. Raises KernelError where NumPy raises OverflowError or ValueError."""
+    if to == BOOL:
+        return Const(bool(value), BOOL)
+    if to.is_float:
+        try:
+            with np.errstate(all="ignore"):
+                return Const(float(to.dtype.type(float(value))), to)
+        except OverflowError:
+            raise cx.error(node, f"{_short(value)} is too large for a float") from None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise cx.error(node, f"{value} cannot be converted to {to}")
+    whole = int(value)
+    if not to.minimum <= whole <= to.maximum:
+        raise cx.error(
+            node,
+            f"{_short(whole)} does not fit {to}",
+            "a Python int takes on the type of the NumPy value it meets: OverflowError",
+            "convert the NumPy value first, such as np.int64(x)",
+        )
+    return Const(whole, to)
+
+
+def _short(value: float) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else text[:20] + "..."
+
+
+def default_type(cx: Context, value: Literal | Number, node: ast.AST) -> Expr:
+    """A number in the type it has by itself."""
+    if isinstance(value, Literal):
+        kind = value.number_type.type
+        if kind == INT64 and not INT64.minimum <= value.value <= INT64.maximum:
+            raise cx.error(
+                node,
+                f"{_short(value.value)} does not fit int64",
+                "Python ints are 64 bits wide here",
+                "use a NumPy type that holds it, such as np.uint64(x)",
+            )
+        return literal(cx, value.value, kind, node)
+    return value.expr
+
+
+def in_type(cx: Context, value: Literal | Number, to: NumberType, node: ast.AST) -> Expr:
+    """A number in the type of the variable (or operation) that it joins."""
+    if to.weak and to.type == INT64 and isinstance(value, Literal):
+        return default_type(cx, Literal(int(value.value)), node)
+    return convert(cx, value, to.type, node)
+
+
+def _checked_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> Expr:
+    """A Python int of the run, int64 here, in a narrower or unsigned type."""
+    expr = cx.once(expr, cx.at(node))
+    low = Compare("ge", expr, Const(to.minimum, INT64))
+    if to.maximum >= INT64.maximum:
+        return Checked(Cast(expr, to), low, "overflow", at=cx.at(node))
+    high = Compare("le", expr, Const(to.maximum, INT64))
+    return Checked(Cast(expr, to), Logical("and", low, high), "overflow", at=cx.at(node))
+
+
+def checked_float_to_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> Expr:
+    """A float truncated to an integer, as Python's int() does it: it must be finite and fit."""
+    expr = cx.once(expr, cx.at(node))
+    kind = expr.type
+    low = Compare("ge", expr, literal(cx, float(to.minimum), kind, node))
+    if to.minimum == 0 or (to != INT64 and kind == FLOAT64):
+        low = Compare("gt", expr, literal(cx, float(to.minimum - 1), kind, node))
+    high = Compare("lt", expr, literal(cx, float(to.maximum + 1), kind, node))
+    return Checked(Cast(expr, to), Logical("and", low, high), "not_finite", at=cx.at(node))
+
+
+def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -> Expr:
+    """An int64 of a number used as an index, a size or a bound of a range; bools and floats are refused."""
+    number = as_number(cx, value, node, f"{what} must be an integer")
+    kind = number.number_type.type
+    if not kind.is_integer:
+        remedy = "convert it with int(x)" if kind.is_float else "use an integer"
+        raise cx.error(node, f"{what} must be an integer", f"this is {describe(number)}", remedy)
+    if isinstance(number, Literal):
+        return default_type(cx, number, node)
+    if kind.kind == "uint" and kind.bits == 64:
+        expr = cx.once(number.expr, cx.at(node))
+        fits = Compare("le", expr, Const(INT64.maximum, kind))
+        return Checked(Cast(expr, INT64), fits, "overflow", at=cx.at(node))
+    return number.expr if kind == INT64 else Cast(number.expr, INT64)
+
+
+def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
+    """The truth value of a number: known now, or a bool expression."""
+    match as_number(cx, value, node, "a condition must be a number or a bool"):
+        case Literal(value=known):
+            return bool(known)
+        case Number(expr=Const(value=known)):
+            return bool(known)
+        case Number(expr=expr):
+            if expr.type == BOOL:
+                return expr
+            zero = Const(0.0 if expr.type.is_float else 0, expr.type)
+            return Compare("ne", expr, zero)
+
+
+def negated(condition: Expr) -> Expr:
+    """`not condition`."""
+    if isinstance(condition, Unary) and condition.op == "not":
+        return condition.operand
+    return Unary("not", condition)
+
+
+def product(sizes: list[Expr]) -> Expr:
+    """The product of int64 sizes."""
+    result: Expr = Const(1, INT64)
+    for size in sizes:
+        result = size if result == Const(1, INT64) else Binary("mul", result, size)
+    return result

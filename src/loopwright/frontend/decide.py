@@ -1,0 +1,115 @@
+"""Which way an `if` goes where the call alone decides it: `x is None`, `mode == "fast"`, a global flag.
+
+It must be known before the variables of a function are: `if x is None: x = 1.0` makes x a number only where the
+call passed None. It never guesses: what it does not know is None.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+
+from loopwright.frontend.values import Fixed, Items, Literal, Number, Value
+
+_ORDERS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+Lookup = Callable[[str], Value | None]
+
+
+def decide(test: ast.expr, lookup: Lookup) -> bool | None:
+    """True, False, or None where the run decides. `lookup` gives what a name means, or None."""
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            known = decide(operand, lookup)
+            return None if known is None else not known
+        case ast.BoolOp(op=op, values=values):
+            stop = isinstance(op, ast.Or)
+            for part in values:
+                known = decide(part, lookup)
+                if known is None or known is stop:
+                    return known
+            return not stop
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compare(op, _value(left, lookup), _value(right, lookup))
+        case _:
+            return truth(_value(test, lookup))
+
+
+def truth(value: Value | None) -> bool | None:
+    """The truth value of what is known now."""
+    match value:
+        case Literal(value=known):
+            return bool(known)
+        case Fixed(value=None):
+            return False
+        case Fixed(value=str() as text):
+            return bool(text)
+        case Items(items=items):
+            return bool(items)
+        case _:
+            return None
+
+
+def _value(node: ast.expr, lookup: Lookup) -> Value | None:
+    match node:
+        case ast.Constant(value=None | str()):
+            return Fixed(node.value)
+        case ast.Constant(value=bool() | int() | float() as value):
+            return Literal(value)
+        case ast.Name(id=name):
+            return lookup(name)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            items = [_value(part, lookup) for part in parts]
+            known = [item for item in items if item is not None]
+            return Items(tuple(known)) if len(known) == len(items) else None
+        case _:
+            return None
+
+
+def _compare(op: ast.cmpop, left: Value | None, right: Value | None) -> bool | None:
+    if left is None or right is None:
+        return None
+    match op:
+        case ast.Is() | ast.IsNot():
+            same = is_same(left, right)
+            return None if same is None else same is isinstance(op, ast.Is)
+        case ast.Eq() | ast.NotEq():
+            same = is_equal(left, right)
+            return None if same is None else same is isinstance(op, ast.Eq)
+        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE():
+            if isinstance(left, Literal) and isinstance(right, Literal):
+                return bool(_ORDERS[type(op)](left.value, right.value))
+            return None
+        case ast.In() | ast.NotIn() if isinstance(right, Items):
+            found = [is_equal(left, item) for item in right.items]
+            if None in found:
+                return None
+            return (True in found) is isinstance(op, ast.In)
+        case _:
+            return None
+
+
+def is_same(left: Value, right: Value) -> bool | None:
+    """`left is right`, for None and other fixed objects; None where it is not known or means nothing."""
+    if isinstance(left, Fixed) and isinstance(right, Fixed):
+        return left.value is right.value or (isinstance(left.value, str) and left.value == right.value)
+    if isinstance(left, Fixed) or isinstance(right, Fixed):
+        return False
+    return None
+
+
+def is_equal(left: Value, right: Value) -> bool | None:
+    """`left == right` where both are known now."""
+    match left, right:
+        case (Literal(value=a), Literal(value=b)):
+            return a == b
+        case (Fixed(value=a), Fixed(value=b)):
+            return bool(a == b) if isinstance(a, str | type(None)) and isinstance(b, str | type(None)) else None
+        case (Fixed(value=None | str()), Literal() | Number()) | (Literal() | Number(), Fixed(value=None | str())):
+            return False
+        case _:
+            return None

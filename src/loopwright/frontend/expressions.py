@@ -1,0 +1,166 @@
+"""Expressions of the user to Values. An index such as `a[i + 1, j]` becomes nodes only: nothing is added to it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from types import ModuleType
+
+from loopwright.frontend import arrays, operators
+from loopwright.frontend.calls import call
+from loopwright.frontend.comparisons import comparisons
+from loopwright.frontend.context import Context
+from loopwright.frontend.lazy import conditional, logical
+from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.refusals import refuse_expression
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.variables import assign_web, outside_value, read_name
+from loopwright.ir.nodes import Checked
+from loopwright.ir.walk import expressions, subexpressions
+
+
+def evaluate(cx: Context, node: ast.expr) -> Value:
+    """The Value of an expression; what it needs done first is written to `cx.body`."""
+    match node:
+        case ast.Constant():
+            return _constant(cx, node)
+        case ast.Name():
+            return read_name(cx, node)
+        case ast.BinOp():
+            return _binary(cx, node)
+        case ast.UnaryOp(op=op, operand=operand):
+            return operators.unary_operation(cx, op, cx.evaluate(operand), node)
+        case ast.Compare():
+            return comparisons(cx, node)
+        case ast.BoolOp():
+            return logical(cx, node)
+        case ast.IfExp():
+            return conditional(cx, node)
+        case ast.Subscript():
+            return _subscript(cx, node)
+        case ast.Attribute():
+            return _attribute(cx, node, cx.evaluate(node.value))
+        case ast.Call():
+            return call(cx, node)
+        case ast.Tuple(elts=parts):
+            return _tuple(cx, parts)
+        case ast.NamedExpr(target=target, value=value):
+            return _named(cx, target, value)
+        case _:
+            raise refuse_expression(cx, node)
+
+
+def _constant(cx: Context, node: ast.Constant) -> Value:
+    match node.value:
+        case bool() | int() | float() as number:
+            return Literal(number)
+        case None | str():
+            return Fixed(node.value)
+        case complex():
+            raise cx.error(node, "complex numbers are outside the language",
+                           remedy="keep the real and the imaginary part in two arrays")  # fmt: skip
+        case other if other is ...:
+            raise cx.error(node, "'...' is outside the language", remedy="write one index for each axis")
+        case other:
+            raise cx.error(node, f"{other!r} is outside the language")
+
+
+def _binary(cx: Context, node: ast.BinOp) -> Value:
+    if isinstance(node.op, ast.MatMult):
+        raise cx.error(node, "'@' is outside the language", remedy="write the three loops of the product")
+    left, right = operands(cx, [node.left, node.right])
+    if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
+        return Items(left.items + right.items)
+    return operators.binary_operation(cx, operators.BINARY[type(node.op)], left, right, node)
+
+
+def _tuple(cx: Context, parts: list[ast.expr]) -> Items:
+    """`(a, *b, c)`."""
+    inner = [part.value if isinstance(part, ast.Starred) else part for part in parts]
+    items: list[Value] = []
+    for part, value in zip(parts, operands(cx, inner), strict=True):
+        if not isinstance(part, ast.Starred):
+            items.append(value)
+        elif isinstance(value, Items):
+            items += value.items
+        else:
+            raise cx.error(part, "'*' takes a tuple here", f"this is {describe(value)}")
+    return Items(tuple(items))
+
+
+def _named(cx: Context, target: ast.Name, value_node: ast.expr) -> Value:
+    """`(name := value)`."""
+    frame = cx.frame
+    web = frame.webs.stores[id(target)]
+    assign_web(cx, web, cx.evaluate(value_node), target, value_node)
+    frame.webs = replace(frame.webs, loads={**frame.webs.loads, id(target): web})
+    return read_name(cx, target)
+
+
+def index_nodes(node: ast.Subscript) -> list[ast.expr]:
+    """The indices of `a[i, j]`, one by one."""
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def indexed(cx: Context, node: ast.Subscript) -> tuple[Value, list[Value]]:
+    """What is indexed, and the indices."""
+    base = cx.evaluate(node.value)
+    start = len(cx.body)
+    indices = operands(cx, index_nodes(node))
+    base = kept(cx, base, start, node)
+    if isinstance(base, Array | Records) and base.index:
+        base = _range_before(cx, base, start, indices, node)
+    return base, indices
+
+
+def _range_before(
+    cx: Context, view: Array | Records, start: int, indices: list[Value], node: ast.expr
+) -> Array | Records:
+    """Of `a[i][j]`, test i before what may fail in j in another way, as Python does."""
+    found = [index.expr for index in indices if isinstance(index, Number)]
+    parts = [part for expr in (*found, *expressions(tuple(cx.body[start:]))) for part in subexpressions(expr)]
+    if not any(isinstance(part, Checked) for part in parts):
+        return view
+    later = cx.body[start:]
+    del cx.body[start:]
+    view = replace(view, index=tuple(cx.once(index, cx.at(node)) for index in view.index))
+    arrays.check_range(cx, view, cx.at(node))
+    cx.body.extend(later)
+    return view
+
+
+def _subscript(cx: Context, node: ast.Subscript) -> Value:
+    if isinstance(node.slice, ast.Slice):
+        base = cx.evaluate(node.value)
+        if isinstance(base, Items):
+            return _slice_of_items(cx, base, node.slice)
+    base, indices = indexed(cx, node)
+    return arrays.index_value(cx, base, indices, index_nodes(node), node)
+
+
+def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
+    parts: list[int | None] = []
+    for part in (node.lower, node.upper, node.step):
+        match None if part is None else cx.evaluate(part):
+            case None:
+                parts.append(None)
+            case Literal(value=int() as value):
+                parts.append(value)
+            case _:
+                raise cx.error(node, "a slice of a tuple needs constant bounds")
+    return Items(base.items[slice(*parts)])
+
+
+def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
+    match base:
+        case Array() | Records():
+            return arrays.array_attribute(cx, base, node.attr, node)
+        case Number(weak=False) if node.attr == "dtype":
+            return Fixed(base.type.dtype)
+        case Fixed(value=owner) if owner is not None and (found := cx.session.outside.attribute(owner, node.attr)):
+            is_known = not isinstance(owner, ModuleType) or owner.__name__ in ("math", "numpy")
+            return outside_value(cx, None if is_known else found.namespace, node.attr, found.value, node)
+        case Fixed(value=ModuleType() as module):
+            raise cx.error(node, f"module '{module.__name__}' has no '{node.attr}'")
+        case _:
+            raise cx.error(node, f"'.{node.attr}' of {describe(base)} is outside the language")

@@ -1,0 +1,202 @@
+"""Calls of helpers: the helper's body is read where it is called, with variables of its own.
+
+A helper with one `return` at its end needs nothing else. Several returns give a result variable; `if` branches
+that end in a return take the rest of the body as their other branch, and only a return inside a loop leaves a Block.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from types import FunctionType
+
+from loopwright.errors import KernelError
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.arrays import check_range
+from loopwright.frontend.capture import Source
+from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
+from loopwright.frontend.decide import decide
+from loopwright.frontend.infer import Key
+from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, from_object
+from loopwright.frontend.variables import freeze, read_variable, store_variable
+from loopwright.frontend.webs import Web, Webs, find_webs, locals_of
+from loopwright.ir.nodes import Block
+
+_DEEPEST = 40
+
+
+def inline_function(cx: Context, function: object, call: Arguments) -> Value:
+    """The result of calling a module-level function or an @lw.function helper."""
+    plain = function
+    if not isinstance(function, FunctionType):  # numba's jitted functions and our own kernels carry theirs
+        plain = getattr(function, "py_func", getattr(function, "__wrapped__", function))
+    try:
+        source = cx.session.outside.source_of(plain)
+    except KernelError as reason:
+        raise cx.error(
+            call.node, f"'{call.name}' cannot be inlined: {reason.what}", reason.why, reason.remedy
+        ) from None
+    defaults = {p.name: from_object(p.default) for p in source.parameters if p.has_default}
+    return _inline(cx, source, source.definition.tree, None, defaults, call)
+
+
+def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
+    """The result of calling a nested function."""
+    arguments = closure.tree.args
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            raise cx.error(call.node, f"'*{extra.arg}' is outside the language", remedy="name every parameter")
+    return _inline(cx, cx.frames[closure.frame].source, closure.tree, closure, closure.defaults, call)
+
+
+def _inline(
+    cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
+    call: Arguments,
+) -> Value:  # fmt: skip
+    if any(frame.tree is tree for frame in cx.active) or len(cx.active) > _DEEPEST:
+        raise cx.error(
+            call.node,
+            f"'{call.name}' calls itself",
+            "helpers are inlined, so recursion would never end",
+            "write it as a loop, with a local array as the stack",
+        )
+    given = _match(cx, tree, defaults, call)
+    path = (*cx.frame.path, id(call.node))
+    webs = _webs(cx, source, tree, given, path)
+    at_call = cx.at(call.node)
+    frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
+    cx.frames.append(frame)
+    for parameter in parameters_of(tree):
+        _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+    with cx.inner_body(nested=_leaves_early(webs, tree)) as body:
+        cx.active.append(frame)
+        try:
+            cx.execute(tree.body)
+        finally:
+            cx.active.pop()
+    if frame.block is None:
+        cx.body += body
+    else:
+        cx.emit(Block(frame.block, tuple(body), at=at_call))
+    return _result(cx, frame, call)
+
+
+def _leaves_early(webs: Webs, tree: ast.FunctionDef) -> bool:
+    return len(webs.returns) > 1 or (len(webs.returns) == 1 and webs.returns[0] is not tree.body[-1])
+
+
+def _match(cx: Context, tree: ast.FunctionDef, defaults: Mapping[str, Value], call: Arguments) -> dict[str, Value]:
+    """The value of each parameter. Raises KernelError for what Python raises TypeError for."""
+    names = [parameter.arg for parameter in parameters_of(tree)]
+    positional = names[: len(names) - len(tree.args.kwonlyargs)]
+    if len(call.values) > len(positional):
+        noun = "argument" if len(positional) == 1 else "arguments"
+        what = f"'{call.name}' takes {len(positional)} {noun}, and is given {len(call.values)}"
+        raise cx.error(call.node, what)
+    given = dict(zip(positional, call.values, strict=False))
+    for name, value in call.named.items():
+        if name not in names or name in given:
+            problem = f"is given '{name}' twice" if name in given else f"has no parameter '{name}'"
+            raise cx.error(call.node, f"'{call.name}' {problem}")
+        given[name] = value
+    for name in names:
+        if name not in given:
+            if name not in defaults:
+                raise cx.error(call.node, f"'{call.name}' needs an argument '{name}'")
+            given[name] = defaults[name]
+    return given
+
+
+def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, Value], path: Key) -> Webs:
+    """The variables of a function for these arguments; found once for each call and kind of arguments."""
+    known = tuple(value if isinstance(value, Literal | Fixed) else type(value) for value in given.values())
+    key = (path, tree, known)
+    if key not in cx.session.webs:
+        cx.session.webs[key] = webs_for(cx.session, source, tree, given)
+    return cx.session.webs[key]
+
+
+def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value]) -> Webs:
+    """The variables of a function that is called with these values."""
+    inner = _names_inside(source.definition.tree)
+
+    def decided(test: ast.expr, is_parameter: Callable[[str], bool]) -> bool | None:
+        def lookup(name: str) -> Value | None:
+            if name in given:
+                return given[name] if is_parameter(name) else None
+            found = None if name in inner else session.outside.name(source, name)
+            if found is None:
+                return None
+            session.record(found.namespace, found.key, found.value)  # the branch not taken leaves no other trace
+            return from_object(found.value)
+
+        return decide(test, lookup)
+
+    return find_webs(tree, decided)
+
+
+def _names_inside(tree: ast.FunctionDef) -> frozenset[str]:
+    """Every name that the function, or one nested in it, owns."""
+    nested = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return frozenset().union(*map(locals_of, nested))
+
+
+def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> None:
+    """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
+    key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
+    if not web.is_read and isinstance(value, Array | Records):
+        check_range(cx, value, cx.at(node))
+    is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)
+    if web.is_single and not is_changing:
+        frame.bindings[web.number] = freeze(cx, value, cx.at(node))
+        return
+    store_variable(cx, key, name, value, node, node)
+    if web.is_single:
+        cx.stable.add(cx.variable(key, name))
+
+
+def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
+    gives_nothing = frame.webs.falls_through or frame.gives == {False, True}
+    if not frame.gives and frame.webs.returns and cx.session.failure is not None:
+        raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node))
+    if True not in frame.gives:
+        return Fixed(None)
+    if gives_nothing:
+        raise cx.error(
+            call.node,
+            f"'{call.name}' returns a value on some paths only",
+            remedy="end every path with a return of a value",
+        )
+    if frame.result is not None:
+        return frame.result
+    return read_variable(cx, (*frame.path, "return"), call.node, "result")
+
+
+def return_from_helper(cx: Context, node: ast.Return) -> None:
+    """`return value` in an inlined function."""
+    frame = cx.frame
+    value = Fixed(None) if node.value is None else cx.evaluate(node.value)
+    is_none = isinstance(value, Fixed) and value.value is None
+    frame.gives.add(not is_none)
+    if not is_none:
+        _set_result(cx, frame, value, node)
+    if not frame.tail:
+        if frame.block is None:
+            frame.block = cx.new_name(frame.prefix + "body")
+        cx.leave(frame.block, node)
+
+
+def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    is_number = isinstance(value, Literal | Number | Items)
+    if len(frame.webs.returns) == 1 and (frame.tail or not is_number):
+        frame.result = value
+        return
+    if not is_number:
+        what = "an array" if isinstance(value, Array) else "this"
+        raise cx.error(
+            node,
+            f"{what} can only be returned by the last statement of a helper",
+            remedy="pass the array to the helper, and let the helper fill it",
+        )
+    store_variable(cx, (*frame.path, "return"), "result", value, node, node)

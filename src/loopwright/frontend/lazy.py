@@ -1,0 +1,153 @@
+"""What Python evaluates only when needed: `and`, `or`, chained comparisons, conditional expressions.
+
+Where the later operand needs statements of its own, it becomes the inside of an `If`; else a Logical or a Select.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loopwright.frontend import operators
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_number, in_type, negated, truth
+from loopwright.frontend.promote import NumberType
+from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.ir.nodes import Assign, Const, Expr, If, Logical, Select, Stmt, Var
+from loopwright.ir.types import BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An operand and the statements that must run before it, only if it is evaluated at all."""
+
+    value: Value
+    body: list[Stmt]
+
+
+def chain(cx: Context, is_or: bool, parts: Sequence[Part], node: ast.expr) -> Value:
+    """`a or b or c`, or the same with `and`: the value, with what it needs written to `cx.body`."""
+    result = parts[-1]
+    for part in reversed(parts[:-1]):
+        with cx.resumed(part.body):
+            value = _pair(cx, is_or, part.value, result, node)
+        result = Part(value, part.body)
+    cx.body += result.body
+    return result.value
+
+
+def _pair(cx: Context, is_or: bool, first: Value, second: Part, node: ast.expr) -> Value:
+    known = _known_truth(first)
+    if known is not None:
+        if known is is_or:
+            return first
+        cx.body += second.body
+        return second.value
+    for value in (first, second.value):
+        if not isinstance(value, Literal | Number):
+            word = "or" if is_or else "and"
+            raise cx.error(node, f"'{word}' between {describe(first)} and {describe(second.value)}",
+                           remedy="write an 'if' statement")  # fmt: skip
+    a, b = as_number(cx, first, node), as_number(cx, second.value, node)
+    kind = operators.common_type(cx, [a, b], node)
+    if not second.body and kind.type == BOOL:
+        x, y = in_type(cx, a, kind, node), in_type(cx, b, kind, node)
+        return Number(Logical("or" if is_or else "and", x, y), kind.weak)
+    if isinstance(a, Number):
+        a = Number(cx.once(a.expr, cx.at(node)), a.weak)
+    condition, x = truth(cx, a, node), in_type(cx, a, kind, node)
+    assert not isinstance(condition, bool)
+    with cx.resumed(second.body):
+        y = in_type(cx, b, kind, node)
+    if is_or:
+        return _select(cx, condition, kind, (x, []), (y, second.body), node)
+    return _select(cx, condition, kind, (y, second.body), (x, []), node)
+
+
+def _known_truth(value: Value) -> bool | None:
+    match value:
+        case Literal(value=known) | Number(expr=Const(value=known)):
+            return bool(known)
+        case Fixed(value=None):
+            return False
+        case _:
+            return None
+
+
+def _select(
+    cx: Context,
+    condition: Expr,
+    kind: NumberType,
+    first: tuple[Expr, list[Stmt]],
+    second: tuple[Expr, list[Stmt]],
+    node: ast.expr,
+) -> Number:
+    """`first if condition else second`, each an expression and the statements that it needs."""
+    (x, first_body), (y, second_body) = first, second
+    if not first_body and not second_body:
+        return Number(Select(condition, x, y), kind.weak)
+    at = cx.at(node)
+    name = cx.temporary_name()
+    cx.emit(If(condition, (*first_body, Assign(name, x, at=at)), (*second_body, Assign(name, y, at=at)), at=at))
+    return Number(Var(name, kind.type), kind.weak)
+
+
+def logical(cx: Context, node: ast.BoolOp) -> Value:
+    """`a and b`, `a or b`: one of the operands, as in Python."""
+    parts: list[Part] = []
+    for operand in node.values:
+        with cx.inner_body(nested=bool(parts)) as body:
+            value = cx.evaluate(operand)
+        parts.append(Part(value, body))
+    return chain(cx, isinstance(node.op, ast.Or), parts, node)
+
+
+def condition_of(cx: Context, node: ast.expr) -> bool | Expr:
+    """The truth value of an expression; `and` and `or` of conditions stay conditions, whatever their types."""
+    match node:
+        case ast.BoolOp(op=op, values=values):
+            parts: list[Part] = []
+            for operand in values:
+                with cx.inner_body(nested=bool(parts)) as body:
+                    known = condition_of(cx, operand)
+                parts.append(Part(Literal(known) if isinstance(known, bool) else Number(known, weak=True), body))
+            return truth(cx, chain(cx, isinstance(op, ast.Or), parts, node), node)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            known = condition_of(cx, operand)
+            return not known if isinstance(known, bool) else negated(known)
+        case _:
+            return truth(cx, cx.evaluate(node), node)
+
+
+def conditional(cx: Context, node: ast.IfExp) -> Value:
+    """`a if c else b`."""
+    condition = condition_of(cx, node.test)
+    if isinstance(condition, bool):
+        return cx.evaluate(node.body if condition else node.orelse)
+    with cx.inner_body() as first_body:
+        first = cx.evaluate(node.body)
+    with cx.inner_body() as second_body:
+        second = cx.evaluate(node.orelse)
+    return _choose(cx, condition, Part(first, first_body), Part(second, second_body), node)
+
+
+def _choose(cx: Context, condition: Expr, first: Part, second: Part, node: ast.IfExp) -> Value:
+    x, y = first.value, second.value
+    if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items):
+        if first.body or second.body:
+            raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
+        condition = cx.once(condition, cx.at(node))
+        pairs = zip(x.items, y.items, strict=True)
+        return Items(tuple(_choose(cx, condition, Part(a, []), Part(b, []), node) for a, b in pairs))
+    for value in (x, y):
+        if not isinstance(value, Literal | Number):
+            raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",
+                           remedy="write an 'if' statement, with the loops in both branches")  # fmt: skip
+    a, b = as_number(cx, x, node), as_number(cx, y, node)
+    kind = operators.common_type(cx, [a, b], node)
+    with cx.resumed(first.body):
+        left = in_type(cx, a, kind, node.body)
+    with cx.resumed(second.body):
+        right = in_type(cx, b, kind, node.orelse)
+    return _select(cx, condition, kind, (left, first.body), (right, second.body), node)

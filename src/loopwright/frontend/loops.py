@@ -1,0 +1,128 @@
+"""`for` over range and prange, and `while`."""
+
+from __future__ import annotations
+
+import ast
+
+from loopwright.frontend.calls import is_prange
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, negated
+from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.operands import operands
+from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
+from loopwright.frontend.values import Array, Fixed, Items, Number, Value, describe
+from loopwright.frontend.variables import assign_web
+from loopwright.ir.nodes import Break, Checked, Compare, Const, Expr, For, If, Stmt, Var, While
+from loopwright.ir.types import BOOL, INT64
+
+
+def for_loop(cx: Context, node: ast.For) -> None:
+    """`for i in range(...)`. The variable is the IR loop's own, unless the user assigns it or reads it later."""
+    if node.orelse:
+        raise cx.error(
+            node.orelse[0],
+            "'else' of a loop is outside the language",
+            remedy="set a flag before 'break', and test it after the loop",
+        )
+    call, is_parallel = _range_of(cx, node.iter)
+    if not isinstance(node.target, ast.Name):
+        raise cx.error(node.target, "a loop has one variable here", remedy="write: for i in range(n)")
+    lower, upper, step = _bounds(cx, call)
+    web = cx.frame.webs.stores[id(node.target)]
+    name = cx.new_name(cx.frame.prefix + node.target.id)
+    cx.stable.add(name)
+    variable = Number(Var(name, INT64), weak=True)
+    cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
+    body = _loop_body(cx, name, node, (lambda: assign_web(cx, web, variable, node.target, node.target)))
+    cx.emit(For(name, lower, upper, step, tuple(body), asserted=is_parallel, at=cx.at(node)))
+
+
+def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object = None) -> list[Stmt]:
+    frame = cx.frame
+    frame.loops.append(name)
+    tail, frame.tail = frame.tail, False
+    try:
+        with cx.inner_body() as body:
+            if callable(begin):
+                begin()
+            cx.execute(node.body)
+    finally:
+        frame.tail = tail
+        frame.loops.pop()
+    return body
+
+
+def _range_of(cx: Context, node: ast.expr) -> tuple[ast.Call, bool]:
+    """The call of range or prange that a loop goes over."""
+    if isinstance(node, ast.Call):
+        callee = cx.evaluate(node.func)
+        if isinstance(callee, Fixed):
+            if callee.value is range:
+                return node, False
+            if is_prange(callee.value):
+                return node, True
+            name = getattr(callee.value, "__name__", "")
+            if name in FUNCTIONS:
+                why, remedy = FUNCTIONS[name]
+                raise cx.error(node, f"'{name}' is outside the language", why, remedy)
+        raise cx.error(node, "a loop goes over range(...) only", remedy="write: for i in range(n)")
+    if isinstance(node, ast.List | ast.ListComp | ast.GeneratorExp | ast.Dict | ast.Set):
+        raise refuse_expression(cx, node)
+    value: Value = cx.evaluate(node)
+    if isinstance(value, Array):
+        remedy = "write: for i in range(len(a)), and use a[i]"
+    elif isinstance(value, Items):
+        remedy = "write: for k in range(len(t)), and use t[k]"
+    else:
+        remedy = "write: for i in range(n)"
+    raise cx.error(node, "a loop goes over range(...) only", f"this is {describe(value)}", remedy)
+
+
+def _bounds(cx: Context, call: ast.Call) -> tuple[Expr, Expr, Expr]:
+    if call.keywords or not 1 <= len(call.args) <= 3:
+        raise cx.error(call, "range() takes one to three arguments", remedy="write: range(start, stop, step)")
+    for argument in call.args:
+        if isinstance(argument, ast.Starred):
+            raise refuse_expression(cx, argument)
+    values = operands(cx, call.args)
+    bounds = [as_index(cx, value, node, "a bound of range()") for value, node in zip(values, call.args, strict=True)]
+    if len(bounds) == 1:
+        return Const(0, INT64), bounds[0], Const(1, INT64)
+    if len(bounds) == 2:
+        return bounds[0], bounds[1], Const(1, INT64)
+    return bounds[0], bounds[1], _step(cx, bounds[2], call.args[2])
+
+
+def _step(cx: Context, step: Expr, node: ast.expr) -> Expr:
+    if isinstance(step, Const):
+        if step.value == 0:
+            raise cx.error(node, "the step of a range must not be zero")
+        return step
+    step = cx.once(step, cx.at(node))
+    return Checked(step, Compare("ne", step, Const(0, INT64)), "zero_step", at=cx.at(node))
+
+
+def while_loop(cx: Context, node: ast.While) -> None:
+    """`while condition`. Where the condition needs statements, it is tested inside a loop without end."""
+    if node.orelse:
+        raise cx.error(
+            node.orelse[0],
+            "'else' of a loop is outside the language",
+            remedy="set a flag before 'break', and test it after the loop",
+        )
+    name = cx.new_name(cx.frame.prefix + "while")
+    with cx.inner_body() as before:
+        condition = condition_of(cx, node.test)
+    if condition is False:
+        return
+    body = _loop_body(cx, name, node)
+    at = cx.at(node)
+    if condition is True:
+        cx.emit(While(name, Const(True, BOOL), (*before, *body), at=at))
+    elif before:
+        assert not isinstance(condition, bool)
+        leave = If(negated(condition), (Break(name, at=at),), at=cx.at(node.test))
+        cx.emit(While(name, Const(True, BOOL), (*before, leave, *body), at=at))
+    else:
+        assert not isinstance(condition, bool)
+        cx.emit(While(name, condition, tuple(body), at=at))

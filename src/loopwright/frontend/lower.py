@@ -1,0 +1,156 @@
+"""`lower`: a captured function and the types of a call, to a Kernel.
+
+The passes of one round: bind the parameters, read the body (names, calls, types and IR at once), and collect what
+it returns. Rounds are repeated until the types of the variables stop growing: only then is the IR right, and only
+then is an error an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.errors import KernelError
+from loopwright.frontend.arrays import record_sizes
+from loopwright.frontend.capture import Source
+from loopwright.frontend.context import CapturedConstant, Context, Frame, Session, web_key
+from loopwright.frontend.expressions import evaluate
+from loopwright.frontend.inline import webs_for
+from loopwright.frontend.outside import Outside
+from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.results import check_end, result_arrays, returned_values
+from loopwright.frontend.statements import execute
+from loopwright.frontend.values import Array, Number, Records, Value, from_object
+from loopwright.frontend.variables import store_variable
+from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, ResultArray, ScalarParam, Stmt, Store, Var
+from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
+from loopwright.ir.types import BOOL
+from loopwright.ir.walk import expressions, rewrite_body, statements
+
+__all__ = ["CapturedConstant", "Lowered", "lower"]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The kernel, and the globals and closure cells whose values are frozen into it."""
+
+    kernel: Kernel
+    constants: tuple[CapturedConstant, ...]
+
+
+def lower(source: Source, signature: Signature, outside: Outside | None = None) -> Lowered:
+    """The kernel of a function for a call of this signature. `outside`: what is asked about everything else, and
+    answered before. Raises KernelError at the user's line."""
+    session = Session(source, signature, outside or Outside(source))
+    kernel = None
+    while session.types.rounds == 0 or not session.types.are_settled():
+        session.types.begin()
+        session.failure = None
+        kernel = _round(session)
+    if session.failure is not None:
+        raise session.failure
+    assert kernel is not None
+    return Lowered(kernel, tuple(session.captured.values()))
+
+
+def _round(session: Session) -> Kernel | None:
+    """Read the whole function once. None where it could not be read to the end."""
+    cx = Context(session, evaluate, execute)
+    values = _arguments(cx)  # first: the names of parameters come before all others
+    frame = _frame(cx, values)
+    cx.execute(frame.tree.body)
+    try:
+        # Types are settled by now as far as this round goes, so that what is returned has its type.
+        check_end(cx, frame.webs.falls_through, session.source.definition.at_name())
+        results, body = result_arrays(cx, tuple(cx.body))
+    except KernelError as failure:
+        session.failure = session.failure or failure
+        return None
+    returned, is_tuple = returned_values(cx)
+    # Last, as any read in the body may have asked for a flag.
+    body = (*cx.prologue, *_unset(cx), *_flagged(cx, body))
+    params = _parameters(cx, body, results)
+    return Kernel(
+        session.source.name, params, body, results, returned, is_tuple, session.signature.overlap,
+        session.source.file, session.source.line,
+    )  # fmt: skip
+
+
+def _parameters(
+    cx: Context, body: tuple[Stmt, ...], results: tuple[ResultArray, ...]
+) -> tuple[ScalarParam | ArrayParam, ...]:
+    """The parameters in the order of the call; of the fields of records only those that are used."""
+    sizes = tuple(Assign("", size) for result in results for size in result.shape)
+    used = {expr.array for expr in expressions((*body, *sizes)) if isinstance(expr, Load | Dim)}
+    used |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+    names = {parameter.name for parameter in cx.session.source.parameters}
+    kept = [param for param in cx.parameters.values() if param.name in used or param.name in names]
+    return tuple(sorted(kept, key=lambda param: (param.argument, getattr(param, "offset", 0))))
+
+
+def _arguments(cx: Context) -> dict[str, Value]:
+    """The value of each parameter, by name."""
+    source, arguments = cx.session.source, cx.session.signature.arguments
+    if len(arguments) != len(source.parameters):
+        raise KernelError(f"'{source.name}' takes {len(source.parameters)} arguments, and {len(arguments)} are given",
+                          source.definition.at_name())  # fmt: skip
+    cx.names |= {parameter.name for parameter in source.parameters}
+    values: list[Value] = []
+    for position, (parameter, argument) in enumerate(zip(source.parameters, arguments, strict=True)):
+        values.append(_argument(cx, parameter.name, position, argument, values))
+    return {parameter.name: value for parameter, value in zip(source.parameters, values, strict=True)}
+
+
+def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:
+    match argument:
+        case ScalarArgument(type=kind, weak=weak):
+            cx.parameters[name] = ScalarParam(name, kind, position)
+            cx.stable.add(name)
+            return Number(Var(name, kind), weak)
+        case ConstantArgument(value=value):
+            return from_object(value)
+        case ArrayArgument(same_as=int() as same):
+            return earlier[same]
+        case ArrayArgument(element=None, fields=fields, rank=rank):
+            sizes = record_sizes(cx, name, position, fields, rank)
+            return Records(name, position, fields, sizes)
+        case ArrayArgument(element=element):
+            assert element is not None
+            cx.parameters[name] = ArrayParam(name, element, position, argument.rank, argument.layout, argument.aligned)
+            return Array(name, element, tuple(Number(Dim(name, k), weak=True) for k in range(argument.rank)))
+
+
+def _frame(cx: Context, values: dict[str, Value]) -> Frame:
+    source = cx.session.source
+    tree = source.definition.tree
+    key = ("kernel",)
+    if key not in cx.session.webs:
+        cx.session.webs[key] = webs_for(cx.session, source, tree, values)
+    webs = cx.session.webs[key]
+    frame = Frame(0, source, tree, (), "", webs)
+    cx.frames.append(frame)
+    cx.active.append(frame)
+    for parameter in parameters_of(tree):
+        web, value = webs.stores[id(parameter)], values[parameter.arg]
+        if web.is_single:
+            frame.bindings[web.number] = value
+        elif isinstance(value, Array | Records):  # told of where it is assigned again
+            cx.fixed[web_key(frame, web)] = value
+        else:
+            store_variable(cx, web_key(frame, web), parameter.arg, value, parameter, parameter)
+    return frame
+
+
+def _unset(cx: Context) -> list[Stmt]:
+    """The flags of locals that may be read before they are assigned: not yet."""
+    return [Assign(flag, Const(False, BOOL)) for flag in cx.flagged.values()]
+
+
+def _flagged(cx: Context, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Set the flag of such a local after each of its assignments."""
+
+    def with_flag(stmt: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(stmt, Assign) and stmt.name in cx.flagged:
+            return stmt, Assign(cx.flagged[stmt.name], Const(True, BOOL), at=stmt.at)
+        return (stmt,)
+
+    return rewrite_body(body, with_flag) if cx.flagged else body

@@ -1,0 +1,34 @@
+"""What a user writes to mark code: `function` for helpers, `prange` for loops. Both also work in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+Helper = TypeVar("Helper", bound=Callable[..., Any])
+
+
+class prange:
+    """`range`, with the promise that the iterations of the loop may run in any order and at once.
+
+    Plain Python iterates it as `range`. Takes start, stop and step as `range` does."""
+
+    __slots__ = ("_range",)
+
+    def __init__(self, *bounds: int) -> None:
+        self._range = range(*bounds)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._range)
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __repr__(self) -> str:
+        return "p" + repr(self._range)
+
+
+def function(helper: Helper) -> Helper:
+    """Mark a helper that kernels call: it is inlined where it is called, and stays an ordinary function."""
+    setattr(helper, "__loopwright_function__", True)  # noqa: B010 - mypy refuses the plain assignment
+    return helper

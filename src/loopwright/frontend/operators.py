@@ -1,0 +1,269 @@
+"""Python's operators over numbers: unary, binary and comparison. What is known now is computed by Python itself."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from loopwright.frontend import promote
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import (
+    as_number,
+    convert,
+    default_type,
+    in_type,
+    literal,
+    negated,
+    truth,
+)
+from loopwright.frontend.promote import NoSuchOperation, NumberType, binary
+from loopwright.frontend.values import Literal, Number, Value, describe
+from loopwright.ir.nodes import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Checked,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Load,
+    Logical,
+    Unary,
+    UnaryOp,
+)
+from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.walk import subexpressions
+
+BINARY: dict[type[ast.operator], BinaryOp] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
+    ast.Mod: "mod", ast.Pow: "pow", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+    ast.LShift: "shl", ast.RShift: "shr",
+}  # fmt: skip
+COMPARE: dict[type[ast.cmpop], CompareOp] = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+}  # fmt: skip
+SIGNS: dict[str, str] = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
+}  # fmt: skip
+_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_,
+    "or": operator.or_, "xor": operator.xor, "shl": operator.lshift, "shr": operator.rshift,
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
+    "ge": operator.ge,
+}  # fmt: skip
+_MIRRORED: dict[CompareOp, CompareOp] = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_LARGEST_SHIFT = 4096
+
+
+def binary_operation(cx: Context, op: BinaryOp, left: Value, right: Value, node: ast.AST) -> Literal | Number:
+    """`left op right`."""
+    what = f"'{SIGNS[op]}' needs two numbers"
+    a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
+    if isinstance(a, Literal) and isinstance(b, Literal):
+        return _fold(cx, op, a, b, node)
+    if op == "pow" and a.number_type.type != FLOAT64 and isinstance(b, Literal) and b.value < 0 and a.number_type.weak:
+        a = Number(convert(cx, a, FLOAT64, node), weak=True)
+    operand, result = _resolve(cx, op, a, b, node)
+    x, y = in_type(cx, a, NumberType(operand, result.weak), node), _right(cx, op, b, operand, result.weak, node)
+    return Number(_operation(cx, op, x, y, result.weak, node), result.weak)
+
+
+def _right(cx: Context, op: BinaryOp, value: Literal | Number, operand: Scalar, weak: bool, node: ast.AST) -> Expr:
+    """The second operand in its type, with the checks that the operation asks of it."""
+    if isinstance(value, Literal) and operand.is_integer and value.value < 0:
+        if op == "pow":
+            why, remedy = "NumPy refuses it: the result would not be an integer", "convert the base, such as float(x)"
+            raise cx.error(node, "an integer to a negative power", why, remedy)
+        if weak and op in ("shl", "shr"):
+            raise cx.error(node, "a shift by a negative amount", "Python raises ValueError", "shift the other way")
+    y = in_type(cx, value, NumberType(operand, weak), node)
+    if isinstance(value, Literal):
+        return y
+    if op == "pow" and operand.kind == "int":
+        y = cx.once(y, cx.at(node))
+        return Checked(y, Compare("ge", y, Const(0, operand)), "negative_power", at=cx.at(node))
+    if weak and op in ("shl", "shr") and operand == INT64:
+        y = cx.once(y, cx.at(node))
+        return Checked(y, Compare("ge", y, Const(0, operand)), "overflow", at=cx.at(node))
+    return y
+
+
+def _operation(cx: Context, op: BinaryOp, x: Expr, y: Expr, weak: bool, node: ast.AST) -> Expr:
+    if x.type == BOOL:
+        return Binary({"add": "or", "mul": "and", "max": "or", "min": "and"}.get(op, op), x, y)  # type: ignore[arg-type]
+    if weak and op in ("floordiv", "mod") and x.type == INT64:
+        if isinstance(y, Const) and y.value != 0:
+            return Binary(op, x, y)
+        y = cx.once(y, cx.at(node))
+        return Checked(Binary(op, x, y), Compare("ne", y, Const(0, INT64)), "zero_division", at=cx.at(node))
+    return Binary(op, x, y)
+
+
+def _resolve(
+    cx: Context, op: BinaryOp, a: Literal | Number, b: Literal | Number, node: ast.AST
+) -> tuple[Scalar, NumberType]:
+    try:
+        return binary(op, a.number_type, b.number_type)
+    except NoSuchOperation as reason:
+        remedy = "convert an operand, such as np.float32(x)" if "outside the language" in str(reason) else ""
+        if "boolean" in str(reason):
+            remedy = "write x ^ y, or int(x) - int(y)"
+        what = f"'{SIGNS[op]}' between {describe(a)} and {describe(b)}"
+        raise cx.error(node, what, _short_reason(reason), remedy) from None
+
+
+def _short_reason(reason: NoSuchOperation) -> str:
+    text = str(reason)
+    return "NumPy has no such operation" if text.startswith(("numpy", "ufunc", "The")) else text
+
+
+def _fold(cx: Context, op: str, a: Literal, b: Literal, node: ast.AST) -> Literal | Number:
+    """Python's own arithmetic; an error of Python's is an error now, except that of a division, which may stand
+    where it is never made."""
+    if op in ("pow", "shl") and isinstance(b.value, int) and isinstance(a.value, int) and b.value > _LARGEST_SHIFT:
+        raise cx.error(node, "this constant is too large")
+    try:
+        result = _PYTHON[op](a.value, b.value)
+    except ZeroDivisionError:
+        zero = Const(0, INT64) if isinstance(a.value, int) and isinstance(b.value, int) else Const(0.0, FLOAT64)
+        return Number(Checked(zero, Const(False, BOOL), "zero_division", at=cx.at(node)), weak=True)
+    except (TypeError, ArithmeticError, ValueError) as reason:
+        raise cx.error(node, str(reason)) from None
+    if isinstance(result, complex):
+        raise cx.error(node, "this constant is a complex number", "complex numbers are outside the language")
+    return Literal(result)
+
+
+def unary_operation(cx: Context, op: ast.unaryop, value: Value, node: ast.AST) -> Literal | Number:
+    """`-x`, `+x`, `~x`, `not x`."""
+    if isinstance(op, ast.Not):
+        known = truth(cx, value, node)
+        return Literal(not known) if isinstance(known, bool) else Number(negated(known), weak=True)
+    number = as_number(cx, value, node)
+    name: UnaryOp = "invert" if isinstance(op, ast.Invert) else "neg"
+    if isinstance(number, Literal):
+        if isinstance(op, ast.Invert):
+            if isinstance(number.value, float):
+                raise cx.error(node, "'~' of a Python float", "floats have no bit operations")
+            return Literal(~int(number.value))
+        return Literal(-number.value if isinstance(op, ast.USub) else +number.value)
+    kind = number.type
+    if kind == BOOL and number.weak:
+        number = Number(Cast(number.expr, INT64), weak=True)
+    elif kind == BOOL and name == "neg":
+        raise cx.error(node, f"'{'-' if isinstance(op, ast.USub) else '+'}' of a NumPy bool", "NumPy refuses it",
+                       "write not x, or -int(x)")  # fmt: skip
+    elif kind.is_float and name == "invert":
+        raise cx.error(node, f"'~' of {describe(number)}", "floats have no bit operations")
+    if isinstance(op, ast.UAdd):
+        return number
+    return Number(Unary(name, number.expr), number.weak)
+
+
+# ---- comparisons ----------------------------------------------------------------------------------------------
+
+
+def comparison(cx: Context, op: CompareOp, left: Value, right: Value, node: ast.AST) -> Literal | Number:
+    """`left op right`, exact between integers of any types."""
+    what = "a comparison needs two numbers"
+    a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
+    if isinstance(a, Literal) and isinstance(b, Literal):
+        return _fold(cx, op, a, b, node)
+    weak = a.number_type.weak and b.number_type.weak
+    if isinstance(a, Literal):
+        a, b, op = b, a, _MIRRORED[op]
+    assert isinstance(a, Number)
+    if isinstance(b, Literal):
+        return _with_literal(cx, op, a, b, weak, node)
+    return Number(_between(cx, op, a, b, node), weak)
+
+
+def _with_literal(cx: Context, op: CompareOp, a: Number, b: Literal, weak: bool, node: ast.AST) -> Literal | Number:
+    if a.type.is_integer and not isinstance(b.value, float):
+        whole = int(b.value)
+        if a.type.minimum <= whole <= a.type.maximum:
+            return Number(Compare(op, a.expr, Const(whole, a.type)), weak)
+        return _certain(op, a, whole > a.type.maximum, weak)
+    if a.type == BOOL and isinstance(b.value, bool):
+        return Number(Compare(op, a.expr, Const(b.value, BOOL)), weak)
+    common = promote.common(a.number_type, b.number_type).type
+    if common.is_integer and not common.minimum <= int(b.value) <= common.maximum:
+        return _certain(op, a, b.value > 0, weak)
+    return Number(Compare(op, convert(cx, a, common, node), literal(cx, b.value, common, node)), weak)
+
+
+def _certain(op: CompareOp, a: Number, is_above: bool, weak: bool) -> Literal | Number:
+    """A comparison with an int outside the type's range, above or below it. An operand that may fail is kept."""
+    result = op == "ne" or op in (("lt", "le") if is_above else ("gt", "ge"))
+    if a.type.is_integer and any(isinstance(part, Load | Checked) for part in subexpressions(a.expr)):
+        return Number(Compare("ge" if result else "lt", a.expr, Const(a.type.minimum, a.type)), weak)
+    return Literal(result) if weak else Number(Const(result, BOOL), weak=False)
+
+
+def _between(cx: Context, op: CompareOp, a: Number, b: Number, node: ast.AST) -> Expr:
+    x, y = a.expr, b.expr
+    if a.type.kind in ("int", "uint") and b.type.kind in ("int", "uint"):
+        if UINT64 in (a.type, b.type) and a.type.kind != b.type.kind:
+            return _exact(cx, op, x, y, node)
+        common = INT64 if UINT64 not in (a.type, b.type) and a.type != b.type else UINT64
+        if a.type == b.type:
+            common = a.type
+        return Compare(op, _cast(x, common), _cast(y, common))
+    common = promote.common(a.number_type, b.number_type).type
+    return Compare(op, _cast(x, common), _cast(y, common))
+
+
+def _cast(expr: Expr, to: Scalar) -> Expr:
+    return expr if expr.type == to else Cast(expr, to)
+
+
+def _exact(cx: Context, op: CompareOp, x: Expr, y: Expr, node: ast.AST) -> Expr:
+    """A signed integer beside a uint64: decided by the sign first, then as uint64."""
+    if x.type.kind == "uint":
+        return _exact(cx, _MIRRORED[op], y, x, node)
+    x = cx.once(x, cx.at(node))
+    zero = Const(0, x.type)
+    same = Compare(op, Cast(x, UINT64), _cast(y, UINT64))
+    if op in ("ne", "lt", "le"):
+        return Logical("or", Compare("lt", x, zero), same)
+    return Logical("and", Compare("ge", x, zero), same)
+
+
+# ---- one type for several numbers -----------------------------------------------------------------------------
+
+
+def common_type(cx: Context, values: list[Literal | Number], node: ast.AST) -> NumberType:
+    """The type that a conditional expression, `min` or `max` has. Raises KernelError where it would lose."""
+    result = values[0].number_type
+    for value in values[1:]:
+        joined = promote.join(result, value.number_type)
+        if joined is None:
+            raise cx.error(
+                node,
+                f"{result} and {value.number_type} have no integer type in common",
+                remedy="convert one of them, such as np.int64(x)",
+            )
+        result = joined
+    return result
+
+
+def extreme(cx: Context, op: BinaryOp, values: list[Literal | Number], node: ast.AST) -> Literal | Number:
+    """`min(...)` or `max(...)` of two or more numbers, from left to right as Python."""
+    if all(isinstance(value, Literal) for value in values):
+        known = [value.value for value in values if isinstance(value, Literal)]
+        return Literal(min(known) if op == "min" else max(known))
+    kind = common_type(cx, values, node)
+    result = in_type(cx, values[0], kind, node)
+    for value in values[1:]:
+        result = _operation(cx, op, result, in_type(cx, value, kind, node), False, node)
+    return Number(result, kind.weak)
+
+
+def scalar_of(cx: Context, value: Literal | Number, node: ast.AST) -> Number:
+    """A number in the type it has by itself, as a Number."""
+    return Number(default_type(cx, value, node), value.number_type.weak)

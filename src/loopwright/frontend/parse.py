@@ -1,0 +1,165 @@
+"""From a Python function to its syntax tree with true positions. It refuses what has no source text of a `def`.
+
+The whole file is parsed, not the function's own stretch: so lines and columns are right for methods, nested and
+decorated functions alike. Columns of the tree count UTF-8 bytes; a Location counts characters.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import functools
+import inspect
+import linecache
+import operator
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import CodeType, FunctionType
+
+from loopwright.errors import KernelError
+from loopwright.ir.nodes import Location
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A `def` in its file. `lines` are the lines of the file, the first one at index 0."""
+
+    tree: ast.FunctionDef
+    file: str
+    lines: tuple[str, ...]
+
+    def at(self, node: ast.AST) -> Location:
+        """Where a node of the tree stands; of a node over several lines, the part on its first line."""
+        line = getattr(node, "lineno", self.tree.lineno)
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        start = _characters(text, getattr(node, "col_offset", 0))
+        if getattr(node, "end_lineno", line) == line:
+            end = _characters(text, getattr(node, "end_col_offset", start + 1))
+        else:
+            end = len(text.rstrip())
+        return Location(self.file, line, start, max(end, start + 1))
+
+    def at_name(self) -> Location:
+        """Where the name stands after `def`."""
+        text = self.lines[self.tree.lineno - 1]
+        start = text.find(self.tree.name, _characters(text, self.tree.col_offset) + 3)
+        return Location(self.file, self.tree.lineno, start, start + len(self.tree.name))
+
+
+def parse(function: object) -> tuple[FunctionType, Definition]:
+    """The plain Python function and its definition. Raises KernelError for anything but a `def` with source."""
+    plain = _plain_function(function)
+    code = plain.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, plain.__globals__)
+    if not lines:
+        raise KernelError(
+            f"the source of '{plain.__name__}' cannot be found",
+            why=f"there is no text of {code.co_filename!r} to read",
+            remedy="write the function in a file, or in a notebook cell",
+        )
+    tree = _find(tuple(lines), code.co_firstlineno, code.co_name)
+    if tree is None or not _same_code(tuple(lines), code):
+        raise KernelError(
+            f"the source of '{plain.__name__}' in {code.co_filename} does not match what was loaded",
+            why="the file was changed after it was imported",
+            remedy="import it again, or start Python again",
+        )
+    definition = Definition(tree, code.co_filename, tuple(lines))
+    if code.co_flags & inspect.CO_GENERATOR:
+        raise KernelError(
+            f"'{plain.__name__}' is a generator",
+            definition.at_name(),
+            "values cannot be yielded from compiled code",
+            "write each value into an element of an array argument",
+        )
+    return plain, definition
+
+
+def _plain_function(function: object) -> FunctionType:
+    what, remedy = "", "write a function with `def`, outside any class"
+    if inspect.ismethod(function):
+        what = f"'{function.__name__}' is a method"
+        remedy = "write a function with `def`, outside any class, and pass arrays and numbers to it"
+    elif isinstance(function, type):
+        what = f"'{function.__name__}' is a class"
+    elif isinstance(function, staticmethod | classmethod):
+        what = f"'{getattr(function, '__name__', '?')}' is a {type(function).__name__}"
+    elif isinstance(function, partial):
+        what = "a functools.partial cannot be compiled"
+        remedy = "write a function with `def` that calls the other one: helpers are inlined"
+    elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        what = f"'{getattr(function, '__name__', '?')}' is an async function"
+        remedy = "write it with a plain `def`"
+    elif inspect.isbuiltin(function):
+        what = f"'{function.__name__}' is a built-in function: there is no Python source to read"
+    elif not isinstance(function, FunctionType):
+        what = f"an object of type {type(function).__name__} is not a Python function"
+    elif function.__name__ == "<lambda>":
+        what = "a lambda cannot be compiled"
+        remedy = "give it a name: write it with `def`"
+    else:
+        return function
+    raise KernelError(what, remedy=remedy)
+
+
+@lru_cache(maxsize=64)
+def _parse_file(lines: tuple[str, ...]) -> ast.Module | None:
+    try:
+        return ast.parse("".join(lines))
+    except SyntaxError:
+        return None
+
+
+def _find(lines: tuple[str, ...], first_line: int, name: str) -> ast.FunctionDef | None:
+    tree = _parse_file(lines)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if start == first_line:
+                return node
+    return None
+
+
+_FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
+
+
+@lru_cache(maxsize=64)
+def _compile_file(lines: tuple[str, ...], file: str, flags: int) -> CodeType | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compiled = compile("".join(lines), file, "exec", flags, dont_inherit=True)
+        except SyntaxError:
+            return None
+    assert isinstance(compiled, CodeType)
+    return compiled
+
+
+def _same_code(lines: tuple[str, ...], code: CodeType) -> bool:
+    """Whether the text still says what was loaded: it compiles to the very same code."""
+    whole = _compile_file(lines, code.co_filename, code.co_flags & _FUTURE)
+    if whole is None:  # text of a notebook that is more than Python: what was found by name and line must do
+        return True
+    pending = [whole]
+    while pending:
+        now = pending.pop()
+        if (now.co_name, now.co_firstlineno) == (code.co_name, code.co_firstlineno):
+            return _fingerprint(now) == _fingerprint(code)
+        pending += [part for part in now.co_consts if isinstance(part, CodeType)]
+    return False
+
+
+def _fingerprint(code: CodeType) -> object:
+    constants = [_fingerprint(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts]
+    return constants, code.co_names, code.co_varnames, code.co_argcount, code.co_kwonlyargcount, code.co_code
+
+
+def parameters_of(tree: ast.FunctionDef) -> list[ast.arg]:
+    """The named parameters in order: positional, then keyword-only; not `*args` and `**kwargs`."""
+    return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+
+
+def _characters(text: str, byte_count: int) -> int:
+    return len(text.encode()[:byte_count].decode(errors="ignore")) if not text.isascii() else byte_count

@@ -1,0 +1,257 @@
+"""Statements of the user to IR statements.
+
+A statement that cannot be read is noted in the session, and reading goes on after it: in an early round the types
+may not be known yet, and in the last round the first error is the one that the user sees.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from loopwright.errors import KernelError
+from loopwright.frontend import arrays, operators
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_number
+from loopwright.frontend.expressions import index_nodes, indexed
+from loopwright.frontend.inline import return_from_helper
+from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.loops import for_loop, while_loop
+from loopwright.frontend.operands import fresh, keep, kept
+from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
+from loopwright.frontend.results import return_from_kernel
+from loopwright.frontend.values import Array, Closure, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
+from loopwright.ir.nodes import Break, Checked, Continue, If, Load
+from loopwright.ir.walk import subexpressions
+
+
+def execute(cx: Context, statements: list[ast.stmt]) -> None:
+    """Read statements one after another, as far as they can be reached."""
+    unreachable = cx.frame.webs.unreachable
+    statements = [node for node in statements if id(node) not in unreachable]
+    was_tail = cx.frame.tail
+    for number, node in enumerate(statements):
+        rest = statements[number + 1 :]
+        cx.frame.tail = was_tail and not rest
+        try:
+            if was_tail and isinstance(node, ast.If) and rest and _takes_the_rest(cx, node):
+                cx.frame.tail = True
+                _if(cx, node, rest)
+                return
+            _statement(cx, node)
+        except KernelError as failure:
+            cx.session.failure = cx.session.failure or failure
+        finally:
+            cx.frame.tail = was_tail
+
+
+def _takes_the_rest(cx: Context, node: ast.If) -> bool:
+    """Whether what follows an `if` of a helper is read as the branch that does not return."""
+    has_return = any(isinstance(part, ast.Return) for part in ast.walk(node))
+    return cx.frame.is_inlined and has_return and cx.frame.webs.falls.get(id(node)) != (True, True)
+
+
+def _statement(cx: Context, node: ast.stmt) -> None:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            _assign(cx, targets, value)
+        case ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                _assign(cx, [target], value)
+        case ast.AugAssign():
+            _augmented(cx, node)
+        case ast.If():
+            _if(cx, node, [])
+        case ast.For():
+            for_loop(cx, node)
+        case ast.While():
+            while_loop(cx, node)
+        case ast.Break():
+            cx.emit(Break(cx.frame.loops[-1], at=cx.at(node)))
+        case ast.Continue():
+            cx.emit(Continue(cx.frame.loops[-1], at=cx.at(node)))
+        case ast.Return():
+            if cx.frame.is_inlined:
+                return_from_helper(cx, node)
+            else:
+                return_from_kernel(cx, node)
+        case ast.FunctionDef():
+            _nested_function(cx, node)
+        case ast.Expr(value=value):
+            if not isinstance(value, ast.Constant):
+                cx.evaluate(value)
+        case ast.Pass():
+            pass
+        case _:
+            raise refuse_statement(cx, node)
+
+
+# ---- assignments ----------------------------------------------------------------------------------------------
+
+
+def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
+    _note_names(cx, targets[0], value_node)
+    value = cx.evaluate(value_node)
+    if len(targets) > 1:
+        value = freeze(cx, value, cx.at(value_node))
+    for target in targets:
+        _assign_to(cx, target, value, value_node)
+
+
+def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
+    """Remember what the user calls a value, for the names of local arrays."""
+    match target, value_node:
+        case ast.Name(id=name), _:
+            cx.target_names[id(value_node)] = name
+        case ast.Tuple(elts=parts), ast.Tuple(elts=values):
+            for part, value in zip(parts, values, strict=False):
+                _note_names(cx, part, value)
+
+
+def _assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+    match target:
+        case ast.Name():
+            assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            _unpack(cx, target, parts, value, value_node)
+        case ast.Subscript():
+            _store_item(cx, target, value, value_node)
+        case ast.Attribute():
+            place = _field_place(cx, target)
+            arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
+        case _:
+            raise cx.error(target, "this cannot be assigned to here", remedy="name every part of the tuple")
+
+
+def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
+    if not isinstance(value, Items):
+        raise cx.error(value_node, "only a tuple can be unpacked", f"this is {describe(value)}")
+    if len(parts) != len(value.items):
+        raise cx.error(target, f"{len(value.items)} values cannot be unpacked into {len(parts)} names")
+    places = value_node.elts if isinstance(value_node, ast.Tuple) else [value_node] * len(parts)
+    items = settle(cx, value.items, [assigned_by(cx, part) for part in parts], cx.at(value_node))
+    for part, item, place in zip(parts, items, places, strict=True):
+        _assign_to(cx, part, item, place)
+
+
+def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
+    start = len(cx.body)
+    place = _place(cx, target)
+    value = _first(cx, kept(cx, value, start, value_node), place, value_node)
+    arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
+
+
+def _first(cx: Context, value: Value, place: Array, node: ast.expr) -> Value:
+    """The value, computed before the indices where both may fail in different ways: Python computes it first."""
+    if not isinstance(value, Number):
+        return value
+    in_value, in_index = list(subexpressions(value.expr)), [part for e in place.index for part in subexpressions(e)]
+    may_fail = all(any(isinstance(part, Load | Checked) for part in parts) for parts in (in_value, in_index))
+    has_check = any(isinstance(part, Checked) for part in (*in_value, *in_index))
+    return freeze(cx, value, cx.at(node)) if may_fail and has_check else value
+
+
+def _place(cx: Context, target: ast.Subscript) -> Array:
+    """The element that a subscript names, as a view with an index for every axis."""
+    base, indices = indexed(cx, target)
+    nodes = index_nodes(target)
+    match base:
+        case Array():
+            return arrays.view(cx, base, indices, nodes, target)
+        case Records():
+            place = arrays.place_in_records(cx, base, indices, nodes, target)
+            if isinstance(place, Records):
+                raise cx.error(target, "a whole record cannot be assigned", remedy="assign its fields one by one")
+            return place
+        case Items():
+            raise cx.error(target, "a tuple cannot be written", remedy="use an array")
+        case _:
+            raise cx.error(target, f"{describe(base)} has no elements to assign")
+
+
+def _field_place(cx: Context, target: ast.Attribute) -> Array:
+    base = cx.evaluate(target.value)
+    if not isinstance(base, Records):
+        raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
+                       remedy="write into the elements of an array")  # fmt: skip
+    return arrays.field_array(cx, base, target.attr, target)
+
+
+def _stored_number(cx: Context, place: Array, value: Value, target: ast.expr, value_node: ast.expr) -> Literal | Number:
+    if place.shape:
+        raise cx.error(
+            target,
+            f"{describe(place)} cannot be assigned as a whole",
+            "only single elements are assigned",
+            ELEMENTWISE,
+        )
+    return as_number(cx, value, value_node, "an element must be a number")
+
+
+def _augmented(cx: Context, node: ast.AugAssign) -> None:
+    """`x += v`: the target is read, then the value, then the target is written."""
+    if isinstance(node.op, ast.MatMult):
+        raise cx.error(node, "'@=' is outside the language", remedy="write the three loops of the product")
+    op = operators.BINARY[type(node.op)]
+    target = node.target
+    if isinstance(target, ast.Name):
+        start = len(cx.body)
+        old = read_name(cx, target)
+        start = len(cx.body)
+        value = cx.evaluate(node.value)
+        old = kept(cx, old, start, target)
+        if isinstance(old, Items) and isinstance(value, Items) and op == "add":
+            new: Value = Items(old.items + value.items)
+        else:
+            new = operators.binary_operation(cx, op, old, value, node)
+        assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
+        return
+    place = _place(cx, target) if isinstance(target, ast.Subscript) else _field_place(cx, target)
+    if place.shape:
+        _stored_number(cx, place, Literal(0), target, node.value)
+    start = len(cx.body)
+    values: list[Value] = [place, arrays.element(cx, _same_place(place), cx.at(target))]
+    value = cx.evaluate(node.value)
+    keep(cx, values, start, [target, target])
+    place, read = _same_place(values[0]), values[1]
+    new = operators.binary_operation(cx, op, read, value, node)
+    arrays.store(cx, place, new, target, node)
+
+
+def _same_place(place: Value) -> Array:
+    """The same element once more: each occurrence of a Load in an index is an object of its own."""
+    assert isinstance(place, Array)
+    return replace(place, index=tuple(fresh(expr) for expr in place.index))
+
+
+# ---- control --------------------------------------------------------------------------------------------------
+
+
+def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
+    """An `if`; `rest` is what follows it, for the branches that do not return."""
+    falls = cx.frame.webs.falls.get(id(node), (True, True))
+    first = [*node.body, *(rest if falls[0] else [])]
+    second = [*node.orelse, *(rest if falls[1] else [])]
+    decided: object = cx.frame.webs.decisions.get(id(node))
+    condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
+    if isinstance(condition, bool):
+        cx.execute(first if condition else second)
+        return
+    with cx.inner_body() as then:
+        cx.execute(first)
+    with cx.inner_body() as otherwise:
+        cx.execute(second)
+    cx.emit(If(condition, tuple(then), tuple(otherwise), at=cx.at(node.test)))
+
+
+def _nested_function(cx: Context, node: ast.FunctionDef) -> None:
+    names = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
+    defaults: dict[str, Value] = {}
+    for name, default in zip(reversed(names), reversed(node.args.defaults), strict=False):
+        defaults[name] = freeze(cx, cx.evaluate(default), cx.at(default))
+    for parameter, keyword_default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        if keyword_default is not None:
+            defaults[parameter.arg] = freeze(cx, cx.evaluate(keyword_default), cx.at(keyword_default))
+    closure = Closure(node, cx.frame.number, {}, defaults)
+    assign_web(cx, cx.frame.webs.stores[id(node)], closure, node, node)

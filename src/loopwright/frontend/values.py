@@ -1,0 +1,155 @@
+"""What an expression of the user stands for while it is read: numbers, arrays, records, tuples, fixed objects.
+
+Only a Number exists at run time as it is; everything else is known now and leaves no trace but its indices.
+`weak` is NumPy 2's word: a Python bool, int or float, which takes on the type of the NumPy value it meets.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from loopwright.frontend.promote import NumberType
+from loopwright.frontend.webs import Web
+from loopwright.ir.nodes import Const, Expr
+from loopwright.ir.signature import Field
+from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A Python bool, int (of any size) or float that is known now. Always weak."""
+
+    value: bool | int | float
+
+    def __eq__(self, other: object) -> bool:  # tells 1 from 1.0 and from True, and -0.0 from 0.0
+        return isinstance(other, Literal) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash(repr(self.value))
+
+    @property
+    def number_type(self) -> NumberType:
+        match self.value:
+            case bool():
+                return NumberType(BOOL, weak=True)
+            case int():
+                return NumberType(INT64, weak=True)
+            case float():
+                return NumberType(FLOAT64, weak=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A scalar of the run."""
+
+    expr: Expr
+    weak: bool
+
+    @property
+    def type(self) -> Scalar:
+        return self.expr.type
+
+    @property
+    def number_type(self) -> NumberType:
+        return NumberType(self.expr.type, self.weak)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array, or the view of one that its first `index`es leave. `sizes` has one size for each axis of the whole
+    array. `weak`: its elements are Python numbers (a table made of a tuple)."""
+
+    name: str
+    element: Scalar
+    sizes: tuple[Literal | Number, ...]
+    index: tuple[Expr, ...] = ()
+    weak: bool = False
+
+    @property
+    def shape(self) -> tuple[Literal | Number, ...]:
+        """The sizes of the axes that are left."""
+        return self.sizes[len(self.index) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
+
+    name: str
+    position: int
+    fields: tuple[Field, ...]
+    sizes: tuple[Number, ...]
+    index: tuple[Expr, ...] = ()
+
+    @property
+    def shape(self) -> tuple[Number, ...]:
+        """The sizes of the axes that are left."""
+        return self.sizes[len(self.index) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Any object known now that is no number: None, a string, a module, a function, a type."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A nested function. `frame` is the number of the frame it is defined in, `free` says which variables of
+    that frame its free names mean where it was named; `defaults` are the values of its default arguments."""
+
+    tree: ast.FunctionDef
+    frame: int
+    free: Mapping[str, tuple[int, Web]]
+    defaults: Mapping[str, Value]
+
+
+Value = Literal | Number | Array | Records | Items | Fixed | Closure
+
+
+def from_object(value: object) -> Value:
+    """The Value of a Python object found outside the function, or in a call that fixes it."""
+    if isinstance(value, np.generic):
+        scalar = from_dtype(value.dtype)
+        return Fixed(value) if scalar is None else Number(Const(value.item(), scalar), weak=False)
+    if isinstance(value, bool):
+        return Literal(value)
+    if isinstance(value, int):
+        return Literal(int(value))
+    if isinstance(value, float):
+        return Literal(float(value))
+    if isinstance(value, tuple):
+        return Items(tuple(from_object(item) for item in value))
+    return Fixed(value)
+
+
+def describe(value: Value) -> str:
+    """What a value is, in a few words for messages: 'a float64', 'a Python int', 'a 2-dimensional array'."""
+    match value:
+        case Literal() | Number():
+            return str(value.number_type)
+        case Array():
+            return f"a {len(value.shape)}-dimensional array"
+        case Records():
+            return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
+        case Items():
+            return "a tuple"
+        case Closure():
+            return "a function"
+        case Fixed(value=fixed):
+            if fixed is None:
+                return "None"
+            kind = type(fixed).__name__
+            return f"{'an' if kind[0] in 'aeiou' or kind == 'ndarray' else 'a'} {kind}"

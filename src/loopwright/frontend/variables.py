@@ -1,0 +1,281 @@
+"""Variables of the user: what a name means, what assigning one does, and how the types of variables grow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from loopwright.frontend.arrays import check_range
+from loopwright.frontend.context import Context, Frame, NotYet, web_key
+from loopwright.frontend.convert import in_type
+from loopwright.frontend.infer import Key
+from loopwright.frontend.promote import NumberType
+from loopwright.frontend.values import (
+    Array,
+    Closure,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Records,
+    Value,
+    describe,
+    from_object,
+)
+from loopwright.frontend.webs import Web
+from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Stmt, Var
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import statements, subexpressions
+
+_ANYTHING = Const(0, INT64)
+
+
+def read_name(cx: Context, node: ast.Name) -> Value:
+    """What a name means where it stands."""
+    frame = cx.frame
+    if node.id in frame.webs.locals:
+        web = frame.webs.loads.get(id(node))
+        if web is None:
+            raise NotYet(f"'{node.id}' is read before it has a value", cx.at(node), remedy="assign it first")
+        only = frame.webs.only.get(id(node))
+        if only is not None and only in frame.loop_values:
+            return frame.loop_values[only]
+        return _read(cx, frame, web, node, may_be_unassigned=id(node) in frame.webs.uncertain)
+    if frame.closure is not None and node.id in frame.closure.free:
+        number, web = frame.closure.free[node.id]
+        return _read(cx, cx.frames[number], web, node, may_be_unassigned=not web.certain)
+    found = cx.session.outside.name(frame.source, node.id)
+    if found is None:
+        raise cx.error(node, f"name '{node.id}' is not defined", remedy="define it before the function is called")
+    return outside_value(cx, found.namespace, found.key, found.value, node)
+
+
+def outside_value(cx: Context, namespace: object, key: str, value: object, node: ast.expr) -> Value:
+    """The Value of a global, a cell or an attribute of a module; what is frozen into the code is recorded."""
+    if isinstance(value, np.ndarray | list | dict | set):
+        raise cx.error(
+            node,
+            f"'{ast.unparse(node)}' is {describe(Fixed(value))} from outside the function",
+            "its contents could change after the code is made",
+            "pass it as an argument"
+            if isinstance(value, np.ndarray)
+            else "pass an array as an argument, or use a tuple",
+        )
+    known = from_object(value)
+    match known:
+        case Literal() | Number() | Items():
+            cx.session.record(namespace, key, value)
+        case Fixed(value=str() | None):
+            cx.session.record(namespace, key, value)
+        case _:
+            if callable(value) and getattr(value, "__module__", None) not in ("math", "numpy", "builtins"):
+                cx.session.record(namespace, key, value)
+    return known
+
+
+def _read(cx: Context, frame: Frame, web: Web, node: ast.Name, may_be_unassigned: bool) -> Value:
+    bound = frame.bindings.get(web.number)
+    if isinstance(bound, Closure):
+        return _with_free_names(cx, frame, bound, node)
+    if bound is not None:
+        return bound
+    return read_variable(cx, web_key(frame, web), node, node.id, may_be_unassigned)
+
+
+def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassigned: bool = False) -> Value:
+    """The value of a variable, by key. Raises NotYet where nothing was assigned to it so far."""
+    kind = cx.session.types.of(key)
+    if key in cx.fixed:
+        return cx.fixed[key]
+    if kind is None:
+        raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+    if isinstance(kind, int):
+        items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
+        return Items(tuple(items))
+    variable = Var(cx.variable(key, name), kind.type)
+    if not may_be_unassigned:
+        return Number(variable, kind.weak)
+    checked = Checked(variable, cx.flag(variable.name), "unassigned", at=cx.at(node))
+    return Number(checked, kind.weak)
+
+
+def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name) -> Closure:
+    """A nested function with what its free names mean at this place."""
+    if closure.frame != frame.number:  # an argument: what its names mean was found where it was handed over
+        return closure
+    outer = cx.frame.closure.free if cx.frame.closure is not None else {}
+    if frame is not cx.frame:  # named by a function nested beside it
+        return replace(closure, free=outer)
+    here = frame.webs.free.get(id(node), {})
+    return replace(closure, free={**outer, **{name: (frame.number, web) for name, web in here.items()}})
+
+
+# ---- assignment -----------------------------------------------------------------------------------------------
+
+
+def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
+    """Give a variable of the current frame its value."""
+    key = web_key(cx.frame, web)
+    if not web.is_read and isinstance(value, Array | Records):
+        check_range(cx, value, cx.at(value_node))
+    if web.is_single:
+        cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
+        return
+    if web.definitions == 1 and not isinstance(value, Literal | Number | Items):
+        raise cx.error(
+            node,
+            f"'{web.name}' may be used where it has no value",
+            f"{describe(value)} is needed on every path, or on none",
+            "assign it before the 'if' or the loop",
+        )
+    store_variable(cx, key, web.name, value, node, value_node)
+
+
+def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> Value:
+    """The value that a variable of a single assignment is a name for: itself where it is known now or stable."""
+    match value:
+        case Literal() | Fixed() | Closure():
+            return value
+        case Array() | Records():
+            return freeze(cx, value, cx.at(value_node))
+        case Items(items=items):
+            bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
+            return Items(tuple(bound))
+        case Number(expr=expr):
+            if cx.is_stable(expr):
+                return value
+            store_variable(cx, key, name, value, node, value_node)
+            cx.stable.add(cx.variable(key, name))
+            return read_variable(cx, key, node, name)
+
+
+def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
+    """Assign to a variable that has a place of its own at run time."""
+    if key in cx.fixed:
+        _refuse_second_meaning(cx, name, value, node)
+    match value:
+        case Literal() | Number():
+            kind = grow(cx, key, f"'{name}'", value.number_type, node)
+            expr = in_type(cx, value, kind, value_node)
+            cx.emit(Assign(cx.variable(key, name), expr, at=cx.at(node)))
+        case Items(items=items):
+            if cx.session.types.assign(key, len(items)) is None:
+                what = f"'{name}' is a tuple of {len(items)} here and something else elsewhere"
+                raise cx.error(node, what, remedy="use another name")
+            names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
+            for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
+                store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case _:
+            _refuse_second_meaning(cx, name, value, node)
+
+
+def _refuse_second_meaning(cx: Context, name: str, value: Value, node: ast.AST) -> None:
+    remedy = "use another name"
+    if isinstance(value, Array | Records):
+        remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
+    elif isinstance(value, Fixed) and value.value is None:
+        remedy = "begin with a number that cannot occur, such as -1, or keep a bool beside it"
+    raise cx.error(
+        node,
+        f"'{name}' is {describe(value)} here and something else elsewhere",
+        "only numbers can change while the function runs",
+        remedy,
+    )
+
+
+def grow(cx: Context, key: Key, name: str, new: NumberType, node: ast.AST) -> NumberType:
+    """The type of a variable once `new` is assigned to it too."""
+    old = cx.session.types.of(key)
+    joined = cx.session.types.assign(key, new)
+    if isinstance(joined, NumberType):
+        return joined
+    if isinstance(old, int):
+        raise cx.error(node, f"{name} is a number here and a tuple elsewhere", remedy="use another name")
+    raise cx.error(
+        node,
+        f"{name} is {new} here and {old} elsewhere",
+        "no integer type holds both",
+        "convert one of them, such as np.int64(x)",
+    )
+
+
+# ---- values that must not change between here and their use ----------------------------------------------------
+
+
+def settle(
+    cx: Context, items: tuple[Value, ...], targets: Sequence[set[str] | None], at: Location
+) -> tuple[Value, ...]:
+    """The items of a tuple assignment, made independent of the targets assigned before each. A target is the set of
+    the IR's variables that it may assign, or None for an element of an array."""
+    before = list[Stmt]()
+    safe: list[bool] = []
+    for item, target in zip(items, targets, strict=True):
+        safe.append(survives(item, before))
+        before += [Return()] if target is None else [Assign(name, _ANYTHING) for name in target]
+    result = []
+    for k, item in enumerate(items):
+        # A check stays ahead of the values behind it that are computed at once: it fails first, as in Python.
+        result.append(item if safe[k] and (all(safe[k:]) or not _is_checked(item)) else freeze(cx, item, at))
+    return tuple(result)
+
+
+def _is_checked(item: Value) -> bool:
+    return isinstance(item, Number) and any(isinstance(part, Checked) for part in subexpressions(item.expr))
+
+
+def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
+    """The IR's variables that assigning this target may change; None where it writes an element."""
+    match target:
+        case ast.Name():
+            key = web_key(cx.frame, cx.frame.webs.stores[id(target)])
+            return {name for known, name in cx.variables.items() if known[: len(key)] == key}
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            inner = [assigned_by(cx, part) for part in parts]
+            known = [names for names in inner if names is not None]
+            return set().union(*known) if len(known) == len(inner) else None
+        case _:
+            return None
+
+
+def freeze(cx: Context, value: Value, at: Location) -> Value:
+    """A value that stays what it is now whatever is assigned later."""
+    match value:
+        case Number(expr=expr, weak=weak):
+            return value if cx.is_stable(expr) else Number(cx.temporary(expr, at), weak)
+        case Array() | Records():
+            return replace(value, index=tuple(_frozen(cx, expr, at) for expr in value.index))
+        case Items(items=items):
+            return Items(tuple(freeze(cx, item, at) for item in items))
+        case _:
+            return value
+
+
+def _frozen(cx: Context, expr: Expr, at: Location) -> Expr:
+    return expr if cx.is_stable(expr) else cx.temporary(expr, at)
+
+
+def survives(value: Value, emitted: list[Stmt]) -> bool:
+    """Whether a value computed before these statements is the same after them, and no failure is reordered."""
+    assigned = {stmt.name for stmt in statements(tuple(emitted)) if isinstance(stmt, Assign)}
+    has_effect = any(not isinstance(stmt, Assign) for stmt in emitted)
+
+    def keeps(expr: Expr) -> bool:
+        for part in subexpressions(expr):
+            if isinstance(part, Var) and part.name in assigned:
+                return False
+            if has_effect and isinstance(part, Load | Checked):
+                return False
+        return True
+
+    match value:
+        case Number(expr=expr):
+            return keeps(expr)
+        case Array(index=index) | Records(index=index):
+            return all(keeps(expr) for expr in index)
+        case Items(items=items):
+            return all(survives(item, emitted) for item in items)
+        case _:
+            return True

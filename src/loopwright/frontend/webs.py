@@ -1,0 +1,362 @@
+"""Which assignments of a name belong together: a web is a variable of its own, with a type of its own.
+
+Definitions that reach a common use are one web (reaching definitions over the syntax tree). So a name that is
+used for two unrelated values is two variables. It also finds the statements that cannot be reached, and the reads
+that may come before any assignment.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopwright.frontend.parse import parameters_of
+
+Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
+_State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
+_UNASSIGNED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """A variable. `definitions`: how many places assign it. `certain`: no read may come before an assignment;
+    together with one definition this means that the definition comes before every read."""
+
+    number: int
+    name: str
+    definitions: int
+    certain: bool
+    is_read: bool = True
+
+    @property
+    def is_single(self) -> bool:
+        """Assigned in one place, that comes before every read."""
+        return self.definitions == 1 and self.certain
+
+
+@dataclass(frozen=True, slots=True)
+class Webs:
+    """The variables of one function. Nodes are keyed by their `id`.
+
+    loads, stores: the web of a Name that is read or assigned (also of parameters and nested functions). free: for
+    a Name that means a nested function, the webs of the names that are free in it. uncertain: reads that may come
+    before any assignment. only: for a read that one definition alone reaches, the defining node. decisions: which
+    branch of an `if` is taken, where that is known. falls: whether the first and the second branch of an `if` may
+    go on after it. unreachable: statements. returns: those that can be reached. falls_through: the end of the
+    function can be reached. loop_names: those of the locals that a `for` assigns."""
+
+    loads: Mapping[int, Web]
+    stores: Mapping[int, Web]
+    free: Mapping[int, Mapping[str, Web]]
+    uncertain: frozenset[int]
+    only: Mapping[int, int]
+    decisions: Mapping[int, bool]
+    falls: Mapping[int, tuple[bool, bool]]
+    unreachable: frozenset[int]
+    returns: tuple[ast.Return, ...]
+    falls_through: bool
+    locals: frozenset[str]
+    loop_names: frozenset[str]
+
+
+def find_webs(tree: ast.FunctionDef, decide: Decide) -> Webs:
+    """The webs of a function. `decide(test, is_parameter)` says which way a test goes where that is known now;
+    `is_parameter(name)` tells it that the name means the value that the function was called with."""
+    reach = _Reach(tree, decide)
+    end = reach.run()
+    return _collect(reach, end is not None)
+
+
+def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without the inside of nested functions, lambdas and comprehensions."""
+    for child in ast.iter_child_nodes(tree):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp):
+            yield from own_nodes(child)
+
+
+def locals_of(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names that belong to a function: parameters, and whatever it assigns or defines."""
+    names = {parameter.arg for parameter in parameters_of(tree)}
+    for statement in tree.body:
+        for node in (statement, *own_nodes(statement)):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.FunctionDef(name=name):
+                    names.add(name)
+                case _:
+                    pass
+    return frozenset(names)
+
+
+def free_names(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names that a function, or one nested in it, reads and that are not its own."""
+    names: set[str] = set()
+    for statement in tree.body:
+        for node in (statement, *own_nodes(statement)):
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, ast.FunctionDef):
+                names |= free_names(node)
+    return frozenset(names) - locals_of(tree)
+
+
+def _loop_names(tree: ast.FunctionDef) -> frozenset[str]:
+    loops = [node for node in own_nodes(tree) if isinstance(node, ast.For)]
+    return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name))
+
+
+def _free_through_siblings(tree: ast.FunctionDef) -> dict[str, frozenset[str]]:
+    """For each function nested directly: its free names, and those of the other nested functions it names."""
+    nested: dict[str, set[str]] = {}
+    for statement in tree.body:
+        for node in (statement, *own_nodes(statement)):
+            if isinstance(node, ast.FunctionDef):
+                nested.setdefault(node.name, set()).update(free_names(node))
+    for _ in nested:
+        for names in nested.values():
+            for other in names & nested.keys():
+                names |= nested[other]
+    return {name: frozenset(names) for name, names in nested.items()}
+
+
+@dataclass
+class _Reach:
+    """The walk. Loops are walked until what reaches their head stops growing; uses only ever gain definitions."""
+
+    tree: ast.FunctionDef
+    decide: Decide
+    names: frozenset[str] = frozenset()
+    nested: dict[str, frozenset[str]] = field(default_factory=dict)
+    definitions: list[str] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)  # id of the defining node -> definition
+    uses: dict[tuple[int, str, bool], frozenset[int]] = field(default_factory=dict)  # (node, name, free in a function)
+    decisions: dict[int, bool] = field(default_factory=dict)
+    falls: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    unreachable: set[int] = field(default_factory=set)
+    returns: dict[int, ast.Return] = field(default_factory=dict)
+    loops: list[tuple[list[_State], list[_State]]] = field(default_factory=list)  # states at breaks, at continues
+    parameters: dict[str, int] = field(default_factory=dict)
+
+    def run(self) -> _State:
+        self.names = locals_of(self.tree)
+        self.nested = _free_through_siblings(self.tree)
+        state: _State = {name: frozenset({_UNASSIGNED}) for name in self.names}
+        for parameter in parameters_of(self.tree):
+            state = self.define(parameter.arg, parameter, state)
+            self.parameters[parameter.arg] = self.numbers[id(parameter)]
+        return self.body(self.tree.body, state)
+
+    def define(self, name: str, node: ast.AST, state: _State) -> _State:
+        if state is None:
+            return None
+        if id(node) not in self.numbers:
+            self.numbers[id(node)] = len(self.definitions)
+            self.definitions.append(name)
+        return {**state, name: frozenset({self.numbers[id(node)]})}
+
+    def use(self, name: str, node: ast.AST, state: _State, free: bool = False) -> None:
+        if state is None or name not in self.names:
+            return
+        key = (id(node), name, free)
+        self.uses[key] = self.uses.get(key, frozenset()) | state[name]
+
+    # ---- expressions, in the order of evaluation ----
+
+    def expression(self, node: ast.AST | None, state: _State) -> _State:
+        match node:
+            case None | ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return state
+            case ast.Name():
+                self.use(node.id, node, state)
+                for name in self.nested.get(node.id, ()):
+                    self.use(name, node, state, free=True)
+                return state
+            case ast.NamedExpr(target=ast.Name(id=name) as target, value=value):
+                return self.define(name, target, self.expression(value, state))
+            case ast.BoolOp(values=[first, *rest]):
+                state = self.expression(first, state)
+                for value in rest:
+                    state = _join(state, self.expression(value, state))
+                return state
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                state = self.expression(test, state)
+                return _join(self.expression(body, state), self.expression(orelse, state))
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    state = self.expression(child, state)
+                return state
+
+    def target(self, node: ast.expr, state: _State) -> _State:
+        match node:
+            case ast.Name(id=name):
+                return self.define(name, node, state)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    state = self.target(part, state)
+                return state
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    state = self.expression(child, state)
+                return state
+
+    # ---- statements ----
+
+    def body(self, statements: list[ast.stmt], state: _State) -> _State:
+        for statement in statements:
+            if state is None:
+                self.unreachable.add(id(statement))
+                continue
+            self.unreachable.discard(id(statement))
+            state = self.statement(statement, state)
+        return state
+
+    def statement(self, node: ast.stmt, state: _State) -> _State:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                state = self.expression(value, state)
+                for target in targets:
+                    state = self.target(target, state)
+            case ast.AugAssign(target=ast.Name(id=name) as target, value=value):
+                self.use(name, target, state)
+                state = self.define(name, target, self.expression(value, state))
+            case ast.AugAssign(target=target, value=value):
+                state = self.expression(value, self.expression(target, state))
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                state = self.target(target, self.expression(value, state))
+            case ast.For():
+                state = self.for_loop(node, state)
+            case ast.While():
+                state = self.while_loop(node, state)
+            case ast.If():
+                state = self.branch(node, state)
+            case ast.FunctionDef(name=name, args=arguments):
+                for default in (*arguments.defaults, *arguments.kw_defaults):
+                    state = self.expression(default, state)
+                state = self.define(name, node, state)
+            case ast.Return(value=value):
+                self.expression(value, state)
+                self.returns[id(node)] = node
+                return None
+            case ast.Break() | ast.Continue() if self.loops:
+                self.loops[-1][isinstance(node, ast.Continue)].append(state)
+                return None
+            case ast.Expr(value=value):
+                state = self.expression(value, state)
+            case _:
+                pass
+        return state
+
+    def branch(self, node: ast.If, state: _State) -> _State:
+        state = self.expression(node.test, state)
+        decided = self._decided(node.test, state)
+        if decided is None:
+            self.decisions.pop(id(node), None)
+        else:
+            self.decisions[id(node)] = decided
+        first = self.body(node.body, state if decided is not False else None)
+        second = self.body(node.orelse, state if decided is not True else None)
+        self.falls[id(node)] = (first is not None, second is not None)
+        return _join(first, second)
+
+    def _decided(self, test: ast.expr, state: _State) -> bool | None:
+        if state is None:
+            return None
+        return self.decide(test, lambda name: state.get(name) == frozenset({self.parameters.get(name, _UNASSIGNED)}))
+
+    def for_loop(self, node: ast.For, state: _State) -> _State:
+        state = self.expression(node.iter, state)
+        head = state
+        while True:
+            self.loops.append(([], []))
+            end = self.body(node.body, self.target(node.target, head))
+            breaks, continues = self.loops.pop()
+            grown = _join(head, *continues, end)
+            if grown == head:
+                break
+            head = grown
+        return _join(self.body(node.orelse, head) if node.orelse else head, *breaks)
+
+    def while_loop(self, node: ast.While, state: _State) -> _State:
+        head = state
+        while True:
+            self.loops.append(([], []))
+            tested = self.expression(node.test, head)
+            end = self.body(node.body, tested)
+            breaks, continues = self.loops.pop()
+            grown = _join(head, *continues, end)
+            if grown == head:
+                break
+            head = grown
+        after = None if is_always_true(node.test) else tested
+        return _join(self.body(node.orelse, after) if node.orelse else after, *breaks)
+
+
+def is_always_true(test: ast.expr) -> bool:
+    """`while True`, `while 1`: the loop ends by `break` or `return` only."""
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def _join(*states: _State) -> _State:
+    known = [state for state in states if state is not None]
+    if not known:
+        return None
+    return {name: frozenset().union(*(state[name] for state in known)) for name in known[0]}
+
+
+def _collect(reach: _Reach, falls_through: bool) -> Webs:
+    leader = list(range(len(reach.definitions)))
+
+    def find(definition: int) -> int:
+        while leader[definition] != definition:
+            definition = leader[definition]
+        return definition
+
+    uncertain_leaders: set[int] = set()
+    for reaching in reach.uses.values():
+        real = [find(definition) for definition in reaching if definition != _UNASSIGNED]
+        for other in real[1:]:
+            leader[find(other)] = find(real[0])
+    for reaching in reach.uses.values():
+        if _UNASSIGNED in reaching:
+            uncertain_leaders |= {find(definition) for definition in reaching if definition != _UNASSIGNED}
+    read = {find(definition) for reaching in reach.uses.values() for definition in reaching - {_UNASSIGNED}}
+    count: dict[int, int] = {}
+    for definition in range(len(leader)):
+        count[find(definition)] = count.get(find(definition), 0) + 1
+    webs = {
+        number: Web(number, reach.definitions[number], size, number not in uncertain_leaders, number in read)
+        for number, size in count.items()
+    }
+    loads: dict[int, Web] = {}
+    free: dict[int, dict[str, Web]] = {}
+    for (node, name, is_free), reaching in reach.uses.items():
+        real = [find(definition) for definition in reaching if definition != _UNASSIGNED]
+        web = webs[real[0]] if real else Web(_UNASSIGNED, name, 0, certain=False)
+        if is_free:
+            free.setdefault(node, {})[name] = web
+        else:
+            loads[node] = web
+    stores = {node: webs[find(definition)] for node, definition in reach.numbers.items()}
+    uncertain = frozenset(node for (node, _, _), reaching in reach.uses.items() if _UNASSIGNED in reaching)
+    node_of = {definition: node for node, definition in reach.numbers.items()}
+    only = {
+        node: node_of[next(iter(reaching))]
+        for (node, _, is_free), reaching in reach.uses.items()
+        if len(reaching) == 1 and not is_free and _UNASSIGNED not in reaching
+    }
+    returns = tuple(reach.returns.values())
+    return Webs(
+        loads=loads,
+        stores=stores,
+        free=free,
+        uncertain=uncertain,
+        only=only,
+        decisions=reach.decisions,
+        falls=reach.falls,
+        unreachable=frozenset(reach.unreachable),
+        returns=returns,
+        falls_through=falls_through,
+        locals=reach.names,
+        loop_names=_loop_names(reach.tree),
+    )

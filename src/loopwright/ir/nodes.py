@@ -1,0 +1,421 @@
+"""The whole grammar of the IR: frozen nodes of a structured loop tree. It owns shapes, not meaning.
+
+The meaning is `ir/interp.py`; the invariants stated here are checked by `ir/verify.py`; the text form is
+`ir/text.py`.
+
+    kernel := name, parameters, results, body, returned
+    param  := ScalarParam | ArrayParam            result := ResultArray
+    stmt   := Assign | Store | Allocate | For | While | If | Block
+            | Break | Continue | Leave | Return
+    expr   := Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | Cast | Call | Checked
+
+Invariants. Every name (scalar, array, loop, block) is unique in its kernel. A loop's variable has the loop's
+name, is an int64, and is only ever written by its loop. Operands of Binary and Compare have one and the same
+type (shifts included); conversions are always explicit Casts. Expressions have no effects, but a Load, a Checked
+and an integer conversion may fail, so And, Or and Select evaluate lazily, left to right.
+
+Integers wrap modulo 2**bits, always. Integer floordiv and mod round to minus infinity; by zero both give 0, and
+the least integer by -1 wraps (NumPy's meaning). Shifts by the width or more give 0 (or -1 for a negative left
+operand of `>>`); by a negative amount likewise. Floats are IEEE; floordiv and mod of floats are NumPy's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopwright.ir.types import BOOL, INT64, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A stretch of the user's source: `line` counts from 1, columns from 0, `end_column` is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+
+
+def _at() -> Location | None:
+    return field(default=None, compare=False, kw_only=True, repr=False)
+
+
+def _key() -> object:
+    """What an access keeps when it is copied or renamed: copies in restructured code are known to be the same one."""
+    return field(default_factory=object, compare=False, kw_only=True, repr=False)
+
+
+# ---- expressions: each knows its type -------------------------------------------------------------------------
+
+UnaryOp = Literal["neg", "invert", "not", "abs"]
+BinaryOp = Literal[
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "shl", "shr", "min", "max"
+]
+CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
+LogicalOp = Literal["and", "or"]
+CheckKind = Literal["zero_division", "overflow", "unassigned", "negative_power", "zero_step", "not_finite", "index"]
+Function = Literal[
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh",
+    "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint", "hypot", "copysign", "fmod",
+    "maximum", "minimum", "fmax", "fmin", "isnan", "isinf", "isfinite", "signbit",
+    "erf", "erfc", "gamma", "lgamma",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal. `value` is a Python bool, int (within the type) or float according to the type's kind."""
+
+    value: bool | int | float
+    type: Scalar
+
+    def __eq__(self, other: object) -> bool:  # tells -0.0 from 0.0 and True from 1; NaN equals itself
+        return isinstance(other, Const) and (self.type, repr(self.value)) == (other.type, repr(other.value))
+
+    def __hash__(self) -> int:
+        return hash((self.type, repr(self.value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar parameter, a scalar local, or the variable of an enclosing loop (then of type int64)."""
+
+    name: str
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """The size of axis `axis` of an array, in elements: int64, never negative, fixed for the whole call."""
+
+    array: str
+    axis: int
+
+    @property
+    def type(self) -> Scalar:
+        return INT64
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element. Each index is an int64 and Python's: -size <= index < size, a negative one counts from the
+    end, anything else is a BoundsError."""
+
+    array: str
+    index: tuple[Expr, ...]
+    type: Scalar
+    at: Location | None = _at()
+    key: object = _key()
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """neg, abs: integers and floats. invert: integers and bool (logical). not: bool."""
+
+    op: UnaryOp
+    operand: Expr
+
+    @property
+    def type(self) -> Scalar:
+        return self.operand.type
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Both operands and the result have one type. On bool: and, or, xor only (NumPy's `+` and `*` on bools are
+    written as or and and). truediv: floats only. pow: an integer base needs an exponent >= 0 (a Checked).
+    min(a, b) is `b if b < a else a`, max(a, b) is `b if b > a else a`: Python's, NaN included."""
+
+    op: BinaryOp
+    left: Expr
+    right: Expr
+
+    @property
+    def type(self) -> Scalar:
+        return self.left.type
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Operands of one type (bool, integer or float); a comparison with NaN is false, except `ne`."""
+
+    op: CompareOp
+    left: Expr
+    right: Expr
+
+    @property
+    def type(self) -> Scalar:
+        return BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """Short-circuit `and`, `or` on bools."""
+
+    op: LogicalOp
+    left: Expr
+    right: Expr
+
+    @property
+    def type(self) -> Scalar:
+        return BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`then if condition else otherwise`; only the chosen side is evaluated. Both sides have one type."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+    @property
+    def type(self) -> Scalar:
+        return self.then.type
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion as NumPy's astype: to bool `!= 0`; between integers wraps; float to integer truncates towards
+    zero, and gives int64's least value (wrapped to the type) for NaN and for what int64 (or uint64) cannot hold."""
+
+    operand: Expr
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
+    isnan, isinf, isfinite, signbit. maximum and minimum carry NaN through, fmax and fmin drop it."""
+
+    function: Function
+    arguments: tuple[Expr, ...]
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`."""
+
+    value: Expr
+    condition: Expr
+    kind: CheckKind
+    at: Location | None = _at()
+    key: object = _key()
+
+    @property
+    def type(self) -> Scalar:
+        return self.value.type
+
+
+Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | Cast | Call | Checked
+
+# ---- statements -----------------------------------------------------------------------------------------------
+
+Run = Literal["sequential", "parallel", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Give a scalar local its value. A local exists from its first Assign on; `verify` shows it is never read
+    before on any path (the front end adds a Checked of kind 'unassigned' where that is not certain)."""
+
+    name: str
+    value: Expr
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Write an element. The order is: the indices from left to right, then the value, then the write."""
+
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    at: Location | None = _at()
+    key: object = _key()
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
+    kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty)."""
+
+    array: str
+    element: Scalar
+    shape: tuple[Expr, ...]
+    fill: Const | None
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
+    iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange. `run` is how code is to be
+    generated for it (set by steps, never by the front end)."""
+
+    name: str
+    lower: Expr
+    upper: Expr
+    step: Expr
+    body: Body
+    asserted: bool = False
+    run: Run = "sequential"
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Evaluate the condition, run the body, again. `name` is for Break, Continue and for reports."""
+
+    name: str
+    condition: Expr
+    body: Body
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run `then` where the condition is true, else `otherwise`."""
+
+    condition: Expr
+    then: Body
+    otherwise: Body = ()
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of statements that Leave(name) ends early: an inlined function body with inner returns."""
+
+    name: str
+    body: Body
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """End the enclosing loop named `loop` (always the innermost one)."""
+
+    loop: str
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the next iteration of the enclosing loop named `loop` (always the innermost one)."""
+
+    loop: str
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Go on after the enclosing Block named `block`."""
+
+    block: str
+    at: Location | None = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """End the kernel; one value for each ReturnedScalar of `kernel.returned`, in order."""
+
+    values: tuple[Expr, ...] = ()
+    at: Location | None = _at()
+
+
+Stmt = Assign | Store | Allocate | For | While | If | Block | Break | Continue | Leave | Return
+Body = tuple[Stmt, ...]
+
+# ---- the kernel -----------------------------------------------------------------------------------------------
+
+Layout = Literal["C", "F", "last", "first", "strided"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarParam:
+    """A scalar argument. `argument` is its position in the call."""
+
+    name: str
+    type: Scalar
+    argument: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayParam:
+    """An array argument, or one field of an array of records (named `p.x`; each field is an array of its own).
+
+    `argument` is the position in the call; `offset` the field's byte offset; `tail` the (size, stride in bytes)
+    of the trailing axes that a sub-array field adds: `rank` counts them. `layout` is a promise of the call:
+    C or F contiguous, `last`/`first` axis contiguous with any outer strides, or `strided` (any strides, in
+    bytes). `aligned` promises natural alignment of every element. Arrays with different `argument` share no
+    element, unless `Kernel.overlap` is true; the same array passed twice has one ArrayParam.
+    """
+
+    name: str
+    element: Scalar
+    argument: int
+    rank: int
+    layout: Layout = "C"
+    aligned: bool = True
+    offset: int = 0
+    tail: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultArray:
+    """An array that the call allocates (C layout) before the body runs, and returns. `shape` uses only scalar
+    parameters, Dims and constants. `fill` as in Allocate."""
+
+    name: str
+    element: Scalar
+    shape: tuple[Expr, ...]
+    fill: Const | None
+    at: Location | None = _at()
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedScalar:
+    """A returned scalar: as a Python bool/int/float where `python` is true, else as a NumPy scalar of `type`."""
+
+    type: Scalar
+    python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedArray:
+    """A returned array: the ResultArray of this name, or the ArrayParam of this name (the argument itself)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One function, specialised to the types of a call. `returned` is None where the function returns None, and
+    `returns_tuple` tells `return x,` from `return x`. `overlap`: arguments may share memory in ways that the
+    names do not show, so nothing may be reordered. `file` and `line` are where the user's `def` stands."""
+
+    name: str
+    params: tuple[ScalarParam | ArrayParam, ...]
+    body: Body
+    results: tuple[ResultArray, ...] = ()
+    returned: tuple[ReturnedScalar | ReturnedArray, ...] | None = None
+    returns_tuple: bool = False
+    overlap: bool = False
+    file: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
+
+    @property
+    def arrays(self) -> tuple[ArrayParam, ...]:
+        return tuple(param for param in self.params if isinstance(param, ArrayParam))
+
+    @property
+    def scalars(self) -> tuple[ScalarParam, ...]:
+        return tuple(param for param in self.params if isinstance(param, ScalarParam))

@@ -1,0 +1,64 @@
+"""What a call looks like from outside: the types and layouts of its arguments. The key of a specialisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.ir.nodes import Layout
+from loopwright.ir.types import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArgument:
+    """`weak`: a Python bool, int or float, which in NumPy 2's promotion takes on the other operand's type."""
+
+    type: Scalar
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record: element type, byte offset, (size, stride in bytes) of the axes of a sub-array."""
+
+    name: str
+    element: Scalar
+    offset: int
+    tail: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """`element` for plain arrays, else None and `fields` for arrays of records. `same_as` is the position of an
+    earlier argument that is the very same array (data, shape, strides, dtype), else None."""
+
+    element: Scalar | None
+    rank: int
+    layout: Layout
+    aligned: bool
+    fields: tuple[Field, ...] = ()
+    same_as: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantArgument:
+    """An argument that is fixed into the code: None, a str, or a tuple of Python scalars (by value)."""
+
+    value: str | tuple[bool | int | float, ...] | None
+
+    def __eq__(self, other: object) -> bool:  # tells (1,) from (True,) and (1.0,), and -0.0 from 0.0
+        return isinstance(other, ConstantArgument) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash(repr(self.value))
+
+
+Argument = ScalarArgument | ArrayArgument | ConstantArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One Argument for each parameter in order. `overlap`: some argument that the function writes shares memory
+    with another in a way that `same_as` does not tell, or with itself (a zero stride)."""
+
+    arguments: tuple[Argument, ...]
+    overlap: bool = False

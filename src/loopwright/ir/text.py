@@ -1,0 +1,40 @@
+"""The text form of a kernel: readable, exact, and it parses back to an equal kernel (locations are not in it).
+
+    kernel smooth(a: float64[2] C, b: float64[2] strided, n: int64) -> python float64:
+        var total: float64
+        total = 0.0
+        for i in 1 .. n - 1 parallel:
+            for j in 1 .. size(a, 1) - 1:
+                b[i, j] = 0.5 * (a[i, j - 1] + a[i, j + 1])
+                total = total + b[i, j]
+        return total
+
+The words are Python's where Python has them. What Python does not have:
+
+    a: float64[2] C              an array of 2 axes and its layout; then `unaligned`, `argument 0` where that is not the
+                                 parameter's own place, `offset 8`, `tail 3:4` (an axis of a sub-array: size:stride)
+    -> tuple(python float64, int32, array b)     what is returned: a Python float, a NumPy scalar, an array
+    overlap                      arguments may share memory in ways that the names do not show
+    result b: float64[n] = 0.0   an array that the call allocates and returns; without `= fill`, not filled
+    var total: float64           the type of a scalar local
+    for i in 0 .. n step 2 asserted parallel:    `asserted`: the user wrote prange; then how the loop runs
+    while x < n named w:         a while loop has a name, as a for loop has
+    allocate t: int32[n, 4] = 0i32               a local array
+    block name: ... leave name   go on after the block
+    size(a, 0)                   a.shape[0]
+    float32(x)                   a conversion
+    checked(x, condition, kind)  x, provided that the condition holds
+    1, 1i32, 255u8               int64, int32, uint8
+    0.5, 0.5f32, float64('nan')  float64, float32; NaN and infinities
+    `my name`                    a name that is not made of words and dots
+
+Min, max, abs and the functions of nodes.Function are written as calls, everything else with Python's operators and
+their precedence; `&`, `|`, `^` and `~` stand for the operators on bits and bools, `and` and `or` for the lazy ones.
+Comments start with `#`.
+"""
+
+from loopwright.ir.parse import TextError, parse_kernel
+from loopwright.ir.printing import print_expr, print_kernel, print_stmt
+from loopwright.ir.user_text import user_element, user_text
+
+__all__ = ["TextError", "parse_kernel", "print_expr", "print_kernel", "print_stmt", "user_element", "user_text"]

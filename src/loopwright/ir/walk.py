@@ -1,0 +1,195 @@
+"""Going through the IR: children, iteration, and rewriting that keeps what did not change (compared with `is`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Block,
+    Body,
+    Break,
+    Call,
+    Cast,
+    Checked,
+    Compare,
+    Const,
+    Continue,
+    Dim,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Leave,
+    Load,
+    Logical,
+    Return,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    While,
+)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands of an expression, in the order in which they are evaluated."""
+    match expr:
+        case Const() | Var() | Dim():
+            return ()
+        case Load():
+            return expr.index
+        case Unary() | Cast():
+            return (expr.operand,)
+        case Binary() | Compare() | Logical():
+            return (expr.left, expr.right)
+        case Select():
+            return (expr.condition, expr.then, expr.otherwise)
+        case Call():
+            return expr.arguments
+        case Checked():
+            return (expr.condition, expr.value)
+    assert_never(expr)
+
+
+def with_children(expr: Expr, new: tuple[Expr, ...]) -> Expr:
+    """The same expression over other operands, given in the order of `children`."""
+    if all(a is b for a, b in zip(children(expr), new, strict=True)):
+        return expr
+    match expr:
+        case Const() | Var() | Dim():
+            return expr
+        case Load():
+            return replace(expr, index=new)
+        case Unary() | Cast():
+            return replace(expr, operand=new[0])
+        case Binary() | Compare() | Logical():
+            return replace(expr, left=new[0], right=new[1])
+        case Select():
+            return replace(expr, condition=new[0], then=new[1], otherwise=new[2])
+        case Call():
+            return replace(expr, arguments=new)
+        case Checked():
+            return replace(expr, condition=new[0], value=new[1])
+    assert_never(expr)
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """The expression itself and everything below it, parents first."""
+    yield expr
+    for child in children(expr):
+        yield from subexpressions(child)
+
+
+def rewrite_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """Apply `change` to every subexpression, operands first."""
+    return change(with_children(expr, tuple(rewrite_expr(child, change) for child in children(expr))))
+
+
+def own_expressions(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions that stand directly in a statement, in the order of evaluation; not those of inner bodies."""
+    match stmt:
+        case Assign():
+            return (stmt.value,)
+        case Store():
+            return (*stmt.index, stmt.value)
+        case Allocate():
+            return stmt.shape
+        case For():
+            return (stmt.lower, stmt.upper, stmt.step)
+        case While() | If():
+            return (stmt.condition,)
+        case Return():
+            return stmt.values
+        case Block() | Break() | Continue() | Leave():
+            return ()
+    assert_never(stmt)
+
+
+def with_own_expressions(stmt: Stmt, new: tuple[Expr, ...]) -> Stmt:
+    """The same statement with other expressions, given in the order of `own_expressions`."""
+    if all(a is b for a, b in zip(own_expressions(stmt), new, strict=True)):
+        return stmt
+    match stmt:
+        case Assign():
+            return replace(stmt, value=new[0])
+        case Store():
+            return replace(stmt, index=new[:-1], value=new[-1])
+        case Allocate():
+            return replace(stmt, shape=new)
+        case For():
+            return replace(stmt, lower=new[0], upper=new[1], step=new[2])
+        case While() | If():
+            return replace(stmt, condition=new[0])
+        case Return():
+            return replace(stmt, values=new)
+        case Block() | Break() | Continue() | Leave():
+            return stmt
+    assert_never(stmt)
+
+
+def bodies(stmt: Stmt) -> tuple[Body, ...]:
+    """The inner bodies of a statement: none, one, or for If two."""
+    match stmt:
+        case For() | While() | Block():
+            return (stmt.body,)
+        case If():
+            return (stmt.then, stmt.otherwise)
+        case Assign() | Store() | Allocate() | Break() | Continue() | Leave() | Return():
+            return ()
+    assert_never(stmt)
+
+
+def with_bodies(stmt: Stmt, new: tuple[Body, ...]) -> Stmt:
+    """The same statement with other bodies, given in the order of `bodies`."""
+    if all(a is b for a, b in zip(bodies(stmt), new, strict=True)):
+        return stmt
+    match stmt:
+        case For() | While() | Block():
+            return replace(stmt, body=new[0])
+        case If():
+            return replace(stmt, then=new[0], otherwise=new[1])
+        case _:
+            return stmt
+
+
+def statements(body: Body) -> Iterator[Stmt]:
+    """Every statement of a body, outer before inner, in the order of the text."""
+    for stmt in body:
+        yield stmt
+        for inner in bodies(stmt):
+            yield from statements(inner)
+
+
+def expressions(body: Body) -> Iterator[Expr]:
+    """Every expression and subexpression of every statement of a body."""
+    for stmt in statements(body):
+        for expr in own_expressions(stmt):
+            yield from subexpressions(expr)
+
+
+def rewrite_body(
+    body: Body, stmt: Callable[[Stmt], Body] | None = None, expr: Callable[[Expr], Expr] | None = None
+) -> Body:
+    """Apply `expr` to every expression and `stmt` to every statement (after its inside), which may become several
+    or none. Returns the same object where nothing changed."""
+    result: list[Stmt] = []
+    for old in body:
+        new = old
+        if expr is not None:
+            new = with_own_expressions(new, tuple(rewrite_expr(e, expr) for e in own_expressions(new)))
+        new = with_bodies(new, tuple(rewrite_body(inner, stmt, expr) for inner in bodies(new)))
+        result.extend((new,) if stmt is None else stmt(new))
+    if len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True)):
+        return body
+    return tuple(result)
+
+
+def loops(kernel: Kernel) -> dict[str, For | While]:
+    """Every loop of a kernel by name, outer before inner."""
+    return {stmt.name: stmt for stmt in statements(kernel.body) if isinstance(stmt, For | While)}

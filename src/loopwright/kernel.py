@@ -1,0 +1,160 @@
+"""`@lw.kernel`: the object that a user calls. It owns a function's dispatch and answers questions about it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+from loopwright.analysis.counts import trip_counts
+from loopwright.analysis.footprint import footprint
+from loopwright.config import Config
+from loopwright.frontend.capture import Source, capture
+from loopwright.ir.signature import Signature
+from loopwright.recipe.recipe import Recipe
+from loopwright.report.explain import Counted, explain
+from loopwright.report.explanation import DecisionReport, Explanation, Generated, Ran
+from loopwright.runtime.dispatch import Dispatch, Run
+from loopwright.specialisation import Specialisation, specialise
+from loopwright.steps.schedule import as_run, print_schedule
+from loopwright.toolchain.cc import find_compiler
+
+# Called with each new kernel: the command line reports on all that a script makes, local ones included.
+WATCHERS: list[Callable[[LoopKernel], object]] = []
+
+
+class LoopKernel:
+    """A Python function of loops over arrays, run by compiled code. Made by `@lw.kernel`.
+
+    Call it as the function itself: arrays are changed in place, results are Python's. Raises KernelError where the
+    function is outside the language, ArgumentTypeError and ArgumentValueError for arguments it cannot take,
+    BoundsError for an index outside its array.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._source: Source = capture(function)
+        functools.update_wrapper(self, function)
+        names = tuple(parameter.name for parameter in self._source.parameters)
+        defaults = {one.name: one.default for one in self._source.parameters if one.has_default}
+        self._dispatch = Dispatch(self.name, names, defaults, self._source.written, self._specialise)
+        for told in WATCHERS:
+            told(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatch.call(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return self._source.name
+
+    @property
+    def file(self) -> str:
+        """The file that the function stands in."""
+        return self._source.file
+
+    @property
+    def line(self) -> int:
+        """The line of its `def`, from 1."""
+        return self._source.line
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        """What is proven about each loop and array for a call with these arguments, what was generated, and what
+        ran so far. It compiles what such a call needs, and runs nothing."""
+        prepared = self._dispatch.prepare(args, kwargs)
+        return self._explained(_own(prepared.compiled))
+
+    def explanations(self) -> list[Explanation]:
+        """One explanation for each kind of call made so far."""
+        return [self._explained(one) for one in self.specialisations()]
+
+    def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
+        """Compile for a call with these arguments, without running it."""
+        return _own(self._dispatch.prepare(args, kwargs).compiled)
+
+    def specialisations(self) -> list[Specialisation]:
+        """What is compiled so far, in the order of the first calls."""
+        return [_own(compiled) for compiled in self._dispatch.compiled()]
+
+    def __get__(self, instance: object, owner: type | None = None) -> LoopKernel:
+        """A kernel is no method: in a class it stays what it is."""
+        return self
+
+    def __reduce__(self) -> str:
+        return self._source.function.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<loopwright kernel {self.name}{inspect.signature(self._source.function)}>"
+
+    # ---- what the dispatch and the reports need ---------------------------------------------------------------
+
+    def _specialise(self, signature: Signature, config: Config) -> Specialisation:
+        return specialise(self._source, signature, config)
+
+    def _explained(self, one: Specialisation) -> Explanation:
+        runs = [run for run in self._dispatch.runs() if run.compiled is one]
+        written, facts = one.analysed.written, one.analysed.facts
+        counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
+        touched = {name: str(count) for name, count in footprint(written).items() if count is not None}
+        recipe = one.analysed.recipe
+        return explain(
+            as_run(written, one.kernel),
+            facts,
+            print_schedule(recipe.schedule),
+            _generated(one),
+            _ran(one, runs),
+            Counted(counts, touched),
+            _decided(recipe),
+        )
+
+
+def kernel(function: Callable[..., Any]) -> LoopKernel:
+    """Decorate a function of plain loops over arrays: from then on, calls run compiled code on every core.
+
+    Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
+    first call for what depends on its types."""
+    return LoopKernel(function)
+
+
+def _own(compiled: object) -> Specialisation:
+    assert isinstance(compiled, Specialisation)
+    return compiled
+
+
+def _decided(recipe: Recipe) -> tuple[DecisionReport, ...]:
+    """Neighbouring steps with one reason together; how loops run is told with the loops."""
+    groups = groupby((one for one in recipe.decisions if one.why), key=lambda one: one.why)
+    return tuple(DecisionReport("; ".join(str(one.step) for one in group), why) for why, group in groups)
+
+
+def _generated(one: Specialisation) -> Generated | None:
+    if one.program is None or one.artifact is None:
+        return None
+    compiler = find_compiler(one.config)
+    artifact = one.artifact
+    return Generated(
+        lines=one.program.text.count("\n"),
+        source_path=str(artifact.source_path),
+        seconds=artifact.seconds,
+        from_cache=artifact.from_cache,
+        compiler="" if compiler is None else compiler.version,
+        notes=one.program.notes,
+    )
+
+
+def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:
+    """The runs of one specialisation together; the threads are those of the last one that was started."""
+    if not runs:
+        return None
+    calls = sum(run.calls for run in runs)
+    parallel = one.program is not None and bool(one.program.parallel)
+    return Ran(
+        device="interpreter" if runs[-1].how == "interpreter" else "cpu",
+        calls=calls,
+        last_ns=runs[-1].last_ns,
+        min_ns=min(run.min_ns for run in runs),
+        total_ns=sum(run.total_ns for run in runs),
+        threads=runs[-1].threads if parallel else 1,
+    )

@@ -1,0 +1,45 @@
+"""Recurrences side by side: where each iteration of a parallel loop runs through a recurrence (a tridiagonal solution,
+a recursive filter), the steps of one recurrence wait for one another, but those of neighbouring ones do not. A stretch
+of them goes through its steps together."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import For
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, statements
+from loopwright.recipe.isolate import isolate
+from loopwright.recipe.plan import Plan
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.split import Split
+
+ABREAST = 16
+"""Recurrences that go together: some vector registers, and a cache line for each still fits into the first cache."""
+
+
+def side_by_side(plan: Plan) -> None:
+    """Interchange a stretch of a parallel loop with the recurrences inside it."""
+    for name, loop in list(loops(plan.kernel).items()):
+        if isinstance(loop, For) and plan.verdict(loop) == "parallel" and (inner := _recurrences(plan, loop)):
+            with plan.together():
+                _interleave(plan, name, inner)
+
+
+def _recurrences(plan: Plan, loop: For) -> list[str]:
+    """The loops that are all in one's body that loops again, if each is innermost and needs its order."""
+    inside = [stmt for stmt in statements(loop.body) if isinstance(stmt, For)]
+    if any(stmt not in loop.body or plan.verdict(stmt) != "sequential" for stmt in inside):
+        return []
+    return [stmt.name for stmt in inside]
+
+
+def _interleave(plan: Plan, outer: str, recurrences: list[str]) -> None:
+    names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(recurrences))
+    why = (
+        f"each step of {names} waits for the one before: {ABREAST} neighbouring '{user_name(outer)}' go through them "
+        "side by side"
+    )
+    plan.take(Split(outer, ABREAST), why)
+    for name in recurrences:
+        stretch = plan.around(name)[-2].name
+        band = isolate(plan, name, stretch, why)
+        plan.take(Reorder((band[1], band[0])), why)

@@ -1,0 +1,51 @@
+"""How loops run, from facts alone: which ones on several threads, which ones in vector lanes.
+
+1. Going down from the outermost loops, the first loop that needs no order runs on all threads.
+2. A loop that only sums into scalars runs in parallel too: each thread has partial results.
+3. A loop that sums into array elements would need a copy of the array for each thread: a parallel loop further in
+   is better, provided that it is itself a nest and so has work enough to share out each time.
+4. Innermost loops that need no order go into vector lanes; a parallel loop that is innermost gets both.
+"""
+
+from __future__ import annotations
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.ir.walk import bodies, statements
+from loopwright.steps.parallelize import Parallelize
+from loopwright.steps.schedule import Schedule
+from loopwright.steps.vectorize import Vectorize
+
+
+def marks(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
+    """The `parallelize` and `vectorize` steps that the facts suggest; each of them is legal."""
+    if kernel.overlap:
+        return ()
+    chosen = tuple(_outermost(kernel.body, kernel, facts, strict))
+    parallel = tuple(Parallelize(name) for name in chosen)
+    vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in chosen)
+    return (*parallel, *vector)
+
+
+def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool) -> list[str]:
+    names: list[str] = []
+    for stmt in body:
+        if isinstance(stmt, For) and _worth_it(stmt, kernel, facts, strict):
+            names.append(stmt.name)
+            continue
+        for inner in bodies(stmt):
+            names += _outermost(inner, kernel, facts, strict)
+    return names
+
+
+def _worth_it(loop: For, kernel: Kernel, facts: Facts, strict: bool) -> bool:
+    if Parallelize(loop.name).illegal(kernel, facts, strict) is not None:
+        return False
+    if all(reduction.kind == "scalar" for reduction in facts.loops[loop.name].reductions):
+        return True
+    nests = (s for s in statements(loop.body) if isinstance(s, For) and facts.loops[s.name].verdict == "parallel")
+    return not any(_has_loop(nest) for nest in nests)
+
+
+def _has_loop(loop: For) -> bool:
+    return any(isinstance(stmt, For | While) for stmt in statements(loop.body))

@@ -1,0 +1,122 @@
+"""A plan: a kernel on its way through the recipe, with the steps taken so far and the reason for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from loopwright.analysis.analyse import analyse_restructured
+from loopwright.analysis.facts import Facts, Verdict
+from loopwright.analysis.strides import Walk, walks
+from loopwright.ir.nodes import Const, For, Kernel
+from loopwright.ir.walk import loops, statements
+from loopwright.steps.step import Step
+
+Chain = tuple[For, ...]
+"""Loops around one another, outermost first; the last one is innermost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One step, and why it is taken, in the user's words."""
+
+    step: Step
+    why: str
+
+
+class NotTaken(Exception):
+    """A step of a group is not legal, so that the group is not taken."""
+
+
+@dataclass
+class Plan:
+    """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
+    ones."""
+
+    written: Kernel
+    facts: Facts
+    strict: bool
+    kernel: Kernel
+    decisions: list[Decision] = field(default_factory=list)
+    _facts: tuple[Kernel, Facts] | None = None
+    _walks: tuple[Kernel, tuple[Walk, ...]] | None = None
+
+    def take(self, step: Step, why: str) -> None:
+        """Apply a step. Raises NotTaken where it is not legal."""
+        if step.illegal(self.kernel, self.facts, self.strict) is not None:
+            raise NotTaken(str(step))
+        self.kernel = step.apply(self.kernel)
+        self.decisions.append(Decision(step, why))
+
+    def present_facts(self) -> Facts:
+        """The facts of the kernel as it is now."""
+        if self.kernel is self.written:
+            return self.facts
+        if self._facts is None or self._facts[0] is not self.kernel:
+            self._facts = self.kernel, analyse_restructured(self.kernel, self.facts)
+        return self._facts[1]
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All steps of the block are taken, or none."""
+        kernel, count = self.kernel, len(self.decisions)
+        try:
+            yield
+        except NotTaken:
+            self.kernel = kernel
+            del self.decisions[count:]
+
+    def walks(self) -> tuple[Walk, ...]:
+        """Every access of the kernel as it is now."""
+        if self._walks is None or self._walks[0] is not self.kernel:
+            self._walks = self.kernel, walks(self.kernel)
+        return self._walks[1]
+
+    def verdict(self, loop: For) -> Verdict:
+        """What was proven of the loop that the user wrote there."""
+        known = self.facts.loops
+        if loop.name in known and known[loop.name].at == loop.at:
+            return known[loop.name].verdict
+        same_place = (found.verdict for found in known.values() if loop.at is not None and found.at == loop.at)
+        return next(same_place, "undecided")
+
+    def chains(self) -> list[Chain]:
+        """For every innermost loop the loops around it, as far as each stands directly in the body of the next."""
+        return chains(self.kernel)
+
+    def around(self, name: str) -> Chain:
+        """The loops around a loop, itself the last."""
+        return next(chain[: at + 1] for chain in _all_chains(self.kernel) for at, loop in enumerate(chain)
+                    if loop.name == name)  # fmt: skip
+
+
+def chains(kernel: Kernel) -> list[Chain]:
+    """See Plan.chains."""
+    return [
+        chain
+        for chain in _all_chains(kernel)
+        if not any(isinstance(stmt, For) for stmt in statements(chain[-1].body)) and _is_countable(chain[-1])
+    ]
+
+
+def _all_chains(kernel: Kernel) -> list[Chain]:
+    direct: dict[str, For] = {}
+    parents: dict[str, str] = {}
+    for name, loop in loops(kernel).items():
+        if isinstance(loop, For):
+            direct[name] = loop
+            for stmt in loop.body:
+                if isinstance(stmt, For):
+                    parents[stmt.name] = name
+    found: list[Chain] = []
+    for loop in direct.values():
+        chain = [loop]
+        while chain[0].name in parents and _is_countable(direct[parents[chain[0].name]]):
+            chain.insert(0, direct[parents[chain[0].name]])
+        found.append(tuple(chain))
+    return found
+
+
+def _is_countable(loop: For) -> bool:
+    return isinstance(loop.step, Const) and bool(loop.step.value)

@@ -1,0 +1,62 @@
+"""The default recipe: from facts alone, without any measurement, to a schedule with a reason for each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Kernel
+from loopwright.recipe.blocks import in_registers
+from loopwright.recipe.lanes import side_by_side
+from loopwright.recipe.marks import marks
+from loopwright.recipe.plan import Decision, Plan
+from loopwright.recipe.points import apart_at_points
+from loopwright.recipe.rows import along_rows, in_a_new_order
+from loopwright.recipe.target import Target
+from loopwright.recipe.time import across_time, on_diagonals
+from loopwright.steps.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The decisions in the order of their steps, the kernel after all of them, and what is proven of it."""
+
+    decisions: tuple[Decision, ...]
+    kernel: Kernel
+    facts: Facts
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps alone."""
+        return tuple(decision.step for decision in self.decisions)
+
+
+def recipe(kernel: Kernel, facts: Facts, strict: bool, target: Target | None) -> Recipe:
+    """What to do with a kernel on a machine; without a `target` its loops are not changed, only marked."""
+    plan = Plan(kernel, facts, strict, kernel)
+    if target is not None and not kernel.overlap:
+        # First of all, as it looks at a kernel as a whole; where it does something, little is left for the others.
+        across_time(plan, target)
+        if plan.decisions:
+            return _marked(plan)
+        in_a_new_order(plan)
+        is_new = bool(plan.decisions)
+        # Cheap lines first: blocks are chosen for the loop order that is left.
+        along_rows(plan)
+        side_by_side(plan)
+        in_registers(plan, target)
+        # Then what is still tied: cuts triple the loops, so that nothing else should come after them.
+        if not is_new:  # else what was tied in the old order is no guide
+            apart_at_points(plan)
+        if not plan.decisions:
+            on_diagonals(plan, target)
+    return _marked(plan)
+
+
+def _marked(plan: Plan) -> Recipe:
+    """The plan with how its loops run."""
+    facts = plan.present_facts()
+    for step in marks(plan.kernel, facts, plan.strict):
+        plan.kernel = step.apply(plan.kernel)
+        plan.decisions.append(Decision(step, ""))
+    return Recipe(tuple(plan.decisions), plan.kernel, facts)

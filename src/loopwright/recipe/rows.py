@@ -1,0 +1,133 @@
+"""Loop order: the innermost loop is to walk along rows, where neighbouring iterations use one cache line and fit into
+one vector register, and not down a column, where each iteration needs a line of its own."""
+
+from __future__ import annotations
+
+from loopwright.analysis.isl_schedule import Wanted
+from loopwright.analysis.strides import FAR, Walk
+from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.user_text import user_element, user_name
+from loopwright.ir.walk import own_expressions, statements
+from loopwright.recipe.isolate import isolate
+from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.steps.demote import Demote
+from loopwright.steps.nest import names_in
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.reschedule import Reschedule
+from loopwright.steps.split import Split
+
+LINE = 8.0
+"""The cost of another cache line, in accesses of the same one."""
+
+WORTH = 1.5
+"""How many times cheaper another order must be."""
+
+MOST_STATEMENTS = 4
+"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+
+STRETCH = 128
+"""Elements of a row that one thread takes at a time: some cache lines, and more stretches than threads."""
+
+
+def along_rows(plan: Plan) -> None:
+    """Interchange where that makes the innermost loops' accesses cheaper."""
+    done: set[str] = set()
+    while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
+        done.add(chain[-1].name)
+        with plan.together():
+            _interchange(plan, chain)
+
+
+def in_a_new_order(plan: Plan) -> None:
+    """Where interchange leaves a nest of three loops that goes down columns, as in a triangular solution, look for an
+    order of all statements in which none does."""
+    if not _is_small(plan):
+        return
+    tried = Plan(plan.kernel, plan.facts, plan.strict, plan.kernel)
+    along_rows(tried)
+    if not (columns := _columns(tried)):
+        return
+    why = f"no interchange keeps {_text(columns[0])} from being another cache line each time; in this order none is"
+    with plan.together():
+        plan.take(Reschedule(Wanted("smart")), why)
+        if _columns(plan):
+            raise NotTaken
+
+
+def _is_small(plan: Plan) -> bool:
+    inside = list(statements(plan.kernel.body))
+    return (
+        len(plan.kernel.body) == 1
+        and all(isinstance(stmt, For | Store) for stmt in inside)
+        and sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
+    )
+
+
+def _columns(plan: Plan) -> list[Walk]:
+    """The accesses that are another cache line in every iteration of the innermost of three loops."""
+    found: list[Walk] = []
+    for chain in plan.chains():
+        inside = {id(stmt) for stmt in statements(chain[-1].body)}
+        if len(chain) >= 3:
+            mine = (walk for walk in plan.walks() if id(walk.stmt) in inside)
+            found += [walk for walk in mine if _weight(walk.strides.get(chain[-1].name)) >= LINE]
+    return found
+
+
+def _interchange(plan: Plan, chain: Chain) -> None:
+    inner = chain[-1]
+    inside = {id(stmt) for stmt in statements(inner.body)}
+    accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
+    costs = {loop.name: _cost(accesses, loop) for loop in chain}
+    best = min(reversed(chain), key=lambda loop: costs[loop.name])
+    if best is inner or costs[best.name] * WORTH > costs[inner.name]:
+        return
+    worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
+    why = (
+        f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
+        f"{_text(worst)} is another cache line"
+    )
+    for name in dict.fromkeys(s.name for s in statements(inner.body) if isinstance(s, Assign)):
+        with plan.together():  # where it cannot be, it may not stand in the way either
+            plan.take(Demote(name), why)
+    band = isolate(plan, inner.name, best.name, why)
+    order = (*band[1:], band[0])
+    plan.take(Reorder(order), why)
+    vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
+    if not (vectors and not plan.strict) and _splits_well(plan, chain, best):
+        _in_stretches(plan, order)
+
+
+def _splits_well(plan: Plan, chain: Chain, best: For) -> bool:
+    """Whether of the loops of a nest only the one that is now innermost can be shared among threads."""
+    verdicts = {loop.name: plan.verdict(loop) for loop in chain}
+    return verdicts[best.name] == "parallel" and all(v != "parallel" for n, v in verdicts.items() if n != best.name)
+
+
+def _in_stretches(plan: Plan, order: tuple[str, ...]) -> None:
+    """Give each thread a stretch of the innermost loop, and all of the loops around it."""
+    inner = order[-1]
+    why = f"only '{user_name(inner)}' needs no order: threads take stretches of it, {STRETCH} elements each"
+    with plan.together():
+        plan.take(Split(inner, STRETCH), why)
+        outer = plan.around(inner)[-2].name
+        plan.take(Reorder((outer, *order)), why)
+
+
+def _cost(accesses: list[Walk], loop: For) -> float:
+    return sum(_weight(walk.strides.get(loop.name)) for walk in accesses)
+
+
+def _weight(stride: int | None) -> float:
+    if stride is None or abs(stride) >= FAR // 2:
+        return LINE
+    return min(float(abs(stride)), LINE)
+
+
+def _text(walk: Walk) -> str:
+    return user_element(walk.array, walk.node.index)
+
+
+def depends(loop: For, other: str) -> bool:
+    """Whether the bounds of a loop depend on another loop's variable."""
+    return any(other in names_in(expr) for expr in own_expressions(loop))

@@ -1,0 +1,17 @@
+"""What the recipe wants to know of a machine: widths and sizes, no speeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """vector_bytes: of one vector register; registers: how many there are. l1_bytes, l2_bytes: the data caches of one
+    core; l3_bytes: the last one, which cores share."""
+
+    vector_bytes: int = 32
+    registers: int = 16
+    l1_bytes: int = 32 << 10
+    l2_bytes: int = 512 << 10
+    l3_bytes: int = 8 << 20

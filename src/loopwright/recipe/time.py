@@ -1,0 +1,87 @@
+"""Sweeps over the same arrays again and again (a stencil in time, a recurrence in two directions): several sweeps are
+done on a tile while it is in the cache, and where every loop needs its order, tiles on a diagonal run at once.
+
+The new order is a version of its own for arrays that the caches next to the cores cannot hold; smaller ones gain
+nothing from it and keep their loops.
+"""
+
+from __future__ import annotations
+
+from loopwright.analysis.isl_schedule import Wanted
+from loopwright.ir.nodes import For, Store
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies, loops, statements
+from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.recipe.target import Target
+from loopwright.steps.reschedule import Reschedule
+
+TILES = (16, 32)
+"""Iterations of the outer two loops of a tile; the innermost loop is cut like the second one."""
+
+CACHES = 4
+"""How many times a core's second cache the arrays must be: below that, sweeps run from the cache anyway."""
+
+MOST_STATEMENTS = 4
+"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+
+
+def across_time(plan: Plan, target: Target) -> None:
+    """Reschedule a kernel that is one loop around sweeps over the same arrays."""
+    outer = _only_loop(plan)
+    if outer is not None and _sweeps(plan, outer):
+        _in_tiles(
+            plan,
+            target,
+            f"every iteration of '{user_name(outer.name)}' sweeps over the same arrays: several of them are done on a "
+            "tile while it is in the cache",
+        )
+
+
+def on_diagonals(plan: Plan, target: Target) -> None:
+    """Reschedule a kernel that is one nest of loops none of which can be shared among threads."""
+    outer = _only_loop(plan)
+    if outer is not None and not _is_shared(plan, outer):
+        _in_tiles(plan, target, "every loop needs its order, but tiles on a diagonal do not need one among them")
+
+
+def _in_tiles(plan: Plan, target: Target, why: str) -> None:
+    with plan.together():
+        plan.take(Reschedule(Wanted("smart", TILES, wavefront=True), CACHES * target.l2_bytes), why)
+        facts = plan.present_facts()
+        found = (name for name, loop in loops(plan.kernel).items() if isinstance(loop, For) and _has_loop(loop))
+        if not any(name.endswith(".o") and facts.loops[name].verdict == "parallel" for name in found):
+            raise NotTaken
+
+
+def _only_loop(plan: Plan) -> For | None:
+    """The loop that is all of the kernel, if it needs its order and what it holds is simple enough."""
+    body = plan.kernel.body
+    if len(body) != 1 or not isinstance(body[0], For):
+        return None
+    inside = list(statements(body[0].body))
+    simple = all(isinstance(stmt, For | Store) for stmt in inside)
+    few = sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
+    fits = simple and few and _depth(body[0]) == 3 and plan.verdict(body[0]) == "sequential"
+    return body[0] if fits else None
+
+
+def _depth(loop: For) -> int:
+    inner = [_depth(stmt) for stmt in loop.body if isinstance(stmt, For)]
+    return 1 + max(inner, default=0)
+
+
+def _sweeps(plan: Plan, outer: For) -> bool:
+    """Whether the loop only repeats what stands in it, parallel nests that share their arrays."""
+    nests = [stmt for stmt in outer.body if isinstance(stmt, For)]
+    repeats = all(not walk.strides.get(outer.name) for walk in plan.walks() if len(walk.node.index) > 1)
+    return repeats and bool(nests) and all(plan.verdict(nest) == "parallel" for nest in nests)
+
+
+def _is_shared(plan: Plan, outer: For) -> bool:
+    """Whether some nest inside can be shared among threads as it is."""
+    nests = (stmt for stmt in statements(outer.body) if isinstance(stmt, For) and _has_loop(stmt))
+    return any(plan.verdict(nest) == "parallel" for nest in nests)
+
+
+def _has_loop(loop: For) -> bool:
+    return any(isinstance(stmt, For) for one in bodies(loop) for stmt in statements(one))

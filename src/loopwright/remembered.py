@@ -1,0 +1,211 @@
+"""What the passes made of a function before, in this process or another one: it is looked up in the cache by all that
+it depends on, so that a first call needs no pass at all.
+
+What a function finds outside itself is part of that, and only reading it tells what that is. So an entry of the cache
+holds either a result, or the questions that had to be asked on the way to one; the answers give the key of the next
+entry. What no text can tell apart is not remembered. Nothing here can make a call fail: an entry that is missing,
+damaged or cannot be written means that the passes run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loopwright.codegen.program import Program, Site
+from loopwright.config import Config
+from loopwright.devices.base import Returns, returns_of
+from loopwright.frontend.capture import Source
+from loopwright.frontend.context import CapturedConstant
+from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
+from loopwright.ir.nodes import Kernel, Location
+from loopwright.ir.signature import Signature
+from loopwright.ir.text import parse_kernel, print_kernel
+from loopwright.revision import files_of, revision
+from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
+from loopwright.toolchain.store import discard, find, keep, key_of
+
+FORMAT = "1"  # of the entries: raise it when what they hold changes
+ENTRY = "remembered.json"
+# Options that no result depends on: where it is kept, how it is called, how long making it may take. With those that
+# print what passes do, the passes run.
+INDIFFERENT = ("threads", "cache", "compile_timeout_s", "debug", "dump")
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All that a call needs besides the loaded program. results: the kernel without its body, where the call
+    allocates arrays, else None. constants: the globals and cells whose values are frozen into the program."""
+
+    program: Program
+    returns: Returns
+    results: Kernel | None
+    constants: tuple[CapturedConstant, ...]
+
+
+@dataclass
+class Place:
+    """Where a result is, or has to be kept: `key` is '' where it cannot be remembered. `outside` has the answers
+    that lead there, and `asked` says which."""
+
+    key: str
+    outside: Outside
+    asked: list[Way]
+
+
+def ready_of(program: Program, kernel: Kernel, constants: tuple[CapturedConstant, ...]) -> Ready:
+    """What a call needs of a kernel."""
+    results = replace(kernel, body=()) if kernel.results else None
+    return Ready(program, returns_of(kernel), results, constants)
+
+
+def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready | None, Place]:
+    """What was made of this function for such calls; None where the passes have to run, with the Outside of the
+    Place, before `remember`."""
+    outside = Outside(source)
+    key = _first_key(source, signature, config)
+    asked: list[Way] = []
+    while key and (entry := find(config.cache, key)) is not None:
+        try:
+            content = json.loads((entry / ENTRY).read_text())
+            if "program" in content:
+                return _ready(content, outside), Place(key, outside, asked)
+            questions = [_way(one) for one in content["questions"]]
+            key = _next_key(key, outside, questions)
+        except UnknownError:
+            key = ""
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            discard(entry)
+            break
+        asked += questions
+    return None, Place(key, outside, asked)
+
+
+def remember(ready: Ready, place: Place, config: Config) -> None:
+    """Keep what the passes made with the Outside of this Place, which `recall` gave."""
+    outside = place.outside
+    left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
+    content = _content(ready, outside) if place.key and not outside.untold else None
+    if content is None:
+        return
+    try:
+        key = _next_key(place.key, outside, left) if left else place.key
+    except UnknownError:
+        return
+    if left:
+        _keep(config.cache, place.key, {"questions": left})
+    _keep(config.cache, key, content)
+
+
+# ---- keys -------------------------------------------------------------------------------------------------------
+
+
+def _first_key(source: Source, signature: Signature, config: Config) -> str:
+    versions = (revision(), _isl_version())
+    if not all(versions) or config.debug or config.dump is not None:
+        return ""
+    chosen = [f"{one.name}={getattr(config, one.name)!r}" for one in fields(config) if one.name not in INDIFFERENT]
+    told = (
+        *versions,
+        np.__version__,
+        cpu_fingerprint(),
+        repr(cache_bytes()),
+        repr(text_of(source)),
+        repr(signature),
+        *chosen,
+    )
+    return key_of(("remembered", FORMAT, *told))
+
+
+@cache
+def _isl_version() -> str:
+    """Which islpy is installed, without loading it."""
+    try:
+        spec = importlib.util.find_spec("islpy")
+        places = (spec.submodule_search_locations if spec is not None else None) or ()
+        return "\n".join(map(files_of, places))
+    except (OSError, ValueError):
+        return ""
+
+
+def _next_key(key: str, outside: Outside, questions: Iterable[Way]) -> str:
+    return key_of((key, *(f"{question}: {outside.mark(question)}" for question in questions)))
+
+
+# ---- entries ----------------------------------------------------------------------------------------------------
+
+
+def _keep(folder: Path, key: str, content: dict[str, Any]) -> None:
+    text = json.dumps(content)
+
+    def make(entry: Path) -> None:
+        (entry / ENTRY).write_text(text)
+
+    keep(folder, key, make)
+
+
+def _way(value: object) -> Way:
+    """Lists of JSON as the tuples that they were."""
+    if not isinstance(value, list):
+        raise TypeError("no question")
+    kind, way, name = value
+    if kind not in ("name", "attribute", "item") or not isinstance(name, int if kind == "item" else str):
+        raise TypeError("no question")
+    return (kind, _way(way) if way else (), name)
+
+
+def _content(ready: Ready, outside: Outside) -> dict[str, Any] | None:
+    """The entry's text as JSON; None for what does not come back as it was."""
+    places = {(id(found.namespace), found.key): way for way, found in outside.asked.items() if found is not None}
+    constants = [places.get((id(one.namespace), one.key)) for one in ready.constants]
+    results = None if ready.results is None else print_kernel(ready.results)
+    program = {one.name: getattr(ready.program, one.name) for one in fields(Program) if one.name != "sites"}
+    content = {
+        "program": program,
+        "sites": [[one.kind, one.array, one.axis, one.at and _listed(one.at)] for one in ready.program.sites],
+        "returns": [ready.returns.shape, ready.returns.values],
+        "results": results,
+        "constants": constants,
+    }
+    if None in constants:
+        return None
+    try:
+        return content if _ready(json.loads(json.dumps(content)), outside) == ready else None
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
+def _listed(at: Location) -> list[str | int]:
+    return [at.file, at.line, at.column, at.end_column]
+
+
+def _ready(content: dict[str, Any], outside: Outside) -> Ready:
+    program = {name: _tuples(value) for name, value in content["program"].items()}
+    sites = tuple(
+        Site(kind, array, axis, None if at is None else Location(*at)) for kind, array, axis, at in content["sites"]
+    )
+    shape, values = content["returns"]
+    return Ready(
+        Program(sites=sites, **program),
+        Returns(shape, _tuples(values)),
+        None if content["results"] is None else parse_kernel(content["results"]),
+        tuple(_constant(_way(one), outside) for one in content["constants"]),
+    )
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _constant(question: Way, outside: Outside) -> CapturedConstant:
+    found = outside.answer(question)
+    if found is None:
+        raise LookupError(question)
+    return CapturedConstant(found.namespace, found.key, found.value)  # type: ignore[arg-type]

@@ -1,0 +1,217 @@
+"""Kernel, Facts and what became of them, into an `Explanation`. Pure: it reads the user's source and nothing else."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from loopwright.analysis.facts import AccessFacts, Bounds, Conflict, Facts, LoopFacts
+from loopwright.ir.nodes import Allocate, ArrayParam, Body, For, Kernel, Load, Location, Stmt, Store, While
+from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.report.explanation import (
+    AccessReport,
+    ArrayReport,
+    ConflictReport,
+    DecisionReport,
+    Explanation,
+    Generated,
+    LoopReport,
+    Ran,
+    ReductionReport,
+)
+
+_FOR = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Texts over the sizes, by name: iterations of each loop, elements touched of each array."""
+
+    iterations: Mapping[str, str] = field(default_factory=dict)
+    elements: Mapping[str, str] = field(default_factory=dict)
+
+
+def explain(
+    kernel: Kernel,
+    facts: Facts,
+    schedule: str = "",
+    generated: Generated | None = None,
+    ran: Ran | None = None,
+    counted: Counted | None = None,
+    decisions: tuple[DecisionReport, ...] = (),
+) -> Explanation:
+    """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
+    proven of it, or of what it was made from by steps that keep its accesses."""
+    counted = counted or Counted()
+    notes = ("arguments share memory, so nothing is reordered",) if kernel.overlap else ()
+    return Explanation(
+        kernel=kernel.name,
+        file=kernel.file,
+        line=kernel.line,
+        signature=signature_text(kernel),
+        loops=tuple(_with_notes(loop, generated) for loop in _loops(kernel.body, facts, counted.iterations, 0)),
+        arrays=tuple(_arrays(kernel, facts, counted.elements)),
+        guard=facts.guard.text,
+        schedule=schedule,
+        decisions=decisions,
+        generated=generated,
+        ran=ran,
+        notes=notes,
+    )
+
+
+def signature_text(kernel: Kernel) -> str:
+    """`name(a: float64[:, :], n: int64)`; arrays of records by the fields that are used: `p: {x: float64}[:]`."""
+    by_argument: dict[int, list[str]] = {}
+    for param in kernel.params:
+        if isinstance(param, ArrayParam):
+            axes = f"[{', '.join(':' * (param.rank - len(param.tail)))}]"
+            name, _, used = param.name.partition(".")
+            text = f"{name}: {{{used}: {param.element}}}{axes}" if used else f"{name}: {param.element}{axes}"
+        else:
+            text = f"{param.name}: {param.type}"
+        by_argument.setdefault(param.argument, []).append(text)
+    return f"{kernel.name}({', '.join(_one_argument(texts) for _, texts in sorted(by_argument.items()))})"
+
+
+def _one_argument(texts: list[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    start, end = texts[0].split("{")[0], texts[0].split("}")[1]
+    return start + "{" + ", ".join(text.split("{")[1].split("}")[0] for text in texts) + "}" + end
+
+
+# ---- loops --------------------------------------------------------------------------------------------------------
+
+
+def _loops(body: Body, facts: Facts, iterations: Mapping[str, str], depth: int) -> Iterator[LoopReport]:
+    for stmt in body:
+        inner = depth
+        if isinstance(stmt, For | While):
+            yield _loop(stmt, facts.loops[stmt.name], iterations, depth)
+            inner = depth + 1
+        for below in bodies(stmt):
+            yield from _loops(below, facts, iterations, inner)
+
+
+def _with_notes(loop: LoopReport, generated: Generated | None) -> LoopReport:
+    found = () if generated is None else tuple(text for name, text in generated.notes if name == loop.name)
+    return replace(loop, notes=found) if found else loop
+
+
+def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], depth: int) -> LoopReport:
+    at = stmt.at or facts.at
+    source = _source_line(at)
+    return LoopReport(
+        name=stmt.name,
+        source_name=_source_name(stmt, source),
+        source=source,
+        line=_line(at),
+        depth=depth,
+        verdict=facts.verdict,
+        reason=facts.reason,
+        private=facts.private,
+        reductions=tuple(ReductionReport(r.target, r.op, r.kind, r.exact) for r in facts.reductions),
+        conflict=None if facts.conflict is None else _conflict(facts.conflict),
+        trip_count=facts.trip_count,
+        iterations=iterations.get(stmt.name),
+        asserted=isinstance(stmt, For) and stmt.asserted,
+        run=stmt.run if isinstance(stmt, For) else "sequential",
+    )
+
+
+def _source_line(at: Location | None) -> str:
+    return "" if at is None else linecache.getline(at.file, at.line).strip()
+
+
+def _source_name(stmt: For | While, source: str) -> str:
+    if isinstance(stmt, While):
+        return "while"
+    found = _FOR.match(source)
+    return found.group(1) if found else re.split(r"[^A-Za-z0-9_]", stmt.name)[0]
+
+
+def _conflict(conflict: Conflict) -> ConflictReport:
+    return ConflictReport(
+        target=conflict.target,
+        kind=conflict.kind,
+        first=conflict.first,
+        first_line=_line(conflict.first_at),
+        second=conflict.second,
+        second_line=_line(conflict.second_at),
+        distance=conflict.distance,
+    )
+
+
+def _line(at: Location | None) -> int:
+    return 0 if at is None else at.line
+
+
+# ---- arrays -------------------------------------------------------------------------------------------------------
+
+_Place = tuple[str, bool, Location | None]  # array, is it a write, where
+
+
+def _arrays(kernel: Kernel, facts: Facts, elements: Mapping[str, str]) -> Iterator[ArrayReport]:
+    kept_safe = _bounds_by_place(kernel, facts)
+
+    def report(name: str, role: str, array: ArrayParam | Allocate | None, dtype: str, rank: int) -> ArrayReport:
+        mine = sorted((access for access in facts.accesses if access.array == name), key=_reading_order)
+        return ArrayReport(
+            name=name,
+            role=role,
+            dtype=dtype,
+            rank=rank,
+            layout=array.layout if isinstance(array, ArrayParam) else "C",
+            accesses=tuple(dict.fromkeys(_access(access, kept_safe) for access in mine)),
+            footprint=elements.get(name),
+            bounds=_array_bounds([b for place, all_ in kept_safe.items() if place[0] == name for b in all_]),
+        )
+
+    for param in kernel.arrays:
+        yield report(param.name, "argument", param, param.element.name, param.rank)
+    for result in kernel.results:
+        yield report(result.name, "result", None, result.element.name, result.rank)
+    for stmt in statements(kernel.body):
+        if isinstance(stmt, Allocate):
+            yield report(stmt.array, "local", stmt, stmt.element.name, len(stmt.shape))
+
+
+def _reading_order(access: AccessFacts) -> tuple[int, int, bool]:
+    return (access.at.line, access.at.column, access.is_write) if access.at else (0, 0, access.is_write)
+
+
+def _bounds_by_place(kernel: Kernel, facts: Facts) -> dict[_Place, list[Bounds]]:
+    found: dict[_Place, list[Bounds]] = {}
+    nodes: list[Load | Stmt] = [e for e in expressions(kernel.body) if isinstance(e, Load)]
+    nodes += statements(kernel.body)
+    for node in nodes:
+        if isinstance(node, Load | Store):
+            place = (node.array, isinstance(node, Store), node.at)
+            found.setdefault(place, []).extend(facts.bounds.get(id(node), ()))
+    return found
+
+
+def _access(access: AccessFacts, kept_safe: Mapping[_Place, list[Bounds]]) -> AccessReport:
+    bounds = kept_safe.get((access.array, access.is_write, access.at), [])
+    checked = [bound for bound in bounds if bound.kind == "checked"]
+    return AccessReport(
+        text=access.text,
+        line=_line(access.at),
+        write=access.is_write,
+        pattern=access.pattern,
+        stride=access.stride or "",
+        bounds="checked" if checked else "proven",
+        reason="; ".join(dict.fromkeys(bound.reason for bound in checked if bound.reason)),
+    )
+
+
+def _array_bounds(bounds: list[Bounds]) -> str:
+    conditions = list(dict.fromkeys(bound.condition for bound in bounds if bound.kind == "proven" and bound.condition))
+    checked = any(bound.kind == "checked" for bound in bounds)
+    if checked and all(bound.kind == "checked" for bound in bounds):
+        return "checked"
+    where = f" where {' and '.join(conditions)}" if conditions else ""
+    return f"proven{where}" + (", the rest checked" if checked else "")

@@ -1,0 +1,172 @@
+"""`Explanation`: what was proven about one specialised kernel, what was generated, and what ran. Frozen values with
+two faces: text for people (`report/layout.py`), and `to_dict()` for programs. It computes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from loopwright.analysis.facts import ReductionKind, ReductionOp, Verdict
+from loopwright.ir.nodes import Layout, Run
+from loopwright.report.layout import as_html, as_rich, as_text
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionReport:
+    """`target op= value`. exact: another order cannot change the result, so that strict allows it as well."""
+
+    target: str
+    op: ReductionOp
+    kind: ReductionKind
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictReport:
+    """Two accesses that force an order: texts in the user's words, with their lines; distance in iterations."""
+
+    target: str
+    kind: str
+    first: str
+    first_line: int
+    second: str
+    second_line: int
+    distance: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """One loop, outer before inner. name: the unique name that schedules use; source_name: the user's variable, or
+    `while`; source: the user's line of text, '' where it cannot be read; depth: how many loops are around it;
+    run: how it runs; asserted: the user wrote prange; trip_count: the iterations of one run of the loop, as text
+    over sizes and enclosing loops; iterations: those of the whole call; either None where it is not a formula;
+    notes: what the generated code does about it, such as how work is shared out among threads."""
+
+    name: str
+    source_name: str
+    source: str
+    line: int
+    depth: int
+    verdict: Verdict
+    reason: str
+    private: tuple[str, ...]
+    reductions: tuple[ReductionReport, ...]
+    conflict: ConflictReport | None
+    trip_count: str | None
+    iterations: str | None
+    asserted: bool
+    run: Run
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AccessReport:
+    """One read or write. pattern: per axis, affine, indirect or data-dependent; stride: elements from one iteration
+    of the innermost loop to the next, '' where not constant; bounds: `proven` or `checked`; reason: why checked."""
+
+    text: str
+    line: int
+    write: bool
+    pattern: tuple[str, ...]
+    stride: str
+    bounds: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayReport:
+    """One array: role is argument, result or local. footprint: the number of its elements that a call touches, as
+    text over the sizes, or None. bounds: `proven`, `checked` (tested at each access), or both; after `where` stands
+    the condition on the sizes that the proof needs."""
+
+    name: str
+    role: str
+    dtype: str
+    rank: int
+    layout: Layout
+    accesses: tuple[AccessReport, ...]
+    footprint: str | None
+    bounds: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The generated C: lines of text, where it and the library lie ('' where nothing was kept), seconds of
+    compiling (0.0 where the cache had it), and who compiled it. notes: of loops by name, what the code does about
+    them."""
+
+    lines: int
+    source_path: str
+    seconds: float
+    from_cache: bool
+    compiler: str
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The calls so far: device `cpu` or `interpreter`; times in nanoseconds, of the whole call; threads allowed."""
+
+    device: str
+    calls: int
+    last_ns: int
+    min_ns: int
+    total_ns: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReport:
+    """Steps that were taken together, as text, and the reason in the user's words."""
+
+    steps: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything there is to say about one kernel for one kind of call. `print` it, or take `to_dict()`.
+
+    guard: the condition on the sizes that is tested once per call, '' where there is none; schedule: the steps that
+    were taken, as text that replays them; decisions: why those were taken that restructure loops; generated and ran:
+    None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation."""
+
+    kernel: str
+    file: str
+    line: int
+    signature: str
+    loops: tuple[LoopReport, ...]
+    arrays: tuple[ArrayReport, ...]
+    guard: str
+    schedule: str
+    decisions: tuple[DecisionReport, ...] = ()
+    generated: Generated | None = None
+    ran: Ran | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def __rich__(self) -> Text:
+        return as_rich(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, strings, numbers, bools and None: ready for json.dumps."""
+        plain = _plain(self)
+        assert isinstance(plain, dict)
+        return plain
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value

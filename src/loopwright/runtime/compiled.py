@@ -1,0 +1,48 @@
+"""What the runtime is handed by whoever compiles: one `Compiled` for each Signature and Config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from loopwright.config import Config
+from loopwright.devices.base import Executable, Returns
+from loopwright.ir.signature import Signature
+
+
+class Constant(Protocol):
+    """A global or closure variable that was frozen into the code. `namespace` is the dict and `key` the name, or
+    `namespace` is the cell and `key` is ''. `value` is what was frozen."""
+
+    @property
+    def namespace(self) -> Any: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> object: ...
+
+
+class Compiled(Protocol):
+    """A kernel made ready for one Signature. `executable` is None where only the interpreter can run it.
+
+    results: from the arguments to (shape, dtype, fill) of each array the call allocates, or None where it
+    allocates none; may raise. Arguments are always all of them, in order, NumPy arrays and scalars."""
+
+    @property
+    def executable(self) -> Executable | None: ...
+    @property
+    def returns(self) -> Returns: ...
+    @property
+    def constants(self) -> Sequence[Constant]: ...
+    @property
+    def results(self) -> Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]] | None: ...
+
+    def interpret(self, arguments: Sequence[object]) -> object:
+        """Run by the slow reference, writing into the arrays, and return what the function returns."""
+
+    def on_guard_failure(self, arguments: Sequence[object]) -> Exception | None:
+        """Where the guard was false: the exception of a violation that is certain, or None where the call may
+        still be right, so that it has to run with every access checked."""
+
+
+Compile = Callable[[Signature, Config], Compiled]

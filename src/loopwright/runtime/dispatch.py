@@ -1,0 +1,377 @@
+"""The call path of one kernel: from a call's arguments to the code made for such calls, compiling at most once.
+
+A repeated call is answered inside `Dispatch.call` (devices/launcher.c). This file owns what happens otherwise:
+binding, the Signature, the table of variants, guards that fail, the interpreter. It is handed `compile`; it knows
+no tree. It is safe under threads, and a call that is interrupted anywhere leaves it usable.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from loopwright.config import CURRENT, Config, current
+from loopwright.devices import by_ctypes
+from loopwright.devices.base import MOST_PARAMETERS, Dispatcher, Entry, Launcher
+from loopwright.devices.launcher import load_launcher
+from loopwright.errors import check_failed, warn_once
+from loopwright.ir.signature import Signature
+from loopwright.memory.arrays import REFUSED
+from loopwright.memory.records import alignment_of
+from loopwright.runtime.bind import bind
+from loopwright.runtime.compiled import Compile, Compiled, Constant
+from loopwright.runtime.specialise import as_arguments, signature_of
+from loopwright.toolchain.cc import find_compiler, why_none
+
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What was measured of one variant under one number of threads: nanoseconds in the loops themselves.
+    how: 'compiled', 'checked' (after a guard failed) or 'interpreter'."""
+
+    signature: Signature
+    config: Config
+    compiled: Compiled
+    how: str
+    threads: int
+    calls: int
+    total_ns: int
+    min_ns: int
+    last_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call before it runs: what `explain` needs. `arguments` as NumPy arrays; `given` as the caller wrote them."""
+
+    arguments: tuple[object, ...]
+    given: tuple[object, ...]
+    signature: Signature
+    config: Config
+    compiled: Compiled
+
+
+@dataclass(slots=True)
+class _Interpreted:
+    """Runs through the interpreter, with the measurements of an Entry."""
+
+    compiled: Compiled
+    calls: int = 0
+    total_ns: int = 0
+    min_ns: int = 0
+    last_ns: int = 0
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+        started = time.perf_counter_ns()
+        result = self.compiled.interpret(arguments)
+        spent_ns = time.perf_counter_ns() - started
+        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
+        self.calls, self.total_ns, self.last_ns = self.calls + 1, self.total_ns + spent_ns, spent_ns
+        return _as_given(result, arguments, originals)
+
+
+@dataclass(slots=True)
+class _Variant:
+    """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
+    an Entry for each Config (they differ in threads only)."""
+
+    signature: Signature
+    config: Config
+    compiled: Compiled
+    values: tuple[object, ...]
+    how: str
+    interpreted: _Interpreted
+    entries: dict[Config, Entry] = field(default_factory=dict)
+
+
+class Dispatch:
+    """All that one kernel remembers between calls. Call `dispatch.call(*args, **kwargs)`.
+
+    name, parameters, defaults: the function's. written: names of parameters that it may write. compile: makes the
+    Compiled for a Signature under a Config; it must not depend on `config.threads`, which is passed to the code
+    at each call."""
+
+    call: Callable[..., object]
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[str],
+        defaults: Mapping[str, object],
+        written: Collection[str],
+        compile: Compile,
+    ) -> None:
+        self.name = name
+        self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
+        self.defaults = dict(defaults)
+        self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
+        self._compile = compile
+        self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
+        self._lock = threading.RLock()
+        self._dispatcher: Dispatcher | None = None
+        self._launcher: Launcher | None = None
+        self.call = self._first_call
+        _alive.add(self)
+
+    def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
+        """Compile for this call without running it. Raises what the call itself would raise before it runs."""
+        given = bind(self.name, self.parameters, self.defaults, args, kwargs)
+        arguments = as_arguments(given, self.parameters)
+        config = current()
+        dispatcher = None if config.device == "interpreter" else self._ready()
+        signature = self._signature(arguments, None if dispatcher is None else dispatcher.key(arguments))
+        return Prepared(arguments, given, signature, config, self._variant(signature, config).compiled)
+
+    def runs(self) -> tuple[Run, ...]:
+        """The measurements of everything that has run, oldest variant first."""
+        return tuple(run for variants in list(self._variants.values()) for one in variants for run in _runs(one))
+
+    def compiled(self) -> tuple[Compiled, ...]:
+        """Everything compiled so far, oldest first."""
+        return tuple(one.compiled for variants in list(self._variants.values()) for one in variants)
+
+    def forget(self) -> None:
+        """Forget everything compiled: the next call starts anew."""
+        with self._lock:
+            self._variants.clear()
+            if self._dispatcher is not None:
+                self._dispatcher.clear()
+
+    # ---- a call that the dispatcher does not know -----------------------------------------------------------
+
+    def _first_call(self, *args: object, **kwargs: object) -> object:
+        if current().device == "interpreter":  # nothing is compiled then, the launcher neither
+            return self._slow(args, kwargs)
+        self.call = self._ready()
+        return self.call(*args, **kwargs)
+
+    def _ready(self) -> Dispatcher:
+        if self._dispatcher is None:
+            launcher = load_launcher(current()).launcher
+            with self._lock:
+                if self._dispatcher is None:
+                    self._launcher = launcher
+                    self._dispatcher = self._new_dispatcher(launcher)
+        return self._dispatcher
+
+    def _new_dispatcher(self, launcher: Launcher) -> Dispatcher:
+        trailing: list[object] = []
+        for name in reversed(self.parameters):
+            if name not in self.defaults:
+                break
+            trailing.insert(0, self.defaults[name])
+        many = len(self.parameters) > MOST_PARAMETERS
+        return (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
+            slow=self._slow,
+            context=CURRENT,
+            names=self.parameters,
+            defaults=tuple(trailing),
+            written=tuple(place in self.written for place in range(len(self.parameters))),
+            refused=REFUSED,
+            describe=alignment_of,
+        )
+
+    def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
+        given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
+        arguments = as_arguments(given, self.parameters)
+        config = current()
+        dispatcher = self._dispatcher
+        key = None if dispatcher is None else dispatcher.key(arguments)
+        if dispatcher is not None and key is not None:
+            known = dispatcher.find(key, config)
+            if known is not None:
+                return known.run(arguments, given)
+        signature = self._signature(arguments, key)
+        variant = self._variant(signature, config)
+        if variant.compiled.executable is None:
+            return self._interpret(variant, arguments, given, config)
+        entry = self._entry(variant, config)
+        if dispatcher is not None and key is not None:
+            dispatcher.add(key, config, entry)
+        return entry.run(arguments, given)
+
+    def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
+        signature = signature_of(arguments, self.written, self.parameters)
+        if key is not None and key[0] and not signature.overlap:
+            return replace(signature, overlap=True)  # code must never rely on more than its key tells
+        return signature
+
+    def _interpret(
+        self, variant: _Variant, arguments: tuple[object, ...], given: tuple[object, ...], config: Config
+    ) -> object:
+        if config.device != "interpreter" and find_compiler(config) is None:
+            warn_once("no compiler", why_none(config))
+        return variant.interpreted.run(arguments, given)
+
+    # ---- variants -------------------------------------------------------------------------------------------
+
+    def _variant(self, signature: Signature, config: Config, how: str = "compiled") -> _Variant:
+        """The variant for this Signature whose constants still hold, compiled where there is none."""
+        key = (signature, replace(config, threads=1))
+        with self._lock:
+            for variant in self._variants.get(key, ()):
+                if _refreshed(variant):
+                    return variant
+            compiled = self._compile(signature, config)
+            if compiled.executable is None:
+                how = "interpreter"
+            values = tuple(constant.value for constant in compiled.constants)
+            variant = _Variant(signature, config, compiled, values, how, _Interpreted(compiled))
+            kept = self._variants.setdefault(key, [])
+            kept.append(variant)
+            del kept[:-_MOST_VALUES]
+            return variant
+
+    def _entry(self, variant: _Variant, config: Config) -> Entry:
+        with self._lock:
+            entry = variant.entries.get(config)
+            if entry is None:
+                entry = variant.entries[config] = self._new_entry(variant, config)
+            return entry
+
+    def _new_entry(self, variant: _Variant, config: Config) -> Entry:
+        self._ready()
+        assert self._launcher is not None
+        compiled, executable = variant.compiled, variant.compiled.executable
+        assert executable is not None
+
+        def guard_failed(arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+            return self._guard_failed(variant, config, arguments, originals)
+
+        return self._launcher.Entry(
+            entry=executable.entry,
+            guard=executable.guard,
+            threads=config.threads,
+            parallel=bool(executable.program.parallel),
+            returns=compiled.returns.shape,
+            values=compiled.returns.values,
+            constants=tuple(
+                (constant.namespace, constant.key, value)
+                for constant, value in zip(compiled.constants, variant.values, strict=True)
+            ),
+            fresh=None if compiled.results is None else _allocator(compiled.results),
+            fail=executable.failure,
+            guard_failed=guard_failed,
+            payload=executable,
+        )
+
+    def _guard_failed(
+        self, variant: _Variant, config: Config, arguments: tuple[object, ...], originals: tuple[object, ...]
+    ) -> object:
+        """The condition on the sizes does not hold: an error that is certain, or a run with every access checked."""
+        error = variant.compiled.on_guard_failure(arguments)
+        if error is not None:
+            raise error
+        if config.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
+            return variant.interpreted.run(arguments, originals)
+        careful = replace(config, checks="all")
+        checked = self._variant(variant.signature, careful, "checked")
+        if checked.compiled.executable is None:
+            return self._interpret(checked, arguments, originals, config)
+        return self._entry(checked, careful).run(arguments, originals)
+
+
+# For how many values of its captured constants a kernel keeps code, for one Signature: a global counter that
+# changes at every call must not fill the memory.
+_MOST_VALUES = 8
+
+
+def _runs(variant: _Variant) -> Iterator[Run]:
+    measured: list[tuple[int, Entry | _Interpreted]] = [
+        (config.threads, entry) for config, entry in list(variant.entries.items())
+    ]
+    for threads, one in [*measured, (1, variant.interpreted)]:
+        if one.calls:
+            how = "interpreter" if one is variant.interpreted else variant.how
+            yield Run(
+                variant.signature, variant.config, variant.compiled, how, threads,
+                one.calls, one.total_ns, one.min_ns, one.last_ns,
+            )  # fmt: skip
+
+
+def _refreshed(variant: _Variant) -> bool:
+    """Whether the captured constants still have the frozen values. Where one is an equal but other object now,
+    the entries, which compare objects, are made anew."""
+    values = tuple(_value_now(constant) for constant in variant.compiled.constants)
+    pairs = zip(values, variant.values, strict=True)
+    if all(now is then for now, then in pairs):
+        return True
+    if not all(_equal(now, then) for now, then in zip(values, variant.values, strict=True)):
+        return False
+    variant.values = values
+    variant.entries.clear()
+    return True
+
+
+def _value_now(constant: Constant) -> object:
+    if constant.key:
+        return constant.namespace.get(constant.key, _MISSING)
+    try:
+        return constant.namespace.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _equal(now: object, then: object) -> bool:
+    """The same immutable value; -0.0 and 0.0, 1 and True are not."""
+    if now is then:
+        return True
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, tuple) and isinstance(then, tuple):
+        return len(now) == len(then) and all(map(_equal, now, then))
+    return isinstance(now, (bool, int, float, str, np.generic)) and repr(now) == repr(then)
+
+
+def _allocator(
+    results: Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]],
+) -> Callable[[tuple[object, ...]], tuple[object, ...]]:
+    def fresh(arguments: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(_allocated(*one) for one in results(arguments))
+
+    return fresh
+
+
+def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
+    if any(size < 0 for size in shape):
+        raise check_failed("negative_size", None)
+    if fill is None:
+        return np.empty(shape, dtype)
+    if repr(fill) in ("0", "0.0", "False"):  # not -0.0; the system gives zeros without touching the memory
+        return np.zeros(shape, dtype)
+    return np.full(shape, fill, dtype)
+
+
+def _as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+    """A returned argument is the object the caller passed, not our view of it."""
+    if isinstance(result, tuple):
+        return tuple(_as_given(one, arguments, originals) for one in result)
+    for argument, original in zip(arguments, originals, strict=True):
+        if result is argument and isinstance(result, np.ndarray):
+            return original
+    return result
+
+
+# ---- forks ------------------------------------------------------------------------------------------------------
+
+_alive: weakref.WeakSet[Dispatch] = weakref.WeakSet()
+
+
+def _new_locks() -> None:
+    """In a forked child: another thread of the parent may have held a lock that nobody will release here."""
+    for dispatch in list(_alive):
+        dispatch._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_locks)

@@ -1,0 +1,176 @@
+"""`Specialisation`: a function compiled for one kind of call, with everything that the runtime, `explain` and the
+command line want to know of it. It joins the compiler's results and makes none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from loopwright.analysis.bounds import violation
+from loopwright.analysis.facts import Facts
+from loopwright.codegen.openmp import generate
+from loopwright.codegen.program import Program
+from loopwright.compiler import Analysed, analysed, artifact_of, program_of
+from loopwright.config import Config
+from loopwright.devices.base import Executable, Returns, returns_of
+from loopwright.devices.cpu import load
+from loopwright.frontend.capture import Source
+from loopwright.frontend.lower import CapturedConstant
+from loopwright.ir.interp import evaluation, prepare, window
+from loopwright.ir.nodes import ArrayParam, Dim, Kernel, ScalarParam, Var
+from loopwright.ir.signature import Signature
+from loopwright.ir.walk import subexpressions
+from loopwright.remembered import Ready, ready_of, recall, remember
+from loopwright.steps.schedule import apply_schedule, parse_schedule
+from loopwright.toolchain.cc import Artifact, find_compiler
+
+FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """One function for one Signature and Config. `ready`, `artifact`, `executable` are None where it runs in the
+    interpreter: by option, or because there is no compiler. It is what `runtime.compiled.Compiled` asks for.
+
+    `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered,
+    nothing is analysed before somebody asks."""
+
+    signature: Signature
+    config: Config
+    analyse: Callable[[], Analysed]
+    ready: Ready | None
+    artifact: Artifact | None
+    executable: Executable | None
+
+    @property
+    def analysed(self) -> Analysed:
+        kept = self.__dict__
+        # With setdefault, two threads that ask at once get the same one: facts are about the nodes of their kernel.
+        return kept["found"] if "found" in kept else kept.setdefault("found", self.analyse())  # type: ignore[no-any-return]
+
+    @property
+    def program(self) -> Program | None:
+        return None if self.ready is None else self.ready.program
+
+    @property
+    def kernel(self) -> Kernel:
+        """After its schedule."""
+        return self.analysed.recipe.kernel
+
+    @property
+    def facts(self) -> Facts:
+        """Of the kernel after its schedule."""
+        return self.analysed.recipe.facts
+
+    @property
+    def c_text(self) -> str:
+        return "" if self.program is None else self.program.text
+
+    @property
+    def constants(self) -> tuple[CapturedConstant, ...]:
+        return self.analysed.constants if self.ready is None else self.ready.constants
+
+    def scheduled(self, steps: str) -> Scheduled:
+        """The kernel as it was written after another schedule, given as text. Raises ScheduleError."""
+        written = self.analysed
+        kernel, facts = apply_schedule(written.written, written.facts, parse_schedule(steps), self.config.strict)
+        return Scheduled(self, kernel, facts)
+
+    @cached_property
+    def returns(self) -> Returns:
+        return returns_of(self.kernel) if self.ready is None else self.ready.returns
+
+    @cached_property
+    def interpret(self) -> Callable[[Sequence[object]], object]:
+        """Run through the interpreter; takes the arguments of a call in order."""
+        return prepare(self.analysed.written)
+
+    @cached_property
+    def results(self) -> FreshArrays | None:
+        """From the arguments to shape, dtype and fill of each array that the call allocates."""
+        kernel = self.kernel if self.ready is None else self.ready.results
+        if kernel is None or not kernel.results:
+            return None
+        parts = [part for one in kernel.results for size in one.shape for part in subexpressions(size)]
+        used = {part.array if isinstance(part, Dim) else part.name for part in parts if isinstance(part, Dim | Var)}
+        params = tuple(param for param in kernel.params if param.name in used)
+        shapes = [[evaluation(size) for size in result.shape] for result in kernel.results]
+        fills = [None if result.fill is None else result.fill.value for result in kernel.results]
+        dtypes = [result.element.dtype for result in kernel.results]
+
+        def fresh(arguments: Sequence[object]) -> Sequence[tuple[tuple[int, ...], Any, object]]:
+            state = _outside(params, arguments)
+            sizes = [tuple(int(size(state)) for size in shape) for shape in shapes]
+            return tuple(zip(sizes, dtypes, fills, strict=True))
+
+        return fresh
+
+    def on_guard_failure(self, arguments: Sequence[object]) -> Exception | None:
+        """The BoundsError that these arguments are certain to run into, or None where they may not."""
+        values: dict[str, int] = {}
+        for name, (source, argument, axis) in self.analysed.facts.guard.parameters:
+            value: Any = arguments[argument]
+            values[name] = int(value.shape[axis] if source == "size" else value)
+        return violation(self.analysed.written, values)
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A kernel after a schedule that somebody asked to see."""
+
+    one: Specialisation
+    kernel: Kernel
+    facts: Facts
+
+    @property
+    def c_text(self) -> str:
+        """The C that would be generated."""
+        return generate(self.kernel, self.facts, False, self.one.config.strict).text
+
+    def scheduled(self, steps: str) -> Scheduled:
+        """Another schedule of the same kernel."""
+        return self.one.scheduled(steps)
+
+
+def _outside(params: Sequence[ScalarParam | ArrayParam], arguments: Sequence[object]) -> dict[str, Any]:
+    """The values of parameters as the interpreter keeps them; of plain arrays only the shape will be asked."""
+    state: dict[str, Any] = {}
+    for param in params:
+        value: Any = arguments[param.argument]
+        if isinstance(param, ArrayParam):
+            state[param.name] = window(param, value) if param.tail else value
+        else:
+            state[param.name] = param.type.dtype.type(value)
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known already, as a function."""
+
+    found: Analysed
+
+    def __call__(self) -> Analysed:
+        return self.found
+
+
+def specialise(source: Source, signature: Signature, config: Config) -> Specialisation:
+    """Compile `source` for one kind of call, with no more work than nobody did before. Raises KernelError,
+    CompilerError."""
+    if config.device == "interpreter" or find_compiler(config) is None:
+        found = analysed(source, signature, config)
+        return Specialisation(signature, config, _Known(found), None, None, None)
+    ready, place = recall(source, signature, config)
+    analyse: Callable[[], Analysed] = partial(analysed, source, signature, config, place.outside)
+    is_new = ready is None
+    if ready is None:
+        found = analyse()
+        analyse = _Known(found)
+        ready = ready_of(program_of(found, config), found.written, found.constants)
+    artifact = artifact_of(ready.program, config)
+    executable = load(artifact, ready.program)
+    if is_new:  # last: what the compiler refuses is not worth remembering
+        remember(ready, place, config)
+    return Specialisation(signature, config, analyse, ready, artifact, executable)

@@ -1,0 +1,28 @@
+"""Every step there is, in one explicit tuple."""
+
+from __future__ import annotations
+
+from loopwright.steps.cut import Cut
+from loopwright.steps.demote import Demote
+from loopwright.steps.fission import Fission
+from loopwright.steps.fuse import Fuse
+from loopwright.steps.pack import Pack
+from loopwright.steps.parallelize import Parallelize
+from loopwright.steps.promote import Promote
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.reschedule import Reschedule
+from loopwright.steps.reverse import Reverse
+from loopwright.steps.shift import Shift
+from loopwright.steps.skew import Skew
+from loopwright.steps.specialize import Specialize
+from loopwright.steps.split import Split
+from loopwright.steps.step import Step
+from loopwright.steps.tile import Tile
+from loopwright.steps.unroll import Unroll
+from loopwright.steps.unroll_and_jam import UnrollAndJam
+from loopwright.steps.vectorize import Vectorize
+
+STEPS: tuple[type[Step], ...] = (
+    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Specialize, Promote, Demote, Pack, Unroll,
+    UnrollAndJam, Reschedule, Vectorize, Parallelize,
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""The step `cut`: a loop's range in two at a point, one part after the other (index-set splitting)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Assign, Break, Continue, Expr, For, Kernel
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import (
+    finished,
+    fresh,
+    least,
+    most,
+    names_of,
+    number,
+    plus,
+    variable,
+    with_statement,
+)
+from loopwright.steps.nest import changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
+from loopwright.steps.step import Rejection
+
+_POINT = re.compile(r"(?P<name>[A-Za-z_][\w.]*)?(?P<offset>[+-]?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Run the iterations below a point, then those from the point on: where what happens at one point is all that ties
+    iterations together, the parts on either side of it are free. The point is a loop around it or a scalar argument,
+    plus a constant. `cut i m+1`:
+
+    for i in 0 .. n:
+        a[i] = a[m]
+    ->
+    for i in 0 .. min(n, m + 1):
+        a[i] = a[m]
+    for i.1 in max(0, m + 1) .. n:
+        a[i.1] = a[m]
+    """
+
+    name: ClassVar[str] = "cut"
+    loop: str
+    at: str
+    offset: int = 0
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, (self.loop,)) or changes_inside(the_loop(kernel, self.loop))
+        if rejection is not None:
+            return rejection
+        loop = the_loop(kernel, self.loop)
+        if (rejection := jumps_in(loop, Break) or jumps_in(loop, Continue)) is not None:
+            return rejection
+        if step_of(loop) != 1:
+            return Rejection(f"the step of '{self.loop}' is not 1")
+        if self.at and self.at not in _visible(kernel, loop):
+            return Rejection(f"'{self.at}' is no loop around '{self.loop}' and no whole-number argument")
+        return too_large(kernel, size_of(loop.body))
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        point: Expr = plus(variable(self.at), self.offset) if self.at else number(self.offset)
+        name = fresh(loop.name, names_of(kernel))
+        first = replace(loop, upper=least(loop.upper, point))
+        second = replace(
+            loop, name=name, lower=most(loop.lower, point), body=(Assign(loop.name, variable(name)), *loop.body)
+        )
+        return finished(with_statement(kernel, loop, (first, second)), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (
+            cls(name, at, offset)
+            for name, loop in loops(kernel).items()
+            if isinstance(loop, For)
+            for at in sorted(_visible(kernel, loop))
+            for offset in (0, 1)
+        )
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        found = _POINT.fullmatch(words[1]) if len(words) == 2 else None
+        if found is None or not words[1]:
+            raise ValueError("cut LOOP POINT, the point as in k, k+1, m-2 or 8")
+        return cls(words[0], found["name"] or "", int(found["offset"] or 0))
+
+    def __str__(self) -> str:
+        offset = f"{self.offset:+d}" if self.at and self.offset else "" if self.at else str(self.offset)
+        return f"cut {self.loop} {self.at}{offset}"
+
+
+def _visible(kernel: Kernel, loop: For) -> set[str]:
+    """The whole numbers that are known where a loop begins and stay the same in it."""
+    around = {
+        name
+        for name, other in loops(kernel).items()
+        if isinstance(other, For) and other is not loop and loop.name in loops(replace(kernel, body=other.body))
+    }
+    return around | {param.name for param in kernel.scalars if param.type == INT64}

@@ -1,0 +1,126 @@
+"""The step `demote`: keep a scalar in the array element that it ends up in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import Assign, Body, Checked, Expr, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.steps.draft import finished
+from loopwright.steps.nest import names_in
+from loopwright.steps.step import Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Demote:
+    """Let an array element stand for the scalar that is finally stored in it, so that the loops in between can be
+    taken apart and interchanged. `demote s`:
+
+    var s: float64
+    for i in 0 .. n:
+        s = 0.0
+        for j in 0 .. m:
+            s = s + c[i, j]
+        a[i] = s
+    ->
+    for i in 0 .. n:
+        a[i] = 0.0
+        for j in 0 .. m:
+            a[i] = a[i] + c[i, j]
+    """
+
+    name: ClassVar[str] = "demote"
+    scalar: str
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        found = _stretch(kernel, self.scalar)
+        if found is None:
+            return Rejection(f"'{self.scalar}' is not set and then stored as it is, in one body")
+        stretch, store = found
+        inside = [*statements(stretch)]
+        if any(escapes(stmt) for stmt in stretch):
+            return Rejection(f"what stands between '{self.scalar}' and '{store.array}' may be left in the middle")
+        uses = sum(_mentions(stmt, self.scalar) for stmt in statements(kernel.body))
+        if uses != sum(_mentions(stmt, self.scalar) for stmt in inside):
+            return Rejection(f"'{self.scalar}' is also used elsewhere")
+        assigned = {stmt.name for stmt in inside if isinstance(stmt, Assign)}
+        if any(names_in(expr) & assigned or _reads(expr) for expr in store.index):
+            return Rejection(f"which element of '{store.array}' it is may change in between")
+        loads = (e for e in expressions(stretch) if isinstance(e, Load) and e.array == store.array)
+        stores = (s for s in inside if isinstance(s, Store) and s.array == store.array and s is not store)
+        if any(True for _ in (*loads, *stores)):
+            return Rejection(f"'{store.array}' is used in between")
+        types = {stmt.value.type for stmt in inside if isinstance(stmt, Assign) and stmt.name == self.scalar}
+        if types != {store.value.type}:
+            return Rejection(f"'{self.scalar}' and '{store.array}' are of different types")
+        return None
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        found = _stretch(kernel, self.scalar)
+        assert found is not None
+        store = found[1]
+
+        def load(expr: Expr) -> Expr:
+            if isinstance(expr, Var) and expr.name == self.scalar:
+                return Load(store.array, store.index, expr.type, at=store.at, key=store.key)
+            return expr
+
+        def change(stmt: Stmt) -> Body:
+            if isinstance(stmt, Assign) and stmt.name == self.scalar:
+                return (replace(store, value=stmt.value, at=stmt.at),)
+            is_last = isinstance(stmt, Store) and isinstance(stmt.value, Load) and stmt.value.key is store.key
+            return () if is_last and stmt.key is store.key else (stmt,)  # type: ignore[union-attr]
+
+        return finished(replace(kernel, body=rewrite_body(kernel.body, change, load)), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        names = dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign))
+        return tuple(step for step in map(cls, names) if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 1:
+            raise ValueError("demote SCALAR")
+        return cls(words[0])
+
+    def __str__(self) -> str:
+        return f"demote {self.scalar}"
+
+
+def _stretch(kernel: Kernel, name: str) -> tuple[Body, Store] | None:
+    """The statements of one body from the first assignment of the scalar to the store of just it."""
+    for body in _bodies(kernel.body):
+        stores = [at for at, s in enumerate(body) if isinstance(s, Store) and _is(s.value, name)]
+        starts = [at for at, s in enumerate(body) if isinstance(s, Assign) and s.name == name]
+        if len(stores) == 1 and starts and starts[0] < stores[0]:
+            store = body[stores[0]]
+            assert isinstance(store, Store)
+            return body[starts[0] : stores[0] + 1], store
+    return None
+
+
+def _bodies(body: Body) -> Iterator[Body]:
+    yield body
+    for stmt in body:
+        for inner in bodies(stmt):
+            yield from _bodies(inner)
+
+
+def _is(expr: Expr, name: str) -> bool:
+    return isinstance(expr, Var) and expr.name == name
+
+
+def _mentions(stmt: Stmt, name: str) -> int:
+    own = sum(name in names_in(expr) for expr in own_expressions(stmt))
+    return own + (isinstance(stmt, Assign) and stmt.name == name)
+
+
+def _reads(expr: Expr) -> bool:
+    return any(isinstance(part, Load | Checked) for part in subexpressions(expr))

@@ -1,0 +1,274 @@
+"""Drafts: how a step says what it does, in the simplest way; and `finished`, which makes a kernel of one.
+
+A draft is a kernel in which statements may stand in several places (the very same nodes), and a name that was a loop's
+may be assigned: `i = i.o + 3` says what the statements after it mean by `i`. So a step builds new loops around old
+statements and never rewrites one, and `analysis/order.py` knows the statements again. `finished` puts the assigned
+values in, gives copies of loops names of their own, and copies the nodes that stand in several places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Block,
+    Body,
+    Break,
+    Checked,
+    Const,
+    Continue,
+    Dim,
+    Expr,
+    For,
+    Kernel,
+    Leave,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import (
+    bodies,
+    children,
+    loops,
+    own_expressions,
+    rewrite_body,
+    statements,
+    with_bodies,
+    with_children,
+    with_own_expressions,
+)
+from loopwright.steps.extent import apart
+
+Node = TypeVar("Node", bound=Expr | Stmt)
+
+# ---- whole numbers ---------------------------------------------------------------------------------------------
+
+
+def number(value: int) -> Const:
+    """A whole number, as a machine's: beyond int64 it begins anew from the other end."""
+    return Const((value - INT64.minimum) % 2**64 + INT64.minimum, INT64)
+
+
+def variable(name: str) -> Var:
+    """A loop's variable."""
+    return Var(name, INT64)
+
+
+def plus(left: Expr, right: Expr | int) -> Expr:
+    """left + right, constants put together."""
+    right = number(right) if isinstance(right, int) else right
+    match left, right:
+        case Const(), Const():
+            return number(int(left.value) + int(right.value))
+        case Const(), _:
+            return plus(right, left)
+        case Binary(op="add", right=Const() as known), Const():
+            return plus(left.left, int(known.value) + int(right.value))
+        case Binary(op="sub", right=Const() as known), Const():
+            return plus(left.left, int(right.value) - int(known.value))
+        case _, Const(value=0):
+            return left
+        case _, Const(value=value) if value < 0:
+            return Binary("sub", left, number(-int(value)))
+        case Binary(op="sub"), _ if left.right == right:
+            return left.left
+    return Binary("add", left, right)
+
+
+def minus(left: Expr, right: Expr | int) -> Expr:
+    """left - right, constants put together."""
+    if isinstance(right, int):
+        return plus(left, -right)
+    if isinstance(right, Const):
+        return plus(left, -int(right.value))
+    if isinstance(left, Binary) and left.op == "add" and right in (left.left, left.right):
+        return left.left if left.right == right else left.right
+    distance = apart(left, right)
+    return Binary("sub", left, right) if distance is None else number(distance)
+
+
+def times(left: Expr, factor: int) -> Expr:
+    """left * factor."""
+    if isinstance(left, Const):
+        return number(int(left.value) * factor)
+    return left if factor == 1 else Binary("mul", left, number(factor))
+
+
+def least(left: Expr, right: Expr) -> Expr:
+    """min(left, right)."""
+    return left if left == right else Binary("min", left, right)
+
+
+def most(left: Expr, right: Expr) -> Expr:
+    """max(left, right)."""
+    return left if left == right else Binary("max", left, right)
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------
+
+
+def names_of(kernel: Kernel) -> set[str]:
+    """Every name that a new loop, array or scalar must not have."""
+    names = {param.name for param in kernel.params} | {result.name for result in kernel.results}
+    for stmt in statements(kernel.body):
+        match stmt:
+            case Assign() | For() | While() | Block():
+                names.add(stmt.name)
+            case Allocate():
+                names.add(stmt.array)
+            case _:
+                pass
+    return names
+
+
+def fresh(wanted: str, taken: Iterable[str]) -> str:
+    """The wanted name, or with the first number that makes it new: `i.o`, `i.o.1`, `i.o.2`."""
+    taken = set(taken)
+    name, count = wanted, 0
+    while name in taken:
+        count += 1
+        name = f"{wanted}.{count}"
+    return name
+
+
+def with_statement(kernel: Kernel, old: Stmt, new: Body) -> Kernel:
+    """The kernel with other statements instead of one (found by identity)."""
+    return replace(kernel, body=rewrite_body(kernel.body, stmt=lambda stmt: new if stmt is old else (stmt,)))
+
+
+def substituted(body: Body, values: Mapping[str, Expr]) -> Body:
+    """A body in which names stand for other values."""
+
+    def change(expr: Expr) -> Expr:
+        return values.get(expr.name, expr) if isinstance(expr, Var) else expr
+
+    return rewrite_body(body, expr=change)
+
+
+def again(body: Body, taken: set[str]) -> Body:
+    """A body for another place of a draft: the loops in it get names of their own, which `taken` gets too."""
+    result: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, For):
+            name = fresh(f"{stmt.name}.1", taken)
+            taken.add(name)
+            inner = (Assign(stmt.name, variable(name)), *again(stmt.body, taken))
+            result.append(replace(stmt, name=name, body=inner))
+        else:
+            result.append(stmt)
+    return tuple(result)
+
+
+# ---- finishing -------------------------------------------------------------------------------------------------
+
+
+def finished(draft: Kernel, kernel: Kernel) -> Kernel:
+    """The kernel that a draft of `kernel` means: unique names, no assignments to loop variables, every node once."""
+    if draft is kernel:
+        return kernel
+    finish = _Finish(frozenset(loops(kernel)), names_of(kernel) | names_of(draft))
+    return replace(draft, body=finish.body(draft.body, _Scope()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What names mean at a place: `values` of loop variables, and new `names` of arrays, loops and blocks."""
+
+    values: Mapping[str, Expr] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, name: str, value: Expr) -> _Scope:
+        return replace(self, values={**self.values, name: value})
+
+    def name(self, old: str, new: str) -> _Scope:
+        return replace(self, names={**self.names, old: new})
+
+    def without(self, name: str) -> _Scope:
+        return replace(self, values={k: v for k, v in self.values.items() if k != name})
+
+
+@dataclass
+class _Finish:
+    loops: frozenset[str]
+    taken: set[str]
+    defined: set[str] = field(default_factory=set)
+    seen: set[int] = field(default_factory=set)
+    kept: list[object] = field(default_factory=list)  # keeps the ids of `seen` from being used again
+
+    def body(self, body: Body, scope: _Scope) -> Body:
+        result: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, Assign) and stmt.name in self.loops:
+                scope = scope.value(stmt.name, self.expr(stmt.value, scope))
+                continue
+            if isinstance(stmt, Allocate):
+                scope = self._defined(stmt.array, scope)
+            result.append(self._stmt(stmt, scope))
+        return tuple(result)
+
+    def expr(self, expr: Expr, scope: _Scope) -> Expr:
+        match expr:
+            case Var() if expr.name in scope.values:
+                return scope.values[expr.name]
+            case Dim() if expr.array in scope.names:
+                return replace(expr, array=scope.names[expr.array])
+        new = with_children(expr, tuple(self.expr(child, scope) for child in children(expr)))
+        if new is not expr and isinstance(new, Binary):
+            return self._folded(new)
+        if isinstance(new, Load) and new.array in scope.names:
+            new = replace(new, array=scope.names[new.array])
+        if isinstance(new, Load | Checked):
+            return self._once(new)
+        return new
+
+    def _folded(self, expr: Binary) -> Expr:
+        if expr.type == INT64 and expr.op == "add":
+            return plus(expr.left, expr.right)
+        if expr.type == INT64 and expr.op == "sub":
+            return minus(expr.left, expr.right)
+        return expr
+
+    def _once(self, node: Node) -> Node:
+        if id(node) in self.seen:
+            node = replace(node)
+        self.seen.add(id(node))
+        self.kept.append(node)
+        return node
+
+    def _defined(self, name: str, scope: _Scope) -> _Scope:
+        """A scope in which the name means what is defined here: a new one where the name is in use already."""
+        if name not in self.defined:
+            self.defined.add(name)
+            return scope
+        new = fresh(name, self.taken)
+        self.taken.add(new)
+        self.defined.add(new)
+        return scope.name(name, new)
+
+    def _stmt(self, stmt: Stmt, scope: _Scope) -> Stmt:
+        new = with_own_expressions(stmt, tuple(self.expr(e, scope) for e in own_expressions(stmt)))
+        inner = scope
+        match new:
+            case For() | While() | Block():
+                inner = self._defined(new.name, scope)
+                name = inner.names.get(new.name, new.name)
+                if isinstance(new, For):
+                    inner = inner.value(new.name, Var(name, INT64)) if name != new.name else inner.without(new.name)
+                new = replace(new, name=name)
+            case Store() | Allocate():
+                new = replace(new, array=scope.names.get(new.array, new.array))
+            case Break() | Continue():
+                new = replace(new, loop=scope.names.get(new.loop, new.loop))
+            case Leave():
+                new = replace(new, block=scope.names.get(new.block, new.block))
+            case _:
+                pass
+        return self._once(with_bodies(new, tuple(self.body(one, inner) for one in bodies(new))))

@@ -1,0 +1,194 @@
+"""How far loops run, read from their bounds: ends of a minimum, constant numbers of iterations, remainders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+
+from loopwright.ir.nodes import Assign, Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
+from loopwright.steps.step import Rejection
+
+Residues = Mapping[Expr, int]
+
+
+def parted(expr: Expr) -> tuple[Expr | None, int]:
+    """An expression as (what is not constant, the constant that is added to it)."""
+    match expr:
+        case Const():
+            return None, int(expr.value)
+        case Binary(op="add", right=Const() as known):
+            base, rest = parted(expr.left)
+            return base, rest + int(known.value)
+        case Binary(op="sub", right=Const() as known):
+            base, rest = parted(expr.left)
+            return base, rest - int(known.value)
+    return expr, 0
+
+
+def apart(left: Expr, right: Expr) -> int | None:
+    """left - right where that is a constant, provided that neither wraps."""
+    (one, first), (other, second) = parted(left), parted(right)
+    return first - second if one == other else None
+
+
+def ends_of(loop: For) -> tuple[Expr, ...]:
+    """The operands of the minimum (maximum, where the loop counts down) that is a loop's end; or just the end."""
+    assert isinstance(loop.step, Const)
+    op = "min" if int(loop.step.value) > 0 else "max"
+
+    def ends(expr: Expr) -> tuple[Expr, ...]:
+        if isinstance(expr, Binary) and expr.op == op:
+            return (*ends(expr.left), *ends(expr.right))
+        return (expr,)
+
+    return ends(loop.upper)
+
+
+def stretch_of(loop: For) -> Expr | None:
+    """The operand of a loop's end that lies a constant distance from its start, where there are others too."""
+    found = ends_of(loop)
+    full = [end for end in found if apart(end, loop.lower) is not None]
+    return full[0] if full and len(found) > 1 else None
+
+
+def extent_of(loop: For) -> int | None:
+    """A constant that the values of a loop's variable stay below, counted from its start: of `i` in
+    `i.o .. min(i.o + 8, n)` it is 8. None where no constant is to be seen; 0 where the loop counts down."""
+    if not isinstance(loop.step, Const) or int(loop.step.value) == 0:
+        return None
+    if int(loop.step.value) < 0:
+        return 0
+    known = [distance for end in ends_of(loop) if (distance := apart(end, loop.lower)) is not None]
+    return max(0, min(known)) if known else None
+
+
+def trip_of(loop: For) -> int | None:
+    """The number of iterations where it is constant (and the bounds do not wrap)."""
+    if not isinstance(loop.step, Const) or not loop.step.value:
+        return None
+    distance = apart(loop.upper, loop.lower)
+    return None if distance is None else len(range(0, distance, int(loop.step.value)))
+
+
+def surely_runs(loop: For, around: Mapping[str, For]) -> bool:
+    """Whether a loop has an iteration each time it is reached: a constant number of them, or a stretch of another
+    loop, which starts where that one stands and ends nowhere before that one's end."""
+    trip = trip_of(loop)
+    if trip is not None:
+        return trip > 0
+    outer = around.get(loop.lower.name) if isinstance(loop.lower, Var) else None
+    if outer is None or not isinstance(loop.step, Const) or not isinstance(outer.step, Const):
+        return False
+    step, stretch = int(loop.step.value), int(outer.step.value)
+    if step * stretch <= 0:
+        return False
+    # At v every end e of the outer loop has v < e, and v + stretch does too unless it wraps, which the guard forbids.
+    return all(end in ends_of(outer) or (apart(end, loop.lower) or 0) * step > 0 for end in ends_of(loop))
+
+
+def around(kernel: Kernel, inner: Stmt) -> tuple[Stmt, ...]:
+    """The statements around a statement, outermost first."""
+
+    def find(body: Body) -> tuple[Stmt, ...] | None:
+        for stmt in body:
+            if stmt is inner:
+                return ()
+            for part in bodies(stmt):
+                path = find(part)
+                if path is not None:
+                    return (stmt, *path)
+        return None
+
+    return find(kernel.body) or ()
+
+
+def loops_around(kernel: Kernel, inner: Stmt) -> dict[str, For]:
+    """The `for` loops around a statement by name, outermost first."""
+    return {stmt.name: stmt for stmt in around(kernel, inner) if isinstance(stmt, For)}
+
+
+def marked(stmts: Body) -> Rejection | None:
+    """Why a loop here cannot be changed any more: the steps that say how loops run come last."""
+    for stmt in statements(stmts):
+        if isinstance(stmt, For) and stmt.run != "sequential":
+            return Rejection(f"'{stmt.name}' is marked {stmt.run} already: such marks come last in a schedule")
+    return None
+
+
+def used_outside(kernel: Kernel, inside: Body, arrays: frozenset[str]) -> str | None:
+    """One of these arrays that statements elsewhere in the kernel use."""
+    ours = {id(stmt) for stmt in statements(inside)}
+    for stmt in statements(kernel.body):
+        if id(stmt) in ours:
+            continue
+        names = {getattr(part, "array", None) for own in own_expressions(stmt) for part in subexpressions(own)}
+        found = arrays & (names | {getattr(stmt, "array", None)})
+        if found:
+            return min(found)
+    return None
+
+
+def names_read(body: Body) -> set[str]:
+    """The scalars and loop variables that a body reads."""
+    return {part.name for part in expressions(body) if isinstance(part, Var)}
+
+
+def names_assigned(body: Body) -> set[str]:
+    """The scalars that a body may give a value."""
+    return {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
+
+
+# ---- remainders ------------------------------------------------------------------------------------------------
+
+
+def residue(expr: Expr, modulus: int, known: Residues) -> int | None:
+    """What an expression leaves when divided by the modulus, from what names leave. Sums may wrap at 2**64, so that
+    they say something of powers of two only."""
+    if expr in known:
+        return known[expr] % modulus
+    if isinstance(expr, Const) and expr.type == INT64:
+        return int(expr.value) % modulus
+    if isinstance(expr, Binary) and expr.op in ("add", "sub", "mul") and modulus & (modulus - 1) == 0:
+        left, right = residue(expr.left, modulus, known), residue(expr.right, modulus, known)
+        if expr.op == "mul" and 0 in (left, right):
+            return 0
+        if left is None or right is None:
+            return None
+        return {"add": left + right, "sub": left - right, "mul": left * right}[expr.op] % modulus
+    return None
+
+
+def ends_needed(loop: For, outer: Mapping[str, For], size: Expr, modulus: int) -> tuple[Expr, ...]:
+    """The ends of a loop that count where `size` is divisible by the modulus: of `i.o .. min(i.o + 8, n)` within
+    `0 .. n step 8` only the first, since `i.o < n` and both are divisible by 8."""
+    ends = ends_of(loop)
+    start, full = loop.lower, stretch_of(loop)
+    stretches = outer.get(start.name) if isinstance(start, Var) else None
+    if full is None or stretches is None or not isinstance(stretches.step, Const):
+        return ends
+    length = int(stretches.step.value)
+    if length <= 0 or apart(full, start) != length:
+        return ends
+
+    def left(expr: Expr) -> int | None:
+        return residue(expr, length, _known(outer, size, modulus, length))
+
+    limits = {end for end in ends_of(stretches) if left(end) is not None and left(end) == left(start)}
+    return tuple(end for end in ends if end not in limits)
+
+
+def _known(outer: Mapping[str, For], size: Expr, modulus: int, length: int) -> dict[Expr, int]:
+    known: dict[Expr, int] = {size: 0} if modulus and gcd(modulus, length) == length else {}
+    for name, loop in outer.items():
+        if isinstance(loop.step, Const) and int(loop.step.value) % length == 0:
+            start = residue(loop.lower, length, known)
+            if start is not None:
+                known[Var(name, INT64)] = start
+    return known
+
+
+def sizes_read(body: Body) -> set[Dim]:
+    """The sizes that a body reads."""
+    return {part for part in expressions(body) if isinstance(part, Dim)}

@@ -1,0 +1,99 @@
+"""The step `fission`: one loop becomes two, each with a part of the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.scalars import flow
+from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Store
+from loopwright.ir.walk import expressions, loops, statements
+from loopwright.steps.draft import finished, fresh, names_of, variable, with_statement
+from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
+from loopwright.steps.step import Rejection, whole_number
+
+LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
+
+
+@dataclass(frozen=True, slots=True)
+class Fission:
+    """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
+    before the second part. Each part can then be treated on its own. `fission i 2`:
+
+    for i in 0 .. n:
+        a[i] = 2.0 * b[i]
+        b[i] = 0.0
+    ->
+    for i in 0 .. n:
+        a[i] = 2.0 * b[i]
+    for i.1 in 0 .. n:
+        b[i.1] = 0.0
+    """
+
+    name: ClassVar[str] = "fission"
+    loop: str
+    place: int
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, (self.loop,))
+        if rejection is not None:
+            return rejection
+        loop = the_loop(kernel, self.loop)
+        if not 2 <= self.place <= len(loop.body):
+            return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: a cut before one from 2 on is wanted")
+        return (
+            unfit(kernel, (loop,))
+            or changes_inside(loop)
+            or _crossing(loop, self.place)
+            or too_large(kernel, size_of((replace(loop, body=()),)))
+            or reordering(kernel, self._draft(kernel), strict, facts)
+        )
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        return finished(self._draft(kernel), kernel)
+
+    def _draft(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        first, rest = _parts(loop, self.place)
+        name = fresh(f"{loop.name}.1", names_of(kernel))
+        second = replace(loop, name=name, body=(Assign(loop.name, variable(name)), *rest))
+        return with_statement(kernel, loop, (replace(loop, body=first), second))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (
+            cls(name, place)
+            for name, loop in loops(kernel).items()
+            if len(loop.body) <= LONGEST
+            for place in range(2, len(loop.body) + 1)
+        )
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 2:
+            raise ValueError("fission LOOP PLACE, the statement of its body that the second loop starts with")
+        return cls(words[0], whole_number(words[1], "PLACE", least=2))
+
+    def __str__(self) -> str:
+        return f"fission {self.loop} {self.place}"
+
+
+def _parts(loop: For, place: int) -> tuple[Body, Body]:
+    return loop.body[: place - 1], loop.body[place - 1 :]
+
+
+def _crossing(loop: For, place: int) -> Rejection | None:
+    """Why the second part needs what the first part makes anew in each iteration."""
+    first, rest = _parts(loop, place)
+    assigned = {stmt.name for stmt in statements(first) if isinstance(stmt, Assign)}
+    values = assigned & flow(rest).exposed - flow(loop.body).exposed
+    if values:
+        return Rejection(f"the value of '{min(values)}' in an iteration is needed on both sides of the cut")
+    made = {stmt.array for stmt in statements(first) if isinstance(stmt, Allocate)}
+    used = {part.array for part in expressions(rest) if isinstance(part, Load | Dim)}
+    used |= {stmt.array for stmt in statements(rest) if isinstance(stmt, Store)}
+    if made & used:
+        return Rejection(f"the local array '{min(made & used)}' of an iteration is needed on both sides of the cut")
+    return None

@@ -1,0 +1,168 @@
+"""The step `fuse`: two neighbouring loops become one, with a loop before and after it where only one of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trips import distance, offsets
+from loopwright.ir.nodes import Assign, Body, Expr, For, Kernel
+from loopwright.ir.walk import bodies, statements
+from loopwright.steps.draft import (
+    again,
+    finished,
+    fresh,
+    least,
+    minus,
+    most,
+    names_of,
+    number,
+    plus,
+    variable,
+    with_statement,
+)
+from loopwright.steps.nest import missing, names_in, reordering, size_of, step_of, the_loop, too_large, unfit
+from loopwright.steps.step import Rejection
+
+DELAYS = (None, 1)
+LONGEST = 64  # iterations that one loop may be delayed: beyond it, what the other one left is no longer near
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """Run two loops that follow one another as one: what an iteration leaves in the cache is used while it is there.
+    Where they run equally often, the k-th iteration of the second goes with the k-th of the first, otherwise those of
+    one number go together; fuse i j 2 lets j = 5 go with i = 7. What has no partner stays in a loop of its own.
+    `fuse i j`:
+
+    for i in 0 .. n:
+        a[i] = 3.0
+    for j in 1 .. n + 1:
+        b[j] = 2.0 * a[j - 1]
+    ->
+    for i in 0 .. n:
+        a[i] = 3.0
+        b[i + 1] = 2.0 * a[i]
+    """
+
+    name: ClassVar[str] = "fuse"
+    first: str
+    second: str
+    delay: int | None = None
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, (self.first, self.second))
+        if rejection is not None:
+            return rejection
+        first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
+        if not any(one is first and other is second for one, other in _neighbours(kernel)):
+            return Rejection(f"'{self.second}' does not stand right after '{self.first}'")
+        if (rejection := unfit(kernel, (first, second))) is not None:
+            return rejection
+        draft = self._draft(kernel)
+        if isinstance(draft, Rejection):
+            return draft
+        grown = size_of(draft.body) - size_of(kernel.body)
+        return too_large(kernel, grown) or reordering(kernel, draft, strict, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        draft = self._draft(kernel)
+        assert not isinstance(draft, Rejection)
+        return finished(draft, kernel)
+
+    def _draft(self, kernel: Kernel) -> Kernel | Rejection:
+        first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
+        ahead = _ahead(kernel, first, second) if self.delay is None else None
+        if ahead is not None:
+            loops: Body | Rejection = (_both(first, second, plus(variable(first.name), ahead)),)
+        else:
+            loops = _in_pieces(kernel, first, second, self.delay or 0)
+        if isinstance(loops, Rejection):
+            return loops
+        return with_statement(with_statement(kernel, second, ()), first, loops)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        found: list[Self] = []
+        for first, second in _neighbours(kernel):
+            steps = (cls(first.name, second.name, delay) for delay in DELAYS)  # a delay only where it is needed
+            legal = next((step for step in steps if step.illegal(kernel, facts, strict) is None), None)
+            found += [] if legal is None else [legal]
+        return tuple(found)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) not in (2, 3) or (len(words) == 3 and not words[2].removeprefix("-").isdecimal()):
+            raise ValueError("fuse LOOP LOOP or fuse LOOP LOOP DELAY, the loops in the order of the text")
+        return cls(words[0], words[1], int(words[2]) if len(words) == 3 else None)
+
+    def __str__(self) -> str:
+        return f"fuse {self.first} {self.second}" + ("" if self.delay is None else f" {self.delay}")
+
+
+def _neighbours(kernel: Kernel) -> Iterator[tuple[For, For]]:
+    """Pairs of loops that follow one another in the same body."""
+    every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
+    for body in every:
+        for one, other in pairwise(body):
+            if isinstance(one, For) and isinstance(other, For):
+                yield one, other
+
+
+def _ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
+    """How far the second loop's variable is ahead of the first one's in the same iteration of the new loop, where the
+    loops run equally often."""
+    form = distance(kernel, first, second)
+    if form is None:
+        return None
+    if form.is_constant:
+        return number(form.constant)
+    return None if _changing(first, second) else minus(second.lower, first.lower)
+
+
+def _changing(first: For, second: For) -> bool:
+    """Whether a bound may change while the loops run."""
+    assigned = {s.name for s in statements((*first.body, *second.body)) if isinstance(s, Assign)}
+    return any(names_in(bound) & assigned for loop in (first, second) for bound in (loop.lower, loop.upper))
+
+
+def _both(first: For, second: For, value: Expr) -> For:
+    """The first loop, with an iteration of the second one in each of its own."""
+    # what the user promised of the iterations of each loop, nobody promised of them together
+    return replace(first, body=(*first.body, Assign(second.name, value), *second.body), asserted=False)
+
+
+def _in_pieces(kernel: Kernel, first: For, second: For, delay: int) -> Body | Rejection:
+    """The loop over what the two have in common, each iteration of the second one `delay` later than the same of the
+    first one, and loops before and after it over what only one of them has."""
+    distances = offsets(kernel, first, second)
+    if distances is None or step_of(first) != 1 or step_of(second) != 1 or _changing(first, second):
+        return Rejection(f"'{first.name}' and '{second.name}' do not surely run equally often, in equal steps")
+    if abs(delay) > LONGEST:
+        return Rejection(f"a loop is delayed by at most {LONGEST} iterations")
+    before, after = distances[0] + delay, distances[1] + delay
+    start = plus(second.lower, delay) if before > 0 else first.lower
+    end = plus(second.upper, delay) if after < 0 else first.upper
+    taken = names_of(kernel)
+    result: list[For] = []
+    if before > 0:
+        result.append(_piece(first, first.lower, least(start, first.upper), taken))
+    elif before < 0:
+        result.append(_piece(second, second.lower, least(minus(start, delay), second.upper), taken))
+    result.append(replace(_both(first, second, minus(variable(first.name), delay)), lower=start, upper=end))
+    if after < 0:
+        result.append(_piece(first, most(end, start), first.upper, taken))
+    elif after > 0:
+        result.append(_piece(second, most(minus(end, delay), minus(start, delay)), second.upper, taken))
+    return tuple(result)
+
+
+def _piece(loop: For, lower: Expr, upper: Expr, taken: set[str]) -> For:
+    """A loop over some of the iterations."""
+    name = fresh(f"{loop.name}.1", taken)
+    taken.add(name)
+    body = (Assign(loop.name, variable(name)), *again(loop.body, taken))
+    return replace(loop, name=name, lower=lower, upper=upper, body=body)

@@ -1,0 +1,175 @@
+"""Loops as steps see them: found by name, with what stands around and inside, and common grounds for refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.order import broken_by
+from loopwright.analysis.scan import Inexpressible, Stop, scanned
+from loopwright.analysis.trips import irregular
+from loopwright.ir.nodes import (
+    Assign,
+    Body,
+    Break,
+    Checked,
+    Const,
+    Continue,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Stmt,
+    Var,
+    While,
+)
+from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
+from loopwright.steps.draft import number
+from loopwright.steps.step import Rejection
+
+LIMIT = 20_000
+"""Nodes that a kernel may have after a step: compilers take more than linear time for what grows beyond it."""
+
+
+def missing(kernel: Kernel, names: Sequence[str]) -> Rejection | None:
+    """Why these are not `for` loops of the kernel, each named once, with a constant step."""
+    known = loops(kernel)
+    for name in names:
+        loop = known.get(name)
+        if loop is None:
+            there = ", ".join(known) or "none"
+            return Rejection(f"there is no loop '{name}' (there are: {there})")
+        if not isinstance(loop, For):
+            return Rejection(f"'{name}' is a while loop")
+        if not isinstance(loop.step, Const) or not loop.step.value:
+            return Rejection(f"the step of '{name}' is not constant")
+    twice = [name for name in names if list(names).count(name) > 1]
+    return Rejection(f"'{twice[0]}' is named twice") if twice else None
+
+
+def the_loop(kernel: Kernel, name: str) -> For:
+    """A loop that `missing` found to be there."""
+    loop = loops(kernel)[name]
+    assert isinstance(loop, For)
+    return loop
+
+
+def step_of(loop: For) -> int:
+    """The constant step."""
+    assert isinstance(loop.step, Const)
+    return int(loop.step.value)
+
+
+def band_of(kernel: Kernel, names: Sequence[str]) -> tuple[For, ...] | Rejection:
+    """The loops, outermost first, if each is all that stands inside the one before."""
+    inner = {name: the_loop(kernel, name) for name in names}
+    within = [name for name in names if not any(_holds(inner[other], name) for other in names if other != name)]
+    if len(within) != 1:
+        return Rejection(f"{_words(names)} are not nested in one another")
+    band = [inner[within[0]]]
+    while len(band) < len(names):
+        body = band[-1].body
+        if len(body) != 1 or not isinstance(body[0], For) or body[0].name not in inner:
+            return Rejection(f"{_words(names)} are no perfect nest: '{band[-1].name}' holds other statements too")
+        band.append(body[0])
+    return tuple(band)
+
+
+def _holds(loop: For, name: str) -> bool:
+    return any(isinstance(stmt, For) and stmt.name == name for stmt in statements(loop.body))
+
+
+def _words(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+def nested(band: Sequence[For], body: Body) -> For:
+    """The loops around a body, outermost first."""
+    for loop in reversed(band):
+        body = (replace(loop, body=body),)
+    assert isinstance(body[0], For)
+    return body[0]
+
+
+def in_order(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> tuple[For, ...] | Rejection:
+    """The loops of a perfect nest in a new order, perhaps in tiles, without their bodies."""
+    try:
+        bounds = scanned(kernel, band, order)
+    except Inexpressible as why:
+        return Rejection(str(why))
+    by_name = {loop.name: (loop, {outer.name for outer in band[:k]}) for k, loop in enumerate(band)}
+    result: list[For] = []
+    fixed: set[str] = set()
+    for stop, (lower, upper) in zip(order, bounds, strict=True):
+        loop, outer = by_name[stop.loop]
+        step = number(step_of(loop) * (stop.size or 1))
+        # a user's promise that iterations may run in any order is one for fixed values of the loops around
+        asserted = loop.asserted and outer <= fixed
+        new = replace(loop, name=stop.name, lower=lower, upper=upper, step=step, asserted=asserted, body=())
+        result.append(new)
+        if not stop.size:
+            fixed.add(stop.loop)
+    return tuple(result)
+
+
+def names_in(expr: Expr) -> set[str]:
+    """The scalars and loop variables that an expression reads."""
+    return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
+
+
+def changes_inside(loop: For) -> Rejection | None:
+    """Why the bounds of a loop cannot be computed again inside it."""
+    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    for expr in own_expressions(loop):
+        if any(isinstance(part, Load | Checked) for part in subexpressions(expr)) or names_in(expr) & assigned:
+            return Rejection(f"the bounds of '{loop.name}' may change while it runs")
+    return None
+
+
+def jumps_in(loop: For, kind: type[Break] | type[Continue]) -> Rejection | None:
+    """Why the iterations of a loop cannot be given to several loops: some may jump to the end of this one (or of its
+    iteration)."""
+    if any(isinstance(stmt, kind) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        return Rejection(f"'{loop.name}' holds a {kind.__name__.lower()}")
+    return None
+
+
+def unfit(kernel: Kernel, loops: Sequence[For]) -> Rejection | None:
+    """Why loops cannot be taken apart and put together in another way: they are marked, or not regular."""
+    for loop in loops:
+        if loop.run != "sequential":
+            return Rejection(f"'{loop.name}' is marked to run {loop.run} already: that comes last in a schedule")
+    reason = irregular(kernel, loops)
+    return None if reason is None else Rejection(reason)
+
+
+def moved(loop: For | While) -> bool:
+    """Whether `shift` or `skew` made the loop."""
+    return "s" in loop.name.split(".")[1:]
+
+
+def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None = None) -> Rejection | None:
+    """Why the draft does not keep the order that the kernel's dependences ask for."""
+    if kernel.overlap:
+        return Rejection("arguments overlap in memory, so that any write may change any array")
+    reason = broken_by(kernel, draft, strict, None if facts is None else facts.known)
+    return None if reason is None else Rejection(reason)
+
+
+def size_of(body: Body) -> int:
+    """How many nodes a body has."""
+    return sum(1 + sum(1 for own in own_expressions(s) for _ in subexpressions(own)) for s in statements(body))
+
+
+def too_large(kernel: Kernel, grown: int) -> Rejection | None:
+    """Why a step that adds so many nodes is refused."""
+    total = size_of(kernel.body) + grown
+    if total > LIMIT:
+        return Rejection(f"the code would grow to {total} nodes; the limit is {LIMIT}")
+    return None
+
+
+def is_inside(kernel: Kernel, inner: Stmt, outer: For) -> bool:
+    """Whether a statement stands somewhere in a loop."""
+    return any(stmt is inner for stmt in statements(outer.body))

@@ -1,0 +1,107 @@
+"""The step `pack`: copy the tile of an array that a loop reads into one piece of memory, in the order of the reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import Kernel, Load
+from loopwright.ir.walk import expressions, loops
+from loopwright.steps.draft import finished, with_statement
+from loopwright.steps.extent import marked
+from loopwright.steps.nest import missing, names_in, the_loop
+from loopwright.steps.region import Region, kept_around, may_fail, region_of
+from loopwright.steps.step import Rejection
+
+CACHE_BYTES = 512 * 1024
+"""The largest tile: half of a usual second cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Copy what a loop reads of an array into a local array before the loop. The first axis of the local one belongs to
+    the outermost of the loops that read it; with the word `transposed` at the end, to the innermost. `pack d i`:
+
+    for i in 0 .. n:
+        for k in 0 .. 4:
+            for j in 0 .. 8:
+                c[i, j] = c[i, j] + d[j, k]
+    ->
+    if 0 < n:
+        allocate d.p: float64[4, 8]
+        for k.p in 0 .. 4:
+            for j.p in 0 .. 8:
+                d.p[k.p, j.p] = d[j.p, k.p]
+        for i in 0 .. n:
+            for k in 0 .. 4:
+                for j in 0 .. 8:
+                    c[i, j] = c[i, j] + d.p[k, j]
+    """
+
+    name: ClassVar[str] = "pack"
+    array: str
+    loop: str
+    transposed: bool = False
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := missing(kernel, (self.loop,))) is not None:
+            return rejection
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        loop = the_loop(kernel, self.loop)
+        if any(escapes(stmt) for stmt in loop.body):
+            return Rejection(f"'{self.loop}' can be left in the middle")
+        region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
+        if isinstance(region, Rejection):
+            return region
+        if region.is_written:
+            return Rejection(f"'{self.loop}' writes to '{self.array}'")
+        if not region.shape:
+            return Rejection(f"'{self.loop}' reads only one element of '{self.array}'")
+        return marked((loop,)) or may_fail(loop, region, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
+        assert not isinstance(region, Rejection)
+        region = _ordered(region, self.transposed)
+        return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = [
+            cls(array, name)
+            for name, loop in loops(kernel).items()
+            for array in sorted({part.array for part in expressions(loop.body) if isinstance(part, Load)})
+        ]
+        legal = (step for step in steps if step.illegal(kernel, facts, strict) is None)
+        return tuple(step for step in legal if _pays(kernel, step))
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) == 2 or (len(words) == 3 and words[2] == "transposed"):
+            return cls(words[0], words[1], len(words) == 3)
+        raise ValueError("pack ARRAY LOOP, or pack ARRAY LOOP transposed")
+
+    def __str__(self) -> str:
+        return f"pack {self.array} {self.loop}{' transposed' if self.transposed else ''}"
+
+
+def _pays(kernel: Kernel, step: Pack) -> bool:
+    """Whether anything is read more than once."""
+    region = region_of(kernel, the_loop(kernel, step.loop), step.array, CACHE_BYTES, whole=True)
+    return not isinstance(region, Rejection) and region.again
+
+
+def _ordered(region: Region, transposed: bool) -> Region:
+    """The region with the axes of its local array in the order of the loops."""
+    position = {loop.name: depth for depth, loop in enumerate(region.inner)}
+
+    def depth(axis: int) -> int:
+        return min(position[name] for name in names_in(region.local[axis]) if name in position)
+
+    order = sorted(range(len(region.shape)), key=depth, reverse=transposed)
+    local = tuple(region.local[axis] for axis in order)
+    return replace(region, local=local, shape=tuple(region.shape[axis] for axis in order))

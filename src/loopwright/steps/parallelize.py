@@ -1,0 +1,62 @@
+"""The step `parallelize`: run the iterations of a loop on several threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import For, Kernel, Stmt
+from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.step import Rejection, order_needed
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelize:
+    """Give a loop's iterations to several threads. `parallelize i`:
+
+    for i in 0 .. n:
+        a[i] = 0.0
+    ->
+    for i in 0 .. n parallel:
+        a[i] = 0.0
+    """
+
+    name: ClassVar[str] = "parallelize"
+    loop: str
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        loop = loops(kernel).get(self.loop)
+        if loop is None:
+            return Rejection(f"there is no loop '{self.loop}'")
+        if not isinstance(loop, For):
+            return Rejection(f"'{self.loop}' is a while loop")
+        found = facts.loops[self.loop]
+        for reduction in found.reductions:
+            if reduction.kind == "scatter" and not reduction.alone:
+                return Rejection(
+                    f"each thread would need a copy of '{reduction.target}', which other accesses read too"
+                )
+        return order_needed(found, loop.asserted, strict)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
+            if isinstance(stmt, For) and stmt.name == self.loop:
+                return (replace(stmt, run="parallel"),)
+            return (stmt,)
+
+        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (cls(name) for name in loops(kernel))
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 1:
+            raise ValueError("parallelize LOOP")
+        return cls(words[0])
+
+    def __str__(self) -> str:
+        return f"parallelize {self.loop}"

@@ -1,0 +1,80 @@
+"""The step `promote`: keep the elements that a loop comes back to in a small local array, or in a scalar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import Kernel, Store
+from loopwright.ir.walk import loops, statements
+from loopwright.steps.draft import finished, with_statement
+from loopwright.steps.extent import marked
+from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.region import kept_around, may_fail, region_of
+from loopwright.steps.step import Rejection
+
+STACK_BYTES = 4096
+"""The largest region: what is larger would not stay in registers or the first cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """Keep the elements of an array that a loop uses in a local, for the duration of the loop. `promote b k`:
+
+    for k in 0 .. n:
+        for j in 0 .. 8:
+            b[j] = b[j] + a[k]
+    ->
+    if 0 < n:
+        allocate b.r: float64[8]
+        for j.r in 0 .. 8:
+            b.r[j.r] = b[j.r]
+        for k in 0 .. n:
+            for j in 0 .. 8:
+                b.r[j] = b.r[j] + a[k]
+        for j.w in 0 .. 8:
+            b[j.w] = b.r[j.w]
+    """
+
+    name: ClassVar[str] = "promote"
+    array: str
+    loop: str
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := missing(kernel, (self.loop,))) is not None:
+            return rejection
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        loop = the_loop(kernel, self.loop)
+        if any(escapes(stmt) for stmt in loop.body):
+            return Rejection(f"'{self.loop}' can be left in the middle")
+        region = region_of(kernel, loop, self.array, STACK_BYTES)
+        if isinstance(region, Rejection):
+            return region
+        return marked((loop,)) or may_fail(loop, region, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        region = region_of(kernel, loop, self.array, STACK_BYTES)
+        assert not isinstance(region, Rejection)
+        return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = [
+            cls(array, name)
+            for name, loop in loops(kernel).items()
+            for array in sorted({stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store)})
+        ]
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 2:
+            raise ValueError("promote ARRAY LOOP")
+        return cls(*words)
+
+    def __str__(self) -> str:
+        return f"promote {self.array} {self.loop}"

@@ -1,0 +1,281 @@
+"""Regions: the part of an array that a loop uses, kept in a local array or a scalar while the loop runs. It refuses
+what it cannot copy exactly: only elements that the loop itself touches are read or written around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Checked,
+    Compare,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Store,
+    Var,
+)
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import (
+    bodies,
+    children,
+    expressions,
+    own_expressions,
+    rewrite_body,
+    statements,
+    subexpressions,
+)
+from loopwright.steps.draft import fresh, minus, names_of, number, variable
+from loopwright.steps.extent import apart, ends_of, extent_of, loops_around, names_assigned, parted, surely_runs
+from loopwright.steps.nest import names_in, step_of
+from loopwright.steps.step import Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What a loop uses of an array: the elements `index` for all values of the loops `inner`. `local`: the index in
+    the local array, `shape` its sizes, both empty for a scalar; `runs`: what has to hold for the loop to use it;
+    `again`: the loop, or one inside it, comes back to the same elements."""
+
+    array: str
+    element: Scalar
+    index: tuple[Expr, ...]
+    inner: tuple[For, ...]
+    local: tuple[Expr, ...]
+    shape: tuple[int, ...]
+    runs: tuple[Expr, ...]
+    is_read: bool
+    is_written: bool
+    again: bool
+
+
+def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False) -> Region | Rejection:
+    """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
+    loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
+    the index too."""
+    elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
+    elements |= {stmt.array: stmt.element for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    if array not in elements:
+        return Rejection(f"there is no array '{array}' (there are: {', '.join(elements) or 'none'})")
+    if any(isinstance(stmt, Allocate) and stmt.array == array for stmt in statements(loop.body)):
+        return Rejection(f"'{array}' is made anew inside '{loop.name}'")
+    uses = list(uses_of(loop.body, array))
+    if not uses:
+        return Rejection(f"'{loop.name}' does not use '{array}'")
+    if len({use.node.index for use in uses}) > 1:
+        return Rejection(f"'{loop.name}' uses several elements of '{array}' at a time")
+    index = uses[0].node.index
+    found = _axes(loop, array, index, whole)
+    if isinstance(found, Rejection):
+        return found
+    inner, covered, local, shape = found
+    runs = _runs(kernel, loop, [use for use in uses if use.sure], covered)
+    if isinstance(runs, Rejection):
+        return runs
+    total = elements[array].size_bytes
+    for size in shape:
+        total *= size
+    if total > limit:
+        return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
+    is_read, is_written = (any(isinstance(u.node, kind) for u in uses) for kind in (Load, Store))
+    again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
+    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An access of an array, the loops around it inside of the loop in question, and whether it happens in each of
+    their iterations."""
+
+    node: Load | Store
+    inner: tuple[For, ...]
+    sure: bool
+
+
+def uses_of(body: Body, array: str) -> Iterator[Use]:
+    """The accesses of an array in a body."""
+
+    def visit(body: Body, inner: tuple[For, ...], sure: bool) -> Iterator[Use]:
+        for stmt in body:
+            if isinstance(stmt, Store) and stmt.array == array:
+                yield Use(stmt, inner, sure)
+            for own in own_expressions(stmt):
+                for load, certain in _loads(own, array):
+                    yield Use(load, inner, sure and certain)
+            if isinstance(stmt, For):
+                left = any(escapes(one) for one in stmt.body)
+                yield from visit(stmt.body, (*inner, stmt), sure and not left)
+            else:
+                for part in bodies(stmt):
+                    yield from visit(part, inner, False)
+
+    return visit(body, (), True)
+
+
+def _loads(expr: Expr, array: str) -> Iterator[tuple[Load, bool]]:
+    """The loads of an array in an expression, and whether each is surely reached."""
+    if isinstance(expr, Load) and expr.array == array:
+        yield expr, True
+    first = children(expr)[:1] if isinstance(expr, Select | Logical) else children(expr)
+    for child in children(expr):
+        for load, sure in _loads(child, array):
+            yield load, sure and any(child is one for one in first)
+
+
+_Axes = tuple[tuple[For, ...], frozenset[str], tuple[Expr, ...], tuple[int, ...]]
+
+
+def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes | Rejection:
+    """The loops that the index runs over, the names of these and of loops over their stretches, the index of the local
+    array, and its sizes."""
+    inside = {stmt.name: stmt for stmt in statements((loop,) if whole else loop.body) if isinstance(stmt, For)}
+    changing = names_assigned(loop.body) | {loop.name, *inside}
+    used: dict[str, For] = {}
+    covered: set[str] = set()
+    local: list[Expr] = []
+    shape: list[int] = []
+    for axis in index:
+        if any(isinstance(part, Load | Checked) for part in subexpressions(axis)):
+            return Rejection(f"which elements of '{array}' are used depends on data")
+        names = names_in(axis) & changing
+        if not names:
+            continue
+        base, _ = parted(axis)
+        if not isinstance(base, Var) or base.name not in inside:
+            return Rejection(f"'{loop.name}' uses other elements of '{array}' in each iteration")
+        one = inside[base.name]
+        covered.add(one.name)
+        if whole:
+            one = _widened(one, inside, covered)
+        extent = extent_of(one)
+        if extent is None or extent < 1 or step_of(one) < 0:
+            return Rejection(f"'{one.name}' has no constant number of iterations")
+        if {name for own in own_expressions(one) for name in names_in(own)} & changing:
+            return Rejection(f"the bounds of '{one.name}' change inside '{loop.name}'")
+        if any(isinstance(part, Load | Checked) for own in own_expressions(one) for part in subexpressions(own)):
+            return Rejection(f"the bounds of '{one.name}' depend on data")
+        used[one.name] = one
+        local.append(minus(variable(one.name), one.lower))
+        shape.append(extent)
+    inner = tuple(used[name] for name in inside if name in used)
+    return inner, frozenset(covered), tuple(local), tuple(shape)
+
+
+def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
+    """The loop over all stretches of a loop, as far as their loops are inside; their names go to `covered`."""
+    while isinstance(loop.lower, Var) and (outer := inside.get(loop.lower.name)) is not None:
+        rest = [end for end in ends_of(loop) if end not in ends_of(outer)]
+        if step_of(loop) != 1 or len(rest) != 1 or apart(rest[0], loop.lower) != step_of(outer):
+            break
+        others = [apart(end, outer.lower) for end in ends_of(outer) if end not in ends_of(loop)]
+        if any(distance is None or distance % step_of(outer) for distance in others):
+            break  # the last stretch may reach beyond the end
+        covered.add(outer.name)
+        loop = replace(loop, lower=outer.lower, upper=outer.upper)
+    return loop
+
+
+def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -> tuple[Expr, ...] | Rejection:
+    """Under which conditions all of the region is used."""
+    changing = names_assigned(loop.body) | {loop.name, *(s.name for s in statements(loop.body) if isinstance(s, For))}
+    for use in sure:
+        outer = loops_around(kernel, loop)
+        conditions: list[Expr] = []
+        inner: list[Expr] = []
+        for one in (loop, *use.inner):
+            if one.name not in covered and not surely_runs(one, outer):
+                conditions.append(Compare("lt" if step_of(one) > 0 else "gt", one.lower, one.upper))
+                inner += conditions[-1:] if one is not loop else []
+            outer[one.name] = one
+        simple = not any(isinstance(p, Load | Checked) for c in conditions for p in subexpressions(c))
+        if simple and not any(names_in(c) & changing for c in inner):
+            return tuple(conditions)
+    return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")
+
+
+def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
+    """Why what the copies do could be seen where the loop does not come to its end."""
+    for part in (*expressions(loop.body), *statements(loop.body)):
+        if not isinstance(part, Load | Store | Checked):
+            continue
+        ours = not isinstance(part, Checked) and part.array == region.array
+        if (ours or region.is_written) and any(bounds.kind == "checked" for bounds in facts.bounds_of(part)):
+            return Rejection(f"an error may end '{loop.name}' in the middle, before '{region.array}' is up to date")
+    return None
+
+
+def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
+    """The loop with a local for its region, copied before it and after it as is needed."""
+    taken = names_of(kernel)
+    local = fresh(f"{region.array}.{suffix}", taken)
+    result: list[Stmt] = []
+    if region.shape:
+        result.append(Allocate(local, region.element, tuple(number(size) for size in region.shape), None))
+    if region.is_read:
+        result.append(_copy(region, local, taken, suffix, inwards=True))
+    result.append(_inside(loop, region, local))
+    if region.is_written:
+        result.append(_copy(region, local, taken, "w", inwards=False))
+    if not region.runs:
+        return tuple(result)
+    condition = region.runs[0]
+    for one in region.runs[1:]:
+        condition = Logical("and", condition, one)
+    return (If(condition, tuple(result)),)
+
+
+def _inside(loop: For, region: Region, local: str) -> Stmt:
+    """The loop with the local instead of the array."""
+
+    def load(expr: Expr) -> Expr:
+        if not isinstance(expr, Load) or expr.array != region.array:
+            return expr
+        return replace(expr, array=local, index=region.local) if region.shape else Var(local, region.element)
+
+    def store(stmt: Stmt) -> Body:
+        if not isinstance(stmt, Store) or stmt.array != region.array:
+            return (stmt,)
+        if region.shape:
+            return (replace(stmt, array=local, index=region.local),)
+        return (Assign(local, stmt.value, at=stmt.at),)
+
+    return replace(loop, body=rewrite_body(loop.body, stmt=store, expr=load))
+
+
+def _copy(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
+    """The loops that fill the local, or write it back."""
+    names = {one.name: variable(fresh(f"{one.name}.{suffix}", taken)) for one in region.inner}
+
+    def here(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(_renamed(axis, names) for axis in index)
+
+    there = Load(region.array, here(region.index), region.element)
+    copy: Stmt
+    if not region.shape:
+        kept = Var(local, region.element)
+        copy = Assign(local, there) if inwards else Store(region.array, region.index, kept)
+    elif inwards:
+        copy = Store(local, here(region.local), there)
+    else:
+        kept_there = Load(local, here(region.local), region.element)
+        copy = Store(region.array, here(region.index), kept_there)
+    for one in reversed(region.inner):
+        copy = replace(one, name=names[one.name].name, body=(copy,), run="sequential", asserted=False)
+    return copy
+
+
+def _renamed(expr: Expr, names: dict[str, Var]) -> Expr:
+    body = rewrite_body((Assign("", expr),), expr=lambda e: names.get(e.name, e) if isinstance(e, Var) else e)
+    assert isinstance(body[0], Assign)
+    return body[0].value

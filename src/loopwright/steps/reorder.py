@@ -1,0 +1,95 @@
+"""The step `reorder`: interchange the loops of a perfect nest, be it a rectangle, a triangle or any other shape with
+straight sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.scan import Stop
+from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import finished, with_statement
+from loopwright.steps.nest import band_of, in_order, missing, nested, reordering, unfit
+from loopwright.steps.step import Rejection
+
+DEEPEST = 4  # loops of a nest whose orders are all tried by `instances`
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """Put the loops of a perfect nest into another order, named from outside to inside. Bounds that depend on other
+    loops of the nest are computed anew. `reorder j i`:
+
+    for i in 0 .. n:
+        for j in 0 .. m:
+            c[i, j] = 0.0
+    ->
+    for j in 0 .. m:
+        for i in 0 .. n:
+            c[i, j] = 0.0
+    """
+
+    name: ClassVar[str] = "reorder"
+    order: tuple[str, ...]
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, self.order)
+        if rejection is not None:
+            return rejection
+        band = band_of(kernel, self.order)
+        if isinstance(band, Rejection):
+            return band
+        if (rejection := unfit(kernel, band)) is not None:
+            return rejection
+        changed = self._loops(kernel, band)
+        return changed if isinstance(changed, Rejection) else reordering(kernel, self._draft(kernel), strict, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        return finished(self._draft(kernel), kernel)
+
+    def _loops(self, kernel: Kernel, band: tuple[For, ...]) -> tuple[For, ...] | Rejection:
+        return in_order(kernel, band, [Stop(name, name) for name in self.order])
+
+    def _draft(self, kernel: Kernel) -> Kernel:
+        band = band_of(kernel, self.order)
+        assert not isinstance(band, Rejection)
+        changed = self._loops(kernel, band)
+        assert not isinstance(changed, Rejection)
+        return with_statement(kernel, band[0], (nested(changed, band[-1].body),))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        found: list[Self] = []
+        for band in bands(kernel):
+            names = tuple(loop.name for loop in band[:DEEPEST])
+            steps = (cls(order) for order in permutations(names) if order != names)
+            found += [step for step in steps if step.illegal(kernel, facts, strict) is None]
+        return tuple(found)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) < 2:
+            raise ValueError("reorder LOOP LOOP ..., from outside to inside")
+        return cls(words)
+
+    def __str__(self) -> str:
+        return f"reorder {' '.join(self.order)}"
+
+
+def bands(kernel: Kernel) -> list[tuple[For, ...]]:
+    """The perfect nests of a kernel, each as long as it can be, of two loops or more."""
+    found: list[tuple[For, ...]] = []
+    inside: set[str] = set()
+    for name, loop in loops(kernel).items():
+        if not isinstance(loop, For) or name in inside:
+            continue
+        band = [loop]
+        while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For):
+            band.append(inner)
+        inside |= {one.name for one in band}
+        if len(band) > 1:
+            found.append(tuple(band))
+    return found

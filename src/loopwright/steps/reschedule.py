@@ -1,0 +1,136 @@
+"""The step `reschedule`: all loops of a kernel anew, in an order that polyhedral scheduling finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self, get_args
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.isl_schedule import Fusion, Wanted
+from loopwright.analysis.reschedule import rescheduled
+from loopwright.errors import LoopwrightError
+from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import loops, statements
+from loopwright.steps.draft import finished, names_of, number, plus
+from loopwright.steps.nest import reordering, size_of, too_large
+from loopwright.steps.step import Rejection, whole_number
+
+CHOICES = (
+    Wanted("smart"),
+    Wanted("smart", (16, 32), wavefront=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reschedule:
+    """Put every statement under new loops, as isl's scheduler (Pluto's way) orders them: what depends on one another
+    close together, and as many loops as possible that may be interchanged. Sums keep their order. The innermost loop
+    goes along the rows of arrays; statements that need not share it have one each.
+
+    min, smart (where nothing is said) or max say how much of what could be in one loop is put into one. `tile 32` cuts
+    every loop of such a band, `tile 16 64` the first two. With `wavefront`, where each of these loops needs its order,
+    diagonals of tiles (or of iterations) come one after the other, and the tiles of one diagonal at once.
+
+    A new loop that is the user's `i` for every statement in it is called `i`; one that is made of `i` and others
+    (`2 * t + i`) `i.s`; the one over tiles `i.o`, the one over diagonals `i.w`; further ones of a name `i.o.1`, `i.o.2`
+    in the order of the text. With `above 4194304` at the end the new order is for calls whose arrays have more bytes
+    than that in all; for others the loops stay, as a version of their own. `reschedule smart tile 32 wavefront`:
+
+    for i in 1 .. n:
+        for j in 1 .. m:
+            c[i, j] = c[i - 1, j] + c[i, j - 1]
+    ->
+    for i.w in 0 .. (m + n - 2) // 32 + 1:
+        for j.o in max(0, i.w + -n // 32 + 1) .. min(i.w + 1, (m - 1) // 32 + 1):
+            for i in max(1, 32 * i.w - 32 * j.o) .. min(n, 32 * i.w - 32 * j.o + 32):
+                for j in max(1, 32 * j.o) .. min(m, 32 * j.o + 32):
+                    c[i, j] = c[i - 1, j] + c[i, j - 1]
+    """
+
+    name: ClassVar[str] = "reschedule"
+    wanted: Wanted
+    above: int = 0
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
+        if marked:
+            return Rejection(f"how '{marked[0]}' runs is decided already")
+        draft = self._draft(kernel)
+        if isinstance(draft, str):
+            return Rejection(draft)
+        try:
+            after = finished(draft, kernel)
+            verify(after)
+        except LoopwrightError:
+            return Rejection("in the new order a scalar might be read before it has a value")
+        if self.above and (array := _made_inside(kernel)) is not None:
+            return Rejection(f"'{array}' is made in what would have two versions")
+        grown = size_of(after.body) - (0 if self.above else size_of(kernel.body))
+        return too_large(kernel, grown) or reordering(kernel, draft, strict)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        draft = self._draft(kernel)
+        assert isinstance(draft, Kernel)
+        if not self.above:
+            return finished(draft, kernel)
+        large = Compare("gt", _bytes_of(kernel), number(self.above))
+        return finished(replace(draft, body=(If(large, draft.body, kernel.body),)), kernel)
+
+    def _draft(self, kernel: Kernel) -> Kernel | str:
+        return rescheduled(kernel, self.wanted, names_of(kernel))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        if not any(fact.verdict == "sequential" for fact in facts.loops.values()):
+            return ()
+        steps = (cls(wanted) for wanted in CHOICES)
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        rest = list(words)
+        fusion: Fusion = "smart"
+        if rest and rest[0] in get_args(Fusion):
+            fusion = rest.pop(0)  # type: ignore[assignment]
+        sizes: list[int] = []
+        if rest and rest[0] == "tile":
+            rest.pop(0)
+            while rest and rest[0] not in ("wavefront", "above"):
+                sizes.append(whole_number(rest.pop(0), "SIZE", least=2))
+            if not sizes:
+                raise ValueError("tile SIZE ...")
+        above = 0
+        if len(rest) >= 2 and rest[-2] == "above":
+            above = whole_number(rest[-1], "BYTES")
+            del rest[-2:]
+        wavefront = rest == ["wavefront"]
+        if rest and not wavefront:
+            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES]")
+        return cls(Wanted(fusion, tuple(sizes), wavefront), above)
+
+    def __str__(self) -> str:
+        words: list[str] = [self.wanted.fusion]
+        if self.wanted.sizes:
+            words += ["tile", *map(str, self.wanted.sizes)]
+        words += ["wavefront"] if self.wanted.wavefront else []
+        words += ["above", str(self.above)] if self.above else []
+        return " ".join(["reschedule", *words])
+
+
+def _made_inside(kernel: Kernel) -> str | None:
+    """An array that the kernel makes for itself."""
+    return next((stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)), None)
+
+
+def _bytes_of(kernel: Kernel) -> Expr:
+    """The size of all arrays that the call hands over."""
+    total: Expr = number(0)
+    for array in kernel.arrays:
+        size: Expr = number(array.element.size_bytes)
+        for axis in range(array.rank):
+            size = Binary("mul", size, Dim(array.name, axis))
+        total = plus(total, size)
+    return total

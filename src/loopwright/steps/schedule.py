@@ -1,0 +1,80 @@
+"""A schedule: a sequence of steps, and its text, which is log line, golden file and replay format at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.analysis.analyse import analyse_restructured
+from loopwright.analysis.facts import Facts
+from loopwright.errors import ScheduleError
+from loopwright.ir.nodes import For, Kernel, Location, Run, Stmt
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.catalogue import STEPS
+from loopwright.steps.parallelize import Parallelize
+from loopwright.steps.step import Step
+from loopwright.steps.vectorize import Vectorize
+
+Schedule = tuple[Step, ...]
+
+
+def print_schedule(schedule: Schedule) -> str:
+    """`parallelize i; vectorize j`; the empty schedule is the empty text."""
+    return "; ".join(str(step) for step in schedule)
+
+
+def parse_schedule(text: str) -> Schedule:
+    """The steps of a schedule's text. Raises ScheduleError with the position of the fault."""
+    by_name = {step.name: step for step in STEPS}
+    schedule: list[Step] = []
+    position = 0
+    for part in text.split(";"):
+        words = tuple(part.split())
+        start = position + len(part) - len(part.lstrip())
+        position += len(part) + 1
+        if not words:
+            continue
+        kind = by_name.get(words[0])
+        if kind is None:
+            raise ScheduleError(f"no step '{words[0]}'", text, start, f"one of {', '.join(sorted(by_name))}")
+        try:
+            schedule.append(kind.parse(words[1:]))
+        except ValueError as error:
+            raise ScheduleError(f"'{part.strip()}' does not parse", text, start, str(error)) from None
+    return tuple(schedule)
+
+
+def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: bool) -> tuple[Kernel, Facts]:
+    """The kernel after every step, and what is known of it. After a step that changed more than how a loop runs,
+    everything is proven anew, on the new kernel. Raises ScheduleError naming the first step that is not legal, its
+    position in the schedule's text, and why."""
+    for number, step in enumerate(schedule):
+        rejection = step.illegal(kernel, facts, strict)
+        if rejection is not None:
+            position = len(print_schedule(schedule[:number])) + (2 if number else 0)
+            what = f"'{step}' is not legal: {rejection.reason}"
+            raise ScheduleError(what, print_schedule(schedule), position)
+        after = step.apply(kernel)
+        if not isinstance(step, Parallelize | Vectorize):
+            verify(after)
+            facts = analyse_restructured(after, facts)
+        kernel = after
+    return kernel, facts
+
+
+def as_run(written: Kernel, scheduled: Kernel) -> Kernel:
+    """The kernel as it was written, each loop marked with how the loops run that were made of it: `parallel` where
+    one of them does, else `vector`. They are known by the place in the user's source, which steps keep."""
+    runs: dict[Location | str, set[Run]] = {}
+    for name, loop in loops(scheduled).items():
+        if isinstance(loop, For):
+            runs.setdefault(loop.at or name, set()).add(loop.run)
+
+    def mark(stmt: Stmt) -> tuple[Stmt, ...]:
+        if not isinstance(stmt, For):
+            return (stmt,)
+        found = runs.get(stmt.at or stmt.name, set())
+        run: Run = "parallel" if "parallel" in found else "vector" if "vector" in found else "sequential"
+        return (stmt if run == stmt.run else replace(stmt, run=run),)
+
+    return replace(written, body=rewrite_body(written.body, stmt=mark))

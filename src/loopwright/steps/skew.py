@@ -1,0 +1,87 @@
+"""The step `skew`: number the iterations of an inner loop from an outer loop's variable on. Their order stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Assign, Expr, For, Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import finished, fresh, minus, names_of, plus, times, variable, with_statement
+from loopwright.steps.nest import is_inside, missing, moved, reordering, the_loop, unfit
+from loopwright.steps.step import Rejection, signed_number
+
+FACTORS = (1, 2)
+LARGEST = 64  # beyond it, tiles of the two loops would have next to nothing in common
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """Let an inner loop count from a multiple of an outer loop's variable on. Iterations that depend on neighbours of
+    an earlier sweep then only depend on smaller numbers, so that both loops can be tiled. `skew i j 2`:
+
+    for i in 0 .. n:
+        for j in 0 .. m:
+            c[i, j] = 0.0
+    ->
+    for i in 0 .. n:
+        for j.s in i * 2 .. m + i * 2:
+            c[i, j.s - i * 2] = 0.0
+    """
+
+    name: ClassVar[str] = "skew"
+    outer: str
+    inner: str
+    factor: int
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, (self.outer, self.inner))
+        if rejection is not None:
+            return rejection
+        outer, inner = the_loop(kernel, self.outer), the_loop(kernel, self.inner)
+        if not is_inside(kernel, inner, outer):
+            return Rejection(f"'{self.inner}' does not stand inside '{self.outer}'")
+        if abs(self.factor) > LARGEST:
+            return Rejection(f"a loop is skewed by at most {LARGEST}")
+        # the order stays, but the judge also sees whether the new bounds could leave the whole numbers of 64 bits
+        return unfit(kernel, (outer, inner)) or reordering(kernel, self._draft(kernel), strict, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        return finished(self._draft(kernel), kernel)
+
+    def _draft(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.inner)
+        name = fresh(f"{loop.name}.s", names_of(kernel))
+        value = Assign(loop.name, _moved(variable(name), self.outer, -self.factor))
+        lower, upper = (_moved(bound, self.outer, self.factor) for bound in (loop.lower, loop.upper))
+        new = replace(loop, name=name, lower=lower, upper=upper, body=(value, *loop.body))
+        return with_statement(kernel, loop, (new,))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (cls(outer, inner, factor) for outer, inner in _pairs(kernel) for factor in FACTORS)
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 3:
+            raise ValueError("skew OUTER INNER FACTOR")
+        return cls(words[0], words[1], signed_number(words[2], "FACTOR"))
+
+    def __str__(self) -> str:
+        return f"skew {self.outer} {self.inner} {self.factor}"
+
+
+def _moved(value: Expr, outer: str, factor: int) -> Expr:
+    """value + factor * outer."""
+    part = times(variable(outer), abs(factor))
+    return plus(value, part) if factor > 0 else minus(value, part)
+
+
+def _pairs(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    """Loops, each with the loops that stand directly in it and were not moved before: on its own it changes nothing."""
+    for name, loop in loops(kernel).items():
+        if isinstance(loop, For):
+            yield from ((name, inner.name) for inner in loop.body if isinstance(inner, For) and not moved(inner))

@@ -1,0 +1,266 @@
+"""The step `specialize`: a version of a loop nest or kernel for the calls, or the tiles, in which more is known.
+
+The forms, where LOOP is what is copied in the last two (without it: the whole kernel):
+
+specialize LOOP ... full              the stretches of all these loops are whole: full and partial tiles apart. The
+                                      condition stands around the outermost of them, and around every loop around
+                                      that one which holds nothing else, as long as the condition knows its values
+specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
+specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
+
+Strides are no part of it: the IR has no name for the stride of an argument, whose layout says all that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
+from loopwright.steps.draft import finished, least, most, with_statement
+from loopwright.steps.extent import (
+    around,
+    ends_needed,
+    ends_of,
+    loops_around,
+    marked,
+    names_assigned,
+    names_read,
+    sizes_read,
+    stretch_of,
+    used_outside,
+)
+from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, size_of, the_loop, too_large
+from loopwright.steps.step import Rejection, whole_number
+
+FULL, VALUE, DIVISIBLE = "full", "", "%"
+
+
+@dataclass(frozen=True, slots=True)
+class Specialize:
+    """Put a copy of a loop under a condition, and use the condition in it. `specialize i full`:
+
+    for i.o in 0 .. n step 8:
+        for i in i.o .. min(i.o + 8, n):
+            a[i] = 0.0
+    ->
+    for i.o in 0 .. n step 8:
+        if i.o + 8 <= n:
+            for i in i.o .. i.o + 8:
+                a[i] = 0.0
+        else:
+            for i.1 in i.o .. min(i.o + 8, n):
+                a[i.1] = 0.0
+    """
+
+    name: ClassVar[str] = "specialize"
+    names: tuple[str, ...]
+    form: str = FULL
+    number: int = 0
+    inside: str = ""
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if self.form == FULL:
+            rejection = self._no_stretches(kernel)
+        else:
+            rejection = self._no_size(kernel)
+        if rejection is not None:
+            return rejection
+        old = self._copied(kernel)
+        local = frozenset(stmt.array for stmt in statements(old) if isinstance(stmt, Allocate))
+        if (array := used_outside(kernel, old, local)) is not None:
+            return Rejection(f"'{array}' is made in what would be copied, and used outside of it")
+        if self.form != FULL and self._version(kernel) is old:
+            return Rejection(f"nothing becomes simpler where {self._words()}")
+        return marked(old) or too_large(kernel, size_of(old) + 8)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        old = self._copied(kernel)
+        both = If(self._condition(kernel), self._version(kernel), old)
+        if old is kernel.body:
+            return finished(replace(kernel, body=(both,)), kernel)
+        return finished(with_statement(kernel, old[0], (both,)), kernel)
+
+    # ---- what is copied, and under which condition
+
+    def _copied(self, kernel: Kernel) -> Body:
+        if self.form == FULL:
+            return (_placed(kernel, _outermost(kernel, self.names), self._condition(kernel)),)
+        return (the_loop(kernel, self.inside),) if self.inside else kernel.body
+
+    def _condition(self, kernel: Kernel) -> Expr:
+        if self.form == FULL:
+            tests: list[Expr] = []
+            for name in self.names:
+                loop = the_loop(kernel, name)
+                whole = stretch_of(loop)
+                assert whole is not None and isinstance(loop.step, Const)
+                op = "le" if int(loop.step.value) > 0 else "ge"
+                tests += [Compare(op, whole, end) for end in ends_of(loop) if end != whole]  # type: ignore[arg-type]
+            condition = tests[0]
+            for test in tests[1:]:
+                condition = Logical("and", condition, test)
+            return condition
+        size = _size(kernel, self.names[0])
+        assert size is not None
+        wanted = Const(self.number, size.type)
+        if self.form == DIVISIBLE:
+            return Compare("eq", Binary("mod", size, wanted), Const(0, size.type))
+        return Compare("eq", size, wanted)
+
+    def _version(self, kernel: Kernel) -> Body:
+        """The copy for where the condition holds; the same object where the condition is of no use."""
+        old = self._copied(kernel)
+        if self.form == FULL:
+            shorter = {name: stretch_of(the_loop(kernel, name)) for name in self.names}
+
+            def change(stmt: For) -> For:
+                whole = shorter.get(stmt.name)
+                return stmt if whole is None else replace(stmt, upper=whole)
+
+            return rewrite_body(old, stmt=lambda s: (change(s),) if isinstance(s, For) else (s,))
+        size = _size(kernel, self.names[0])
+        assert size is not None
+        outer = loops_around(kernel, old[0]) if self.inside else {}
+        if self.form == DIVISIBLE:
+            return _whole_stretches(old, outer, size, self.number)
+        known = Const(self.number, size.type)
+        body = rewrite_body(old, expr=lambda e: known if e == size else e)
+        return _whole_stretches(body, outer, known, 0)
+
+    # ---- refusals
+
+    def _no_stretches(self, kernel: Kernel) -> Rejection | None:
+        if (rejection := missing(kernel, self.names)) is not None:
+            return rejection
+        outermost = _outermost(kernel, self.names)
+        for name in self.names:
+            loop = the_loop(kernel, name)
+            if loop is not outermost and not is_inside(kernel, loop, outermost):
+                return Rejection(f"'{name}' is not inside '{outermost.name}'")
+            if stretch_of(loop) is None:
+                return Rejection(f"'{name}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
+            if (rejection := changes_inside(loop)) is not None:
+                return rejection
+        needed = names_in(self._condition(kernel))
+        inner = {outermost.name} | {stmt.name for stmt in statements(outermost.body) if isinstance(stmt, For)}
+        if needed & (inner | names_assigned(outermost.body)):
+            name = min(needed & (inner | names_assigned(outermost.body)))
+            return Rejection(f"the condition depends on '{name}', which is not known before '{outermost.name}'")
+        return None
+
+    def _no_size(self, kernel: Kernel) -> Rejection | None:
+        if self.inside and (rejection := missing(kernel, (self.inside,))) is not None:
+            return rejection
+        name = self.names[0]
+        size = _size(kernel, name)
+        if size is None:
+            return Rejection(f"'{name}' is no argument that is a whole number, and no size such as a.0")
+        if not size.type.minimum <= self.number <= size.type.maximum or (isinstance(size, Dim) and self.number < 0):
+            return Rejection(f"'{name}' can never be {self.number}")
+        body = self._copied(kernel)
+        if not (size in sizes_read(body) if isinstance(size, Dim) else size.name in names_read(body)):
+            return Rejection(f"nothing in it depends on '{name}'")
+        return None
+
+    def _words(self) -> str:
+        number = f"is divisible by {self.number}" if self.form == DIVISIBLE else f"is {self.number}"
+        return f"'{self.names[0]}' {number}"
+
+    # ---- choices and text
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        stretches = [
+            loop.name
+            for loop in loops(kernel).values()
+            if isinstance(loop, For) and isinstance(loop.step, Const) and loop.step.value and stretch_of(loop)
+        ]
+        steps = [cls((name,)) for name in stretches]
+        for name in stretches:
+            inner = [one for one in stretches if is_inside(kernel, the_loop(kernel, one), the_loop(kernel, name))]
+            steps += [cls((name, *inner))] if inner else []
+        sizes = {(size, int(loop.step.value)) for loop in loops(kernel).values()
+                 if isinstance(loop, For) and isinstance(loop.step, Const) and int(loop.step.value) > 1
+                 for size in (_text(end) for end in ends_of(loop)) if size}  # fmt: skip
+        steps += [cls((size,), DIVISIBLE, number) for size, number in sorted(sizes)]
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) >= 2 and words[-1] == FULL:
+            return cls(words[:-1])
+        inside = words[-1] if len(words) >= 4 and words[-2] == "in" else ""
+        rest = words[:-2] if inside else words
+        if len(rest) == 3 and rest[1] == DIVISIBLE:
+            return cls((rest[0],), DIVISIBLE, whole_number(rest[2], "NUMBER", least=2), inside)
+        if len(rest) == 2 and rest[1].removeprefix("-").isdecimal():
+            return cls((rest[0],), VALUE, int(rest[1]), inside)
+        raise ValueError("specialize LOOP ... full, specialize SIZE NUMBER [in LOOP], or SIZE % NUMBER [in LOOP]")
+
+    def __str__(self) -> str:
+        if self.form == FULL:
+            return f"specialize {' '.join(self.names)} full"
+        place = f" in {self.inside}" if self.inside else ""
+        return f"specialize {self.names[0]} {'% ' if self.form == DIVISIBLE else ''}{self.number}{place}"
+
+
+def _outermost(kernel: Kernel, names: tuple[str, ...]) -> For:
+    """The first of the loops in the text: if they are nested, all others are inside it."""
+    return next(loop for name, loop in loops(kernel).items() if name in names and isinstance(loop, For))
+
+
+def _placed(kernel: Kernel, loop: For, condition: Expr) -> For:
+    """The loop around which the condition is to stand."""
+    for outer in reversed(around(kernel, loop)):
+        known = not names_in(condition) & (names_assigned((outer,)) | {getattr(outer, "name", "")})
+        if not isinstance(outer, For) or len(outer.body) != 1 or not known:
+            break
+        loop = outer
+    return loop
+
+
+def _size(kernel: Kernel, text: str) -> Var | Dim | None:
+    for scalar in kernel.scalars:
+        if scalar.name == text and scalar.type.is_integer:
+            return Var(text, scalar.type)
+    array, _, axis = text.rpartition(".")
+    for param in kernel.arrays:
+        if param.name == array and axis.isdecimal() and int(axis) < param.rank:
+            return Dim(array, int(axis))
+    return None
+
+
+def _text(end: Expr) -> str:
+    match end:
+        case Var():
+            return end.name
+        case Dim():
+            return f"{end.array}.{end.axis}"
+    return ""
+
+
+def _whole_stretches(body: Body, outer: Mapping[str, For], size: Expr, modulus: int) -> Body:
+    """The body with the ends of loops that do not count taken off."""
+    changed = []
+    for stmt in body:
+        new = stmt
+        inner = outer
+        if isinstance(new, For):
+            if isinstance(new.step, Const) and int(new.step.value) > 0:
+                new = _with_ends(new, ends_needed(new, outer, size, modulus))
+            inner = {**outer, stmt.name: stmt} if isinstance(stmt, For) else outer
+        changed.append(with_bodies(new, tuple(_whole_stretches(one, inner, size, modulus) for one in bodies(new))))
+    return body if all(a is b for a, b in zip(body, changed, strict=True)) else tuple(changed)
+
+
+def _with_ends(loop: For, ends: tuple[Expr, ...]) -> For:
+    if not ends or len(ends) == len(ends_of(loop)):
+        return loop
+    upper = ends[0]
+    for end in ends[1:]:
+        upper = least(upper, end) if int(getattr(loop.step, "value", 1)) > 0 else most(upper, end)
+    return replace(loop, upper=upper)

@@ -1,0 +1,68 @@
+"""The step `split`: a loop in two, over stretches and inside a stretch. The order of the iterations stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Break, For, Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import finished, fresh, least, most, names_of, number, plus, variable, with_statement
+from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
+from loopwright.steps.step import Rejection, whole_number
+
+SIZES = (4, 8, 16, 32, 64, 128, 256)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Cut the iterations of a loop into stretches of a constant length; the last one may be shorter. `split i 32`:
+
+    for i in 0 .. n:
+        a[i] = 0.0
+    ->
+    for i.o in 0 .. n step 32:
+        for i in i.o .. min(i.o + 32, n):
+            a[i] = 0.0
+    """
+
+    name: ClassVar[str] = "split"
+    loop: str
+    size: int
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        rejection = missing(kernel, (self.loop,))
+        if rejection is not None:
+            return rejection
+        loop = the_loop(kernel, self.loop)
+        return changes_inside(loop) or jumps_in(loop, Break)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        outer, inner = halves(loop, self.size, fresh(f"{self.loop}.o", names_of(kernel)))
+        return finished(with_statement(kernel, loop, (replace(outer, body=(inner,)),)), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (cls(name, size) for name in loops(kernel) for size in SIZES)
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 2:
+            raise ValueError("split LOOP SIZE")
+        return cls(words[0], whole_number(words[1], "SIZE", least=2))
+
+    def __str__(self) -> str:
+        return f"split {self.loop} {self.size}"
+
+
+def halves(loop: For, size: int, outer_name: str) -> tuple[For, For]:
+    """The loop over stretches (its body is the whole loop's) and the loop inside one."""
+    stretch = step_of(loop) * size
+    outer = replace(loop, name=outer_name, step=number(stretch), run="sequential")
+    start = variable(outer_name)
+    end = plus(start, stretch)
+    nearer = least(end, loop.upper) if stretch > 0 else most(end, loop.upper)
+    return outer, replace(loop, lower=start, upper=nearer)

@@ -1,0 +1,86 @@
+"""The step `tile`: cut the iterations of a perfect nest into blocks, and run block after block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.scan import Stop
+from loopwright.ir.nodes import For, Kernel
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, reordering, unfit
+from loopwright.steps.reorder import bands
+from loopwright.steps.step import Rejection, whole_number
+
+SIZES = (16, 32, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Run a perfect nest in blocks, so that what a block touches stays in the cache. `tile i 32 j 8`:
+
+    for i in 0 .. n:
+        for j in 0 .. m:
+            c[i, j] = 0.0
+    ->
+    for i.o in 0 .. n step 32:
+        for j.o in 0 .. m step 8:
+            for i in i.o .. min(i.o + 32, n):
+                for j in j.o .. min(j.o + 8, m):
+                    c[i, j] = 0.0
+    """
+
+    name: ClassVar[str] = "tile"
+    sizes: tuple[tuple[str, int], ...]
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        names = tuple(name for name, _ in self.sizes)
+        rejection = missing(kernel, names)
+        if rejection is not None:
+            return rejection
+        band = band_of(kernel, names)
+        if isinstance(band, Rejection):
+            return band
+        if tuple(loop.name for loop in band) != names:
+            return Rejection(f"the nest is {' '.join(loop.name for loop in band)}, from outside to inside")
+        if (rejection := unfit(kernel, band)) is not None:
+            return rejection
+        for loop in band:
+            if (rejection := changes_inside(loop)) is not None:
+                return rejection
+        changed = self._loops(kernel, band)
+        return changed if isinstance(changed, Rejection) else reordering(kernel, self._draft(kernel), strict, facts)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        return finished(self._draft(kernel), kernel)
+
+    def _loops(self, kernel: Kernel, band: tuple[For, ...]) -> tuple[For, ...] | Rejection:
+        taken = names_of(kernel)
+        tiles = [Stop(fresh(f"{name}.o", taken), name, size) for name, size in self.sizes]
+        return in_order(kernel, band, [*tiles, *(Stop(name, name) for name, _ in self.sizes)])
+
+    def _draft(self, kernel: Kernel) -> Kernel:
+        band = band_of(kernel, [name for name, _ in self.sizes])
+        assert not isinstance(band, Rejection)
+        changed = self._loops(kernel, band)
+        assert not isinstance(changed, Rejection)
+        return with_statement(kernel, band[0], (nested(changed, band[-1].body),))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        found: list[Self] = []
+        for band in bands(kernel):
+            steps = (cls(tuple((loop.name, size) for loop in band)) for size in SIZES)
+            found += [step for step in steps if step.illegal(kernel, facts, strict) is None]
+        return tuple(found)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) < 2 or len(words) % 2:
+            raise ValueError("tile LOOP SIZE LOOP SIZE ..., from outside to inside")
+        pairs = zip(words[::2], words[1::2], strict=True)
+        return cls(tuple((name, whole_number(size, "SIZE", least=2)) for name, size in pairs))
+
+    def __str__(self) -> str:
+        return f"tile {' '.join(f'{name} {size}' for name, size in self.sizes)}"

@@ -1,0 +1,61 @@
+"""The step `vectorize`: run neighbouring iterations of an innermost loop in the lanes of vector registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import For, Kernel, Stmt, While
+from loopwright.ir.walk import loops, rewrite_body, statements
+from loopwright.steps.step import Rejection, order_needed
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorize:
+    """Tell the compiler that an innermost loop's iterations need no order, reductions included. `vectorize i`:
+
+    for i in 0 .. n:
+        a[i] = 0.0
+    ->
+    for i in 0 .. n vector:
+        a[i] = 0.0
+    """
+
+    name: ClassVar[str] = "vectorize"
+    loop: str
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        loop = loops(kernel).get(self.loop)
+        if loop is None:
+            return Rejection(f"there is no loop '{self.loop}'")
+        if not isinstance(loop, For):
+            return Rejection(f"'{self.loop}' is a while loop")
+        if any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
+            return Rejection(f"'{self.loop}' is not an innermost loop")
+        found = facts.loops[self.loop]
+        if any(reduction.kind == "scatter" for reduction in found.reductions):
+            return Rejection("lanes may write the same element of the scatter reduction")
+        return order_needed(found, asserted=False, strict=strict)
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
+            if isinstance(stmt, For) and stmt.name == self.loop:
+                return (replace(stmt, run="vector"),)
+            return (stmt,)
+
+        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (cls(name) for name in loops(kernel))
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 1:
+            raise ValueError("vectorize LOOP")
+        return cls(words[0])
+
+    def __str__(self) -> str:
+        return f"vectorize {self.loop}"

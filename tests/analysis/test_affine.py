@@ -1,0 +1,97 @@
+"""Linear forms and the ranges of what they stand for."""
+
+from __future__ import annotations
+
+from loopwright.analysis.affine import (
+    MAX_COEFFICIENT,
+    SymbolTable,
+    closure,
+    combine,
+    conjunction,
+    constant,
+    disjunction,
+    of_symbol,
+    relate,
+    scale,
+)
+from loopwright.ir.types import INT8, INT32, INT64
+
+
+def test_forms_add_up_and_forget_what_cancels() -> None:
+    table = SymbolTable()
+    n, m = (of_symbol(table.argument("scalar", k, 0, INT64)) for k in range(2))
+    form = combine(scale(n, 2), combine(m, constant(3)), -1)
+    assert form.text() == "(2*v0 + -1*v1 + -3)"
+    assert combine(form, scale(form, -1)) == constant(0)
+    assert combine(form, n, -2).symbols == m.symbols
+
+
+def test_a_size_may_need_no_limit() -> None:
+    table = SymbolTable()
+    size = of_symbol(table.argument("size", 0, 0, INT64))
+    assert table.fits(combine(size, constant(-1)), INT64.minimum, INT64.maximum)
+    assert table.demands == {}
+    assert table.fits(combine(size, constant(1)), INT64.minimum, INT64.maximum)
+    assert list(table.demands.values()) == [1]
+
+
+def test_products_demand_smaller_arguments() -> None:
+    table = SymbolTable()
+    n, m, k = (table.argument("scalar", position, 0, INT64) for position in range(3))
+    assert table.fits(of_symbol(table.product((n, m))), INT64.minimum, INT64.maximum)
+    assert table.demands == {n: 2, m: 2}
+    assert table.fits(of_symbol(table.product((n, m, k))), INT64.minimum, INT64.maximum)
+    assert table.demands == {n: 3, m: 3, k: 3}
+
+
+def test_narrow_arithmetic_does_not_fit() -> None:
+    table = SymbolTable()
+    small = of_symbol(table.argument("scalar", 0, 0, INT8))
+    assert not table.fits(combine(small, constant(1)), INT8.minimum, INT8.maximum)
+    assert table.fits(combine(small, constant(1)), INT32.minimum, INT32.maximum)
+    assert table.demands == {}
+
+
+def test_large_coefficients_are_no_forms() -> None:
+    table = SymbolTable()
+    small = of_symbol(table.argument("scalar", 0, 0, INT8))
+    assert table.fits(scale(small, MAX_COEFFICIENT), INT64.minimum, INT64.maximum)
+    assert not table.fits(scale(small, MAX_COEFFICIENT + 1), INT64.minimum, INT64.maximum)
+    assert not table.fits(constant(2**50), INT64.minimum, INT64.maximum)
+
+
+def test_a_loop_variable_is_between_its_bounds() -> None:
+    table = SymbolTable()
+    n = of_symbol(table.argument("scalar", 0, 0, INT8))
+    up = table.loop(("i",), constant(2), n, 1)
+    down = table.loop(("j",), n, constant(-1), -1)
+    either = table.loop(("k",), constant(0), n, 0)
+    assert (up.intervals[0], down.intervals[0], either.intervals[0]) == ((2, 126), (0, 127), (-128, 127))
+    assert up.roots == frozenset(n.symbols)
+
+
+def test_one_key_is_one_symbol() -> None:
+    table = SymbolTable()
+    n = of_symbol(table.argument("scalar", 0, 0, INT64))
+    first = table.opaque(("load", n), [n], (0, 255), ("i",), True)
+    assert table.opaque(("load", n), [n], (0, 255), ("i",), True) is first
+    assert table.opaque(("load", constant(1)), [], (0, 255), ("i",), True) is not first
+    assert first.birth == ("i",)
+    assert first.rule == f"{first.name} >= 0 and {first.name} <= 255"
+    assert first.data and first.loads and first.loose
+
+
+def test_the_closure_holds_what_rules_use() -> None:
+    table = SymbolTable()
+    n = table.argument("scalar", 0, 0, INT64)
+    half = table.defined("half", (n,), "2*@ <= v0 and v0 <= 2*@ + 1", [(0, 9)] * 4)
+    assert closure([half]) == (n, half)
+    assert not half.loose
+
+
+def test_formulas_join() -> None:
+    n = of_symbol(SymbolTable().argument("scalar", 0, 0, INT64))
+    a, b = relate(n, ">", constant(1)), relate(n, "<", constant(9))
+    assert conjunction((a, b)).text == "((v0) > (1) and (v0) < (9))"
+    assert disjunction((a, b)).symbols == n.symbols
+    assert (conjunction(()).text, disjunction(()).text) == ("true", "false")

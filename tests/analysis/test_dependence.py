@@ -1,0 +1,104 @@
+"""Which accesses meet in different iterations, in which order and how far apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.small import kernel
+from loopwright.analysis.bounds import prove
+from loopwright.analysis.dependence import Elements, Meeting, apart, carried, meetings
+from loopwright.analysis.trace import trace
+
+HEAD = (
+    'def f(a: "float64[1]", b: "float64[2]", x: "int64[1]", y: "int32[1]", n: "int64", m: "int64", k: "int64"):\n'
+)  # fmt: skip
+
+
+def meet(text: str, array: str = "a", loop: str = "i") -> list[Meeting]:
+    found = kernel(HEAD + "".join(f"    {line}\n" for line in text.strip().split("\n")))
+    notes = trace(found)
+    elements = Elements(prove(found, notes))
+    accesses = [access for access in notes.accesses if access.array == array and loop in access.stack]
+    result = meetings(elements, notes.loops[loop], accesses)
+    assert carried(elements, notes.loops[loop], accesses) == bool(result)
+    return result
+
+
+MEETINGS = {
+    "for i in range(1, n):\n    a[i] = a[i - 1]": ("RAW", 1, True),
+    "for i in range(n - 1):\n    a[i] = a[i + 1]": ("WAR", 1, True),
+    "for i in range(n, 0, -1):\n    a[i] = a[i - 1]": ("WAR", 1, True),
+    "for i in range(n - 2, -1, -1):\n    a[i] = a[i + 1]": ("RAW", 1, True),
+    "for i in range(0, n, 2):\n    a[i + 4] = a[i]": ("RAW", 2, True),
+    "for i in range(n):\n    a[m] = 1.0": ("WAW", None, True),
+    "for i in range(n):\n    a[i % 4] = 1.0": ("WAW", None, True),
+    "for i in range(n):\n    a[x[i]] = 1.0": ("WAW", None, False),
+    "for i in range(n):\n    if x[i] > 0:\n        a[0] = 1.0": ("WAW", None, False),
+    "for i in range(n):\n    if x[i] > 0:\n        continue\n    a[0] = 1.0": ("WAW", None, False),
+    "for i in range(n):\n    a[i * m] = a[i * k]": ("RAW", None, False),
+    "for i in range(n):\n    a[i // 2] = 1.0": ("WAW", 1, True),
+    "for i in range(5, n):\n    a[i] = a[i - 5]": ("RAW", 5, True),
+}
+
+
+@pytest.mark.parametrize("text", MEETINGS)
+def test_first_meeting(text: str) -> None:
+    first = meet(text)[0]
+    assert (first.kind, first.distance, first.certain) == MEETINGS[text]
+
+
+NONE = [
+    "for i in range(n):\n    a[i] = a[i] + 1.0",
+    "for i in range(n):\n    a[2 * i] = a[2 * i + 1]",
+    "for i in range(0, n, 2):\n    a[i] = a[i + 1]",
+    "for i in range(n):\n    a[i] = a[i + n]",
+    "for i in range(n):\n    for j in range(m):\n        a[i * m + j] = a[i * m + j] + 1.0",
+    "for i in range(5):\n    a[i] = a[i + 5]",
+    "for i in range(n):\n    if i == 3:\n        a[0] = 1.0",
+]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_no_meeting(text: str) -> None:
+    assert meet(text) == []
+
+
+def test_the_inner_loop_may_carry_what_the_outer_does_not() -> None:
+    text = "for i in range(n):\n    for j in range(1, m):\n        b[i, j] = b[i, j - 1]"
+    assert meet(text, "b", "i") == []
+    (only,) = meet(text, "b", "j")
+    assert (only.kind, only.distance) == ("RAW", 1)
+
+
+def test_an_index_from_the_end_meets_one_from_the_start() -> None:
+    (first, *_) = meet("for i in range(n):\n    a[i] = a[-1]")
+    assert first.certain
+    (first, *_) = meet("for i in range(n):\n    a[i] = a[i - 1]")
+    assert {meeting.distance for meeting in meet("for i in range(n):\n    a[i] = a[i - 1]")} >= {1}
+
+
+def test_least_distance() -> None:
+    assert [meeting.least for meeting in meet("for i in range(n):\n    a[i % 4] = 1.0")] == [4]
+
+
+def test_a_chance_meeting_is_not_certain() -> None:
+    text = "for j in range(n):\n    s = y[j]\n    for i in range(m):\n        a[i] = a[i + int64(s)]"
+    assert not meet(text)[0].certain
+    text = "for j in range(n):\n    s = x[j]\n    for i in range(m):\n        a[s] = 1.0"
+    assert meet(text)[0].certain
+    text = "for j in range(n):\n    for i in range(x[j], x[j + 1]):\n        a[i] = a[i + 1]"
+    assert meet(text)[0].certain
+
+
+def test_groups_apart() -> None:
+    found = kernel(HEAD + "    for i in range(n):\n        for j in range(i):\n            b[i, i] = b[i, j]\n")
+    notes = trace(found)
+    elements = Elements(prove(found, notes))
+    read, write = notes.accesses
+    assert apart(elements, notes.loops["j"], [write], [read])
+    assert not apart(elements, notes.loops["j"], [write], [write])
+
+
+def test_the_nearest_meeting_comes_first() -> None:
+    found = meet("for i in range(9, n):\n    for j in range(4, i):\n        a[i] = a[j - 3] + a[j]")
+    assert [meeting.least for meeting in found if meeting.kind == "RAW"][:2] == [1, 4]

@@ -1,0 +1,63 @@
+"""Arrays laid out by hand are read by their digits, where the digits are within their radices."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.small import kernel
+from loopwright.analysis.analyse import analyse
+
+HEAD = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", m: "int64", l: "int64", w: "int64", x: "int64[1]"):\n'
+
+
+def verdicts(text: str) -> dict[str, str]:
+    facts = analyse(kernel(HEAD + "".join(f"    {line}\n" for line in text.strip().split("\n"))))
+    return {name: loop.verdict for name, loop in facts.loops.items()}
+
+
+ALL_PARALLEL = [
+    "for i in range(n):\n    for j in range(m):\n        a[i * m + j] = b[i * m + j]",
+    "for i in range(n):\n    for j in range(m):\n        a[j + m * i] = b[j * n + i]",
+    "for i in range(n):\n    for j in range(m):\n        a[i * w + j] = b[i]",
+    "for i in range(1, n):\n    for j in range(1, m):\n        a[i * m + j] = b[(i - 1) * m + j - 1]",
+    "for i in range(n):\n    for j in range(m):\n        a[i * m + m - 1 - j] = 1.0",
+    "for i in range(n):\n    for j in range(m):\n        for k in range(l):\n            a[(i * m + j) * l + k] = 1.0",
+    "for i in range(n):\n  for j in range(m):\n    for k in range(l):\n      a[i * m * l + j * l + k] = 1.0",
+    "for i in range(n):\n    a[i * w] = b[i]",
+    "for i in range(n):\n    a[i * n + i] = 1.0",
+    "for i in range(n):\n    for j in range(n + 1):\n        a[i * (n + 1) + j] = 1.0",
+    "for i in range(n):\n    for j in range(2 * m):\n        a[i * (2 * m) + j] = 1.0",
+    "for i in range(n):\n    for j in range(len(b)):\n        a[i * len(b) + j] = b[j]",
+]
+
+
+@pytest.mark.parametrize("text", ALL_PARALLEL)
+def test_parallel(text: str) -> None:
+    assert set(verdicts(text).values()) == {"parallel"}
+
+
+NOT_OUTER = {
+    "the rows overlap": "for i in range(n):\n    for j in range(m + 1):\n        a[i * m + j] = 1.0",
+    "a row reads the next": "for i in range(n - 1):\n    for j in range(m):\n        a[i * m + j] = a[(i + 1) * m + j]",
+    "a row reads another": "for i in range(n):\n    for j in range(1, m):\n        a[i * m + j] = a[i * m + j - m]",
+    "two widths": "for i in range(n):\n    for j in range(m):\n        a[i * m + j] = a[i * w + j]",
+    "the digit is data": "for i in range(n):\n    for j in range(m):\n        a[i * m + x[j]] = 1.0",
+    "a product of variables": "for i in range(n):\n    for j in range(m):\n        a[i * j] = 1.0",
+}
+
+
+@pytest.mark.parametrize("why", NOT_OUTER)
+def test_not_parallel(why: str) -> None:
+    assert verdicts(NOT_OUTER[why])["i"] in ("sequential", "undecided")
+
+
+def test_a_flat_loop_beside_it_does_not_matter() -> None:
+    text = (
+        "for k in range(n * m):\n    a[k] = 0.0\nfor i in range(n):\n    for j in range(m):\n        a[i * m + j] = 1.0"
+    )
+    assert set(verdicts(text).values()) == {"parallel"}
+
+
+def test_distances_are_along_the_digits() -> None:
+    text = "for i in range(n):\n    for j in range(1, m):\n        a[i * m + j] = a[i * m + j - 1]"
+    assert verdicts(text) == {"i": "parallel", "j": "sequential"}

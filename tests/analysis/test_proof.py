@@ -1,0 +1,66 @@
+"""Conditions are adopted one by one, where they leave the loops room."""
+
+from __future__ import annotations
+
+from analysis.small import kernel
+from loopwright.analysis.affine import constant, relate
+from loopwright.analysis.proof import MOST_PIECES, Proof, adopt, context_of, guardable, room_of
+from loopwright.analysis.trace import Access, trace
+
+TEXT = """
+def f(a: "float64[1]", n: "int64", q: "int8"):
+    for i in range(n):
+        for j in range(3):
+            a[i] = 1.0
+"""
+
+
+def place() -> tuple[Proof, Access]:
+    notes = trace(kernel(TEXT))
+    return Proof(notes, {"v1": "n", "s0_0": "len(a)", "v2": "q"}), notes.accesses[0]
+
+
+def test_a_condition_is_put_in_words_and_kept() -> None:
+    proof, access = place()
+    outside = (relate(access.index[0], ">=", access.sizes[0]),)
+    assert adopt(proof, access.stack, access.where, outside) == "len(a) >= n"
+    assert proof.relied == {"i"}
+    assert adopt(proof, access.stack, access.where, (relate(access.index[0], "<", constant(0)),)) == ""
+
+
+def test_what_leaves_no_room_is_refused_and_changes_nothing() -> None:
+    proof, access = place()
+    before = proof.allowed
+    assert adopt(proof, access.stack, access.where, (relate(access.index[0], ">=", constant(2)),)) is None
+    assert proof.allowed is before
+    assert adopt(proof, access.stack, access.where, (relate(access.index[0], ">=", constant(9)),)) == "n <= 9"
+
+
+def test_two_conditions_must_leave_room_together() -> None:
+    proof, access = place()
+    assert adopt(proof, access.stack, access.where, (relate(access.index[0], ">=", constant(9)),)) == "n <= 9"
+    far = (relate(access.sizes[0], ">=", constant(1)), relate(access.sizes[0], "<=", constant(0)))
+    assert adopt(proof, access.stack, access.where, far) is None
+
+
+def test_room_is_several_iterations_where_there_can_be_several() -> None:
+    proof, access = place()
+    assert str(room_of(proof, ("i", "j")).project_out_all_params()) == str(room_of(proof, ()).project_out_all_params())
+    assert room_of(proof, ("i", "j")).is_equal(room_of(proof, ("i",)))
+    assert room_of(proof, ("i",)).is_subset(guardable(access.where))
+
+
+def test_the_context_knows_sizes_and_types() -> None:
+    proof, _ = place()
+    assert str(context_of(proof.notes)) == "[s0_0, v1, v2] -> {  : s0_0 >= 0 and -128 <= v2 <= 127 }"
+
+
+def test_a_guard_of_many_choices_is_cut() -> None:
+    text = 'def f(a: "float64[1]", b: "float64[1]", c: "float64[1]", n: "int64"):\n    for i in range(n):\n'
+    text += "".join(f"        {name}[i % {number}] = 1.0\n" for name, number in zip("abc", (5, 6, 7), strict=True))
+    notes = trace(kernel(text))
+    proof = Proof(notes, {"v3": "n", "s0_0": "a", "s1_0": "b", "s2_0": "c"})
+    for access in notes.accesses:
+        outside = (relate(access.index[0], "<", constant(0)), relate(access.index[0], ">=", access.sizes[0]))
+        assert adopt(proof, access.stack, access.where, outside) is not None
+    assert proof.allowed.n_basic_set() <= MOST_PIECES

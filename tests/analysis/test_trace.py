@@ -1,0 +1,114 @@
+"""The notes of one walk: what holds at a place, and whether it is surely reached."""
+
+from __future__ import annotations
+
+from analysis.small import kernel
+from loopwright.analysis.trace import Access, Trace, escapes, trace
+from loopwright.ir.nodes import Break, Return
+
+HEAD = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", flag: "bool"):\n'
+
+
+def notes(*lines: str) -> Trace:
+    return trace(kernel(HEAD + "".join(f"    {line}\n" for line in lines)))
+
+
+def last(*lines: str) -> Access:
+    return notes(*lines).accesses[-1]
+
+
+def conditions(access: Access) -> list[str]:
+    return [formula.text for formula in access.where]
+
+
+def test_a_loop_bounds_its_variable() -> None:
+    assert conditions(last("for i in range(1, n, 2):", "    a[i] = 1.0")) == [
+        "(i4) >= (1)", "(i4) < (v2)", "(i4 + -1) mod 2 = 0",
+    ]  # fmt: skip
+    assert conditions(last("for i in range(n, 0, -1):", "    a[i] = 1.0")) == ["(i4) <= (v2)", "(i4) > (0)"]
+
+
+def test_a_minimum_as_a_bound_is_two_bounds() -> None:
+    where = conditions(last("for i in range(0, min(n, len(a))):", "    a[i] = 1.0"))
+    assert len(where) == 3 and not any(" or " in text for text in where)
+
+
+def test_branches_stand_under_their_conditions() -> None:
+    then, otherwise = notes("if n > 3:", "    a[0] = 1.0", "else:", "    a[1] = 1.0").accesses
+    assert conditions(then) == ["(v2) > (3)"]
+    assert conditions(otherwise) == ["(v2) <= (3)"]
+    assert then.exact and otherwise.exact
+
+
+def test_what_follows_a_branch_that_leaves_is_narrowed() -> None:
+    after = last("for i in range(n):", "    if i == 0:", "        continue", "    a[i] = 1.0")
+    assert conditions(after)[-1] == "(i4) != (0)"
+    assert after.exact and after.sure
+
+
+def test_a_deeper_jump_only_makes_things_unsure() -> None:
+    after = last(
+        "for i in range(n):", "    if i > 0:", "        if b[i] > 0.0:", "            continue", "    a[i] = 1.0"
+    )
+    assert len(after.where) == 2
+    assert not after.exact
+
+
+def test_unknown_conditions_are_left_out() -> None:
+    access = last("for i in range(n):", "    if a[i] > 0.0 and i > 2:", "        b[i] = 1.0")
+    assert conditions(access)[-1] == "(i4) > (2)"
+    assert not access.exact
+
+
+def test_lazy_operands_stand_under_conditions() -> None:
+    load = notes("for i in range(n):", "    b[i] = a[i - 1] if i > 0 else 0.0").accesses[0]
+    assert conditions(load)[-1] == "(i4) > (0)"
+    load = notes("for i in range(n):", "    if i > 0 and a[i - 1] > 0.0:", "        b[i] = 1.0").accesses[0]
+    assert conditions(load)[-1] == "(i4) > (0)"
+    load = notes("for i in range(n):", "    if i == 0 or a[i - 1] > 0.0:", "        b[i] = 1.0").accesses[0]
+    assert conditions(load)[-1] == "(i4) != (0)"
+
+
+def test_a_break_makes_the_whole_loop_unsure() -> None:
+    first, second = notes(
+        "for i in range(n):", "    b[i] = 1.0", "    if flag:", "        break", "a[0] = 1.0"
+    ).accesses  # fmt: skip
+    assert not first.exact and not first.sure
+    assert second.exact
+
+
+def test_a_return_makes_the_rest_unsure() -> None:
+    access = last("for i in range(n):", "    if flag:", "        return", "a[0] = 1.0")
+    assert not access.exact and not access.sure
+
+
+def test_a_check_before_makes_a_place_unsure() -> None:
+    assert last("a[0] = 1.0").sure
+    assert not last("k = checked(n // 2, n > 0)", "a[0] = 1.0").sure
+    looped = notes("for i in range(n):", "    a[i] = 1.0", "    k = checked(n // 2, n > i)").accesses[0]
+    assert not looped.sure
+
+
+def test_a_while_loop_is_walked_once_and_never_sure() -> None:
+    found = notes("k = 0", "while a[k] > 0.0:", "    b[k] = 1.0", "    k = k + 1")
+    assert [access.stack for access in found.accesses] == [("while1",), ("while1",)]
+    assert not any(access.exact for access in found.accesses[1:])
+
+
+def test_blocks_end_narrowing() -> None:
+    inside, after = notes(
+        "with done:", "    if n > 3:", "        leave(done)", "    a[0] = 1.0", "b[0] = 1.0"
+    ).accesses  # fmt: skip
+    assert conditions(inside) == ["(v2) <= (3)"]
+    assert conditions(after) == [] and after.exact
+
+
+def test_escapes() -> None:
+    body = kernel(HEAD + "    for i in range(n):\n        if flag:\n            break\n        return\n").body
+    assert [type(jump) for jump in escapes(body[0])] == [Return]
+    assert [type(jump) for jump in escapes(body[0].body[0])] == [Break]  # type: ignore[union-attr]
+
+
+def test_local_sizes_are_forms() -> None:
+    access = last("t = zeros(n + 1)", "t[0] = 1.0")
+    assert access.sizes[0].text() == "(v2 + 1)"

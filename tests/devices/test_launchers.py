@@ -1,0 +1,265 @@
+"""`Entry`, the same tests for the C extension and for ctypes, with programs written by hand."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+import weakref
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from devices.handmade import ADD, FAIL, HEADER, NOTHING, config_in, executable
+from loopwright.devices import by_ctypes
+from loopwright.devices.base import ARGUMENT, FRESH, NUMPY_SCALAR, PYTHON_SCALAR
+from loopwright.devices.launcher import load_launcher
+from loopwright.errors import BoundsError
+from loopwright.ir.types import ALL
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    return config_in(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module", params=["extension", "ctypes"])
+def launcher(request, config):
+    if request.param == "ctypes":
+        return by_ctypes
+    loaded = load_launcher(config)
+    assert loaded.kind == "extension", loaded.reason
+    return loaded.launcher
+
+
+@pytest.fixture
+def entry(launcher, config):
+    """entry(text, **changes) -> Entry."""
+
+    def make(text: str, guard: bool = False, **changes):
+        code = executable(text, config, guard=guard)
+        return launcher.Entry(
+            **{
+                "entry": code.entry,
+                "guard": code.guard,
+                "threads": 3,
+                "parallel": False,
+                "returns": 0,
+                "values": (),
+                "constants": (),
+                "fresh": None,
+                "fail": code.failure,
+                "guard_failed": lambda arguments, originals: ("guard", arguments, originals),
+                "payload": code,
+            }
+            | changes
+        )
+
+    return make
+
+
+def test_arrays_and_scalars_arrive(entry):
+    add = entry(ADD)
+    a = np.arange(6.0)
+    assert add.run((a, 10)) is None
+    assert add.run((a[::-2], 5)) is None
+    assert a.tolist() == [10, 16, 12, 18, 14, 20]
+
+
+def test_an_array_without_axes_and_an_empty_one(entry):
+    put = entry("int run(const lw_call *call) { *(double *)call->data[0] = call->scalars[1].d; return 0; }")
+    a = np.zeros(())
+    put.run((a, 2.5))
+    assert a == 2.5
+    add = entry(ADD)
+    assert add.run((np.zeros(0), 1)) is None
+
+
+def test_all_axes_arrive(entry):
+    text = """
+    int run(const lw_call *call) {
+      call->returned[0].i = 0;
+      for (int k = 0; k < 3; k++)
+        call->returned[0].i = call->returned[0].i * 1000 + call->shape[1][k] * 100 + call->strides[1][k];
+      return 0;
+    }"""
+    shape = entry(text, returns=1, values=((PYTHON_SCALAR + ALL.index(INT64), 0),))
+    cube = np.zeros((2, 3, 4), np.int8)
+    assert shape.run((1, cube)) == 212304401
+
+
+INT64 = next(one for one in ALL if one.name == "int64")
+EXTREMES = {
+    "bool": [False, True],
+    "float32": [-0.0, 1.5, np.inf, -1e30],
+    "float64": [-0.0, 1.5, np.inf, 1e300],
+    **{one.name: [one.minimum, one.maximum, 1] for one in ALL if one.is_integer},
+}
+
+
+@pytest.mark.parametrize("scalar", ALL, ids=str)
+def test_scalars_go_there_and_back(entry, scalar):
+    echo = "int run(const lw_call *call) { call->returned[0] = call->scalars[0]; return 0; }"
+    for code, kind in ((PYTHON_SCALAR, None), (NUMPY_SCALAR, scalar.dtype.type)):
+        back = entry(echo, returns=1, values=((code + ALL.index(scalar), 0),))
+        for value in EXTREMES[scalar.name]:
+            strong = scalar.dtype.type(value)
+            found = back.run((strong,))
+            assert type(found) is (kind or type(strong.item()))
+            assert repr(found) == repr(strong if kind else strong.item())
+    if scalar.name in ("bool", "int64", "float64"):  # the types that a Python scalar arrives as
+        for value in EXTREMES[scalar.name]:
+            assert repr(back.run((value,))) == repr(scalar.dtype.type(value))
+
+
+def test_slots_are_read_as_extended_to_64_bits(entry):
+    text = "int run(const lw_call *call) { call->returned[0].i = -1; return 0; }"
+    for scalar in ALL:
+        if scalar.is_integer:
+            found = entry(text, returns=1, values=((NUMPY_SCALAR + ALL.index(scalar), 0),)).run(())
+            assert found == (scalar.maximum if scalar.kind == "uint" else -1)
+
+
+def test_a_numpy_scalar_of_a_subclass(entry):
+    class Metres(np.float64):
+        pass
+
+    text = "int run(const lw_call *call) { call->returned[0] = call->scalars[0]; return 0; }"
+    assert entry(text, returns=1, values=((PYTHON_SCALAR + 10, 0),)).run((Metres(2.5),)) == 2.5
+
+
+def test_an_int_that_does_not_fit(entry):
+    with pytest.raises(OverflowError):
+        entry(NOTHING).run((2**63,))
+
+
+def test_constants_are_passed_over(entry):
+    assert entry(NOTHING).run((None, "text", (1, 2))) is None
+
+
+def test_results_are_allocated_filled_and_returned(entry):
+    text = """
+    int run(const lw_call *call) {
+      double *fresh = (double *)call->data[2];
+      for (int64_t i = 0; i < call->shape[2][0]; i++) fresh[i] += (double)i;
+      call->returned[0].i = call->strides[3][0];
+      return 0;
+    }"""
+
+    def fresh(arguments):
+        return np.full(len(arguments[0]), 10.0), np.zeros((2, 2), np.int16)
+
+    values = ((FRESH, 0), (ARGUMENT, 1), (PYTHON_SCALAR + 4, 0), (FRESH, 1))
+    make = entry(text, returns=2, values=values, fresh=fresh)
+    marker = (1, 2)
+    found = make.run((np.zeros(3), marker))
+    assert found[0].tolist() == [10, 11, 12]
+    assert found[1] is marker
+    assert found[2] == 4
+    assert found[3].shape == (2, 2)
+    assert make.run((np.zeros(1), None), (np.zeros(1), "original"))[1] == "original"
+
+
+def test_an_error_while_allocating_comes_out(entry):
+    def fresh(arguments):
+        raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        entry(NOTHING, fresh=fresh).run((1,))
+
+
+def test_an_empty_tuple_is_returned_as_one(entry):
+    assert entry(NOTHING, returns=2).run(()) == ()
+
+
+def test_a_guard_that_is_false_leaves_the_arrays_alone(entry):
+    add = entry(ADD, guard=True)
+    small, large = np.zeros(3), np.zeros(100)
+    assert add.run((small, 1)) is None
+    arguments, originals = (large, 1), ("what", "the caller wrote")
+    assert add.run(arguments, originals) == ("guard", arguments, originals)
+    assert not large.any()
+    assert small.all()
+    assert add.calls == 1
+
+
+def test_failures_become_the_errors_of_their_sites(entry):
+    fail = entry(FAIL)
+    with pytest.raises(BoundsError) as caught:
+        fail.run((0,))
+    error = caught.value
+    assert (error.array, error.axis, error.index, error.size, error.before_run) == ("a", 1, -7, 5, False)
+    with pytest.raises(ZeroDivisionError):
+        fail.run((1,))
+    assert fail.calls == 2
+
+
+def test_times_are_kept(entry):
+    add = entry(ADD)
+    assert (add.calls, add.total_ns, add.min_ns, add.last_ns) == (0, 0, 0, 0)
+    for _ in range(3):
+        add.run((np.zeros(5), 1))
+    assert add.calls == 3
+    assert 0 < add.min_ns <= add.last_ns <= add.total_ns
+    assert add.threads == 3
+
+
+def test_the_loop_runs_without_the_gil(entry):
+    """The loop waits for another Python thread to write into its array: with the GIL held it would wait in vain."""
+    text = """
+    #include <time.h>
+    int run(const lw_call *call) {
+      volatile int64_t *a = (volatile int64_t *)call->data[0];
+      struct timespec nap = {0, 1000000};
+      a[0] = 1;
+      for (int64_t k = 0; k < 10000 && !a[1]; k++) nanosleep(&nap, 0);
+      call->returned[0].i = a[1];
+      return 0;
+    }"""
+    a = np.zeros(2, np.int64)
+
+    def answer() -> None:
+        while not a[0]:
+            pass
+        a[1] = 5
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    found = entry(text, returns=1, values=((PYTHON_SCALAR + ALL.index(INT64), 0),)).run((a,))
+    assert found == 5
+    thread.join()
+
+
+def test_many_arguments(entry):
+    text = """
+    int run(const lw_call *call) {
+      call->returned[0].i = 0;
+      for (int k = 0; k < 200; k++) call->returned[0].i += ((int64_t *)call->data[k])[0] * call->shape[k][3];
+      return 0;
+    }"""
+    arrays = tuple(np.full((1, 1, 1, 1), k) for k in range(200))
+    total = entry(text, returns=1, values=((PYTHON_SCALAR + 4, 0),)).run(arrays)
+    assert total == sum(range(200))
+
+
+def test_nothing_leaks(entry):
+    """An Entry in a cycle with what owns it goes away with it."""
+
+    class Owner:
+        pass
+
+    owner = Owner()
+    owner.entry = entry(NOTHING, guard_failed=lambda arguments, originals, owner=owner: None)
+    owner.entry.run(())
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_structs_are_those_of_the_header():
+    text = resources.files("loopwright.devices").joinpath("launcher_entry.c").read_text()
+    for pattern in (r"typedef union \{[^}]*\} lw_slot;", r"typedef struct \{[^}]*\} lw_(?:failure|call);"):
+        ours, wanted = re.findall(pattern, text), re.findall(pattern, HEADER)
+        assert ours == wanted != []

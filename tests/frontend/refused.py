@@ -1,0 +1,415 @@
+"""One small function for each thing outside the language, by topic; the arguments of its call are in the comment."""
+
+from __future__ import annotations
+
+STATEMENTS = """
+assert                def f(a):
+                          assert a[0] > 0, "positive"
+raise                 def f(a):
+                          if a[0] < 0:
+                              raise ValueError(a[0])
+try                   def f(a):
+                          try:
+                              a[0] = 1
+                          except IndexError:
+                              pass
+with                  def f(a):
+                          with open("x") as file:
+                              a[0] = 1
+import                def f(a):
+                          import math
+                          a[0] = math.pi
+from import           def f(a):
+                          from math import pi
+                          a[0] = pi
+global                def f(a):
+                          global counter
+                          counter = 1
+nonlocal              def f(a):
+                          x = 0
+                          def g():
+                              nonlocal x
+                              x = 1
+                          g()
+                          return x
+del                   def f(a):
+                          x = a[0]
+                          del x
+class                 def f(a):
+                          class C:
+                              pass
+match                 def f(a):
+                          match a[0]:
+                              case 0:
+                                  a[0] = 1
+async                 def f(a):
+                          async def g():
+                              pass
+for else              def f(a):
+                          for i in range(3):
+                              if a[i]:
+                                  break
+                          else:
+                              a[0] = 1
+while else            def f(a):
+                          while a[0] > 0:
+                              a[0] -= 1
+                          else:
+                              a[0] = 1
+for over array        def f(a):
+                          for x in a:
+                              x += 1
+for over tuple        def f(a):
+                          for k in (1, 2, 3):
+                              a[k] = 0
+for over list         def f(a):
+                          for k in [1, 2, 3]:
+                              a[k] = 0
+for over number       def f(a):
+                          for k in len(a):
+                              a[k] = 0
+enumerate             def f(a):
+                          for i, x in enumerate(a):
+                              a[i] = x
+zip                   def f(a):
+                          for x, y in zip(a, a):
+                              x += y
+two loop variables    def f(a):
+                          for i, j in range(3):
+                              a[i] = j
+zero step             def f(a):
+                          for i in range(0, 3, 0):
+                              a[i] = 0
+float bound           def f(a):
+                          for i in range(len(a) / 2):
+                              a[i] = 0
+range keyword         def f(a):
+                          for i in range(stop=3):
+                              a[i] = 0
+star in range         def f(a):
+                          for i in range(*a.shape):
+                              a[i] = 0
+star in target        def f(a):
+                          x, *y = 1, 2, 3
+unpack a number       def f(a):
+                          x, y = a[0]
+unpack too few        def f(a):
+                          x, y = 1, 2, 3
+matmul assignment     def f(a):
+                          a @= a
+"""
+
+EXPRESSIONS = """
+slice                 def f(a):
+                          a[1:] = 0
+slice of an axis      def f(a):
+                          return a[0] + a[1:, 0]
+list                  def f(a):
+                          x = [1, 2]
+dict                  def f(a):
+                          x = {1: 2}
+set                   def f(a):
+                          x = {1, 2}
+list comprehension    def f(a):
+                          x = [k for k in range(3)]
+set comprehension     def f(a):
+                          x = {k for k in range(3)}
+dict comprehension    def f(a):
+                          x = {k: k for k in range(3)}
+star of tuples        def f(a):
+                          x = (*a, 1)
+generator             def f(a):
+                          x = max(k for k in range(3))
+lambda                def f(a):
+                          g = lambda x: x + 1
+                          a[0] = g(1)
+formatted string      def f(a):
+                          x = f"{a[0]}"
+complex               def f(a):
+                          return a[0] * 2j
+bytes                 def f(a):
+                          return b"x"
+ellipsis              def f(a):
+                          return a[...]
+newaxis               def f(a):
+                          return a[None, 0]
+matmul                def f(a):
+                          return a @ a
+is                    def f(a):
+                          return a[0] is a[1]
+in an array           def f(a):
+                          return 3 in a
+unknown name          def f(a):
+                          return a[0] + missing
+unknown attribute     def f(a):
+                          return np.missing(a[0])
+attribute of a number def f(a):
+                          return a[0].real
+number is indexed     def f(a):
+                          return a[0][0]
+undefined variable    def f(a):
+                          x = x + 1
+                          return x
+tuple and number      def f(a):
+                          return (1, 2) and a[0]
+if of arrays          def f(a):
+                          return (a if a[0] > 0 else a)[0]
+tuple index           def f(a):
+                          return (1, 2)[3]
+long constant         def f(a):
+                          return 2 ** 100
+power too large       def f(a):
+                          return 2 ** 100000 > a[0]
+negative shift        def f(n):
+                          return n << -1
+"""
+
+NUMBERS = """
+array plus one        def f(a):
+                          return a + 1
+array as condition    def f(a):
+                          if a:
+                              a[0] = 1
+array stored          def f(a):
+                          a[0] = a
+row stored            def f(m):
+                          m[0] = 1
+row added to          def f(m):
+                          m[0] += 1
+array added to        def f(a):
+                          a += 1
+float index           def f(a):
+                          return a[1.5]
+float variable index  def f(a):
+                          return a[a[0]]
+bool index            def f(a):
+                          return a[a[0] > 0]
+too many indices      def f(a):
+                          return a[0, 1]
+does not fit          def f(b):
+                          return b[0] + 300
+does not fit stored   def f(b):
+                          b[0] = -200
+does not fit u        def f(u):
+                          u[0] = u[0] * -1
+bool minus bool       def f(t):
+                          return t[0] - t[1]
+minus bool            def f(t):
+                          return -t[0]
+half                  def f(b):
+                          return np.sqrt(b[0])
+bits of floats        def f(a):
+                          return a[0] & 1
+invert a float        def f(a):
+                          return ~a[0]
+negative power        def f(k):
+                          return k[0] ** -1
+int64 and uint64      def f(k, w):
+                          x = k[0]
+                          if x > 0:
+                              x = w[0]
+                          return x
+min of int64, uint64  def f(k, w):
+                          return min(k[0], w[0])
+two kinds             def f(a):
+                          x = 1
+                          if a[0] > 0:
+                              x = (1, 2)
+                          return x
+array or number       def f(a):
+                          x = 1
+                          if a[0] > 0:
+                              x = a
+                          return x
+number or tuple       def f(a):
+                          x = (1, 2)
+                          if a[0] > 0:
+                              x = 1
+                          return x
+two lengths           def f(a):
+                          x = (1, 2)
+                          if a[0] > 0:
+                              x = (1, 2, 3)
+                          return x
+None or number        def f(a):
+                          x = None
+                          if a[0] > 0:
+                              x = 1
+                          return x
+array on some paths   def f(a):
+                          if a[0] > 0:
+                              x = np.zeros(3)
+                          if a[0] > 0:
+                              x[0] = 1
+swapped arrays        def f(a, b):
+                          for t in range(3):
+                              for i in range(len(a)):
+                                  b[i] = a[i]
+                              a, b = b, a
+fields                def f(p):
+                          return p["z"][0]
+record copied         def f(p):
+                          p[0] = p[1]
+record as number      def f(p):
+                          return p[0] + 1
+records returned      def f(p):
+                          return p
+"""
+
+CALLS = """
+print                 def f(a):
+                          print(a[0])
+sum                   def f(a):
+                          return sum(a)
+min of array          def f(a):
+                          return min(a)
+sorted                def f(a):
+                          return sorted(a)
+isinstance            def f(a):
+                          return isinstance(a, int)
+round digits          def f(a):
+                          return round(a[0], 2)
+numpy sum             def f(a):
+                          return np.sum(a)
+numpy where           def f(a):
+                          return np.where(a[0] > 0, 1, 2)
+numpy clip            def f(a):
+                          return np.clip(a[0], 0, 1)
+numpy array           def f(a):
+                          x = np.array([1, 2])
+                          return x[0]
+method sum            def f(a):
+                          return a.sum()
+method copy           def f(a):
+                          b = a.copy()
+                          b[0] = 1
+transpose             def f(m):
+                          return m.T[0, 1]
+sqrt of array         def f(a):
+                          return np.sqrt(a)[0]
+unknown dtype         def f(a):
+                          x = np.zeros(3, np.complex128)
+                          return x[0]
+half type             def f(a):
+                          return np.float16(a[0])
+order                 def f(a):
+                          x = np.zeros((2, 2), order="F")
+                          return x[0, 0]
+negative size         def f(a):
+                          x = np.zeros(-1)
+                          return x[0]
+float size            def f(a):
+                          x = np.zeros(len(a) / 2)
+                          return x[0]
+range as value        def f(a):
+                          r = range(3)
+                          return r[0]
+star argument         def f(a):
+                          return max(*a.shape)
+keywords              def f(a):
+                          return max(**{})
+wrong count           def f(a):
+                          return math.sqrt(a[0], 2)
+wrong keyword         def f(a):
+                          return abs(x=a[0])
+not in math           def f(a):
+                          return math.gcd(3, 6)
+a number is called    def f(a):
+                          x = a[0]
+                          return x(1)
+list from outside     def f(a):
+                          return names[0]
+array from outside    def f(a):
+                          return table[0]
+array annotation      def f(a):
+                          b: np.ndarray = a.copy()
+list method           def f(a):
+                          return names.append(1)
+helper count          def f(a):
+                          def g(x):
+                              return x
+                          return g(1, 2)
+helper missing        def f(a):
+                          def g(x, y):
+                              return x
+                          return g(1)
+helper keyword        def f(a):
+                          def g(x):
+                              return x
+                          return g(1, x=2)
+helper star           def f(a):
+                          def g(*x):
+                              return 1
+                          return g(1)
+helper without value  def f(a):
+                          def g(x):
+                              if x > 0:
+                                  return 1
+                          return g(a[0])
+helper gives None     def f(a):
+                          def g(x):
+                              x = 2
+                          return 1 + g(a[0])
+helper gives some     def f(a):
+                          def g(x):
+                              if x > 0:
+                                  return None
+                              return 1
+                          return g(a[0]) is None
+helper may give None  def f(a):
+                          def g(x, y=None):
+                              if x > 0:
+                                  return y
+                              return 1
+                          return 1 + g(a[0])
+helper gives arrays   def f(a):
+                          def g(x):
+                              if x > 0:
+                                  return a
+                              return a
+                          return g(a[0])[0]
+recursion             def f(a):
+                          def g(x):
+                              if x > 0:
+                                  return g(x - 1)
+                              return 0
+                          return g(3)
+"""
+
+RETURNS = """
+some paths            def f(a):
+                          if a[0] > 0:
+                              return 1
+different counts      def f(a):
+                          if a[0] > 0:
+                              return 1
+                          return 1, 2
+number or array       def f(a):
+                          if a[0] > 0:
+                              return 1
+                          return a
+a view                def f(m):
+                          return m[0]
+a string              def f(a):
+                          return "x"
+a function            def f(a):
+                          return math
+nested tuple          def f(a):
+                          return (1, 2), 3
+array in a loop       def f(a):
+                          for i in range(3):
+                              x = np.zeros(3)
+                              x[0] = a[i]
+                              return x
+                          return a
+array in a branch     def f(a):
+                          while True:
+                              x = np.zeros(3)
+                              return x
+computed size         def f(a):
+                          n = 0
+                          for i in range(len(a)):
+                              n += 1
+                          x = np.zeros(n)
+                          return x
+"""

@@ -1,0 +1,62 @@
+"""Which way an `if` goes where the call decides it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from frontend.judge import define, kernel_of, lowered, same
+from loopwright.frontend.decide import decide
+from loopwright.frontend.values import Fixed, Items, Literal, Number
+from loopwright.ir.nodes import If, Var
+from loopwright.ir.types import FLOAT64
+from loopwright.ir.walk import statements
+
+KNOWN = {
+    "none": Fixed(None),
+    "mode": Fixed("fast"),
+    "three": Literal(3),
+    "pair": Items((Literal(1), Literal(2))),
+    "empty": Items(()),
+    "x": Number(Var("x", FLOAT64), weak=False),
+}
+TESTS = {
+    "none is None": True, "x is None": False, "x is not None": True, "mode == 'fast'": True, "mode != 'slow'": True,
+    "mode in ('slow', 'fast')": True, "mode not in ('fast',)": False, "three": True, "three == 3": True,
+    "not none": True,
+    "none": False, "pair": True, "empty": False, "none is None and x > 0": None, "none is not None and x > 0": False,
+    "none is None or x > 0": True, "x": None, "x > 0": None, "three == x": None, "missing is None": None,
+    "three and pair": True, "none or empty": False, "three < 4": True, "three >= 4": False, "three < x": None,
+    "mode is None": False, "True": True, "0": False, "pair == pair": None, "x in pair": None, "mode == none": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_decide(test):
+    assert decide(ast.parse(test, mode="eval").body, KNOWN.get) is TESTS[test]
+
+
+def test_a_global_that_decides_is_recorded():
+    function = define("def f(x):\n    if FLAG:\n        return x\n    return -x\n", FLAG=False)
+    same(function, 3)
+    assert [(c.key, c.value) for c in lowered(function, 3).constants] == [("FLAG", False)]
+
+
+def test_the_other_branch_is_not_read():
+    function = define("""
+        def f(x, weight=None, mode="fast"):
+            if weight is None:
+                weight = 1.0
+            if mode == "fast":
+                y = x * weight
+            elif mode == "slow":
+                y = [x]
+            else:
+                y = unknown(x)
+            return y if weight is not None else None
+        """)
+    same(function, 3.0, None, "fast")
+    same(function, 3.0, 2, "fast")
+    kernel = kernel_of(function, 3.0, 2, "fast")
+    assert not any(isinstance(stmt, If) for stmt in statements(kernel.body))

@@ -1,0 +1,64 @@
+"""Finding a `def` in its file, and where its parts stand."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from frontend.judge import define
+from loopwright.errors import KernelError
+from loopwright.frontend.parse import parameters_of, parse
+from loopwright.ir.nodes import Location
+
+
+def test_two_functions_of_one_name():
+    text = """
+        def f(a):
+            return 1
+
+        first = f
+
+        def f(a):
+            return 2
+        """
+    first = define(text)
+    second = first.__globals__["f"]
+    assert ast.unparse(parse(first)[1].tree.body[0]) == "return 1"
+    assert ast.unparse(parse(second)[1].tree.body[0]) == "return 2"
+
+
+def test_the_name_after_def():
+    function = define("if True:\n    def  f(a): return a\n")
+    assert parse(function)[1].at_name() == Location("example.py", 2, 9, 10)
+
+
+def test_parameters_in_order():
+    function = define("def f(a, /, b, *c, d, **e):\n    return a\n")
+    assert [parameter.arg for parameter in parameters_of(parse(function)[1].tree)] == ["a", "b", "d"]
+
+
+def test_a_file_that_no_longer_parses():
+    function = define("def f(a):\n    return a\n", file="broken.py")
+    define("x = 1\ndef g(): pass\n", file="broken.py")
+    with pytest.raises(KernelError, match="the file was changed"):
+        parse(function)
+
+
+def test_text_that_says_something_else_now():
+    function = define("def f(a):\n    return a + 1\n", file="edited.py")
+    define("def f(a):\n    return a + 2\n", file="edited.py")
+    with pytest.raises(KernelError, match="the file was changed"):
+        parse(function)
+    define("def f(a):\n    return a - 1\n", file="edited.py")
+    with pytest.raises(KernelError, match="the file was changed"):
+        parse(function)
+    define("def f(a):\n    return a + 1\n\ndef g():\n    pass\n", file="edited.py")
+    parse(function)
+
+
+def test_cells_of_a_notebook_share_a_name_only():
+    first = define("def f(a):\n    return 1\n", file="<cell 1>")
+    second = define("def f(a):\n    return 2\n", file="<cell 2>")
+    assert ast.unparse(parse(first)[1].tree.body[0]) == "return 1"
+    assert ast.unparse(parse(second)[1].tree.body[0]) == "return 2"

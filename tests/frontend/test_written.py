@@ -1,0 +1,79 @@
+"""Which parameters may be written, from the syntax alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from frontend.judge import define
+from loopwright.frontend.capture import capture
+
+
+def fill(target, value):
+    target[0] = value
+
+
+def same(x, y):
+    return x
+
+
+def fill_later(x, y):
+    fill(value=x, target=y)
+
+
+def read(x, y):
+    return x[0] + y[0]
+
+
+CASES = {
+    "a[0] = b[0]": "a",
+    "a[b[0]] += c[0]": "a",
+    "x = a; y = x; y[0] = b[0]": "a",
+    "row = a[0]; row[1] = 2": "a",
+    "a['x'][0] = 1; b.y[0] = 2; c[0].z = 3": "abc",
+    "a, b = b, a": "",
+    "x, y = a, b; y[0] = 1": "b",
+    "a[0], b[1] = 1, 2": "ab",
+    "fill(a, b[0])": "a",
+    "fill(a[0], b[0])": "a",
+    "fill_later(a, b)": "b",
+    "return read(a, b)": "",
+    "return math.sqrt(a[0]) + np.sqrt(b[0]) + abs(c[0]) + len(a)": "",
+    "unknown(a, k=b[0])": "ab",
+    "x = np.zeros_like(a); x[0] = b[0]": "",
+    "x = a if c[0] else b; x[0] = 1": "ab",
+    "x = np.zeros((a.shape[0], len(b))); x[0] = 1": "",
+    "n, m = a.shape; n[0] = 1": "",
+    "x = same(a, b); x[0] = 1": "ab",
+    "a += 1": "",
+    "x = a; x = b[0]; x += 1": "",
+    "(x := a)[0] = 1": "a",
+    "for i in range(len(a)): b[i] = a[i]": "b",
+}
+
+
+NAMES = {"fill": fill, "fill_later": fill_later, "read": read, "same": same, "math": math, "np": np}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_written(body):
+    function = define(f"def f(a, b, c):\n    {body}\n", **NAMES)
+    assert "".join(sorted(capture(function).written)) == CASES[body]
+
+
+def test_nested_functions():
+    def kernel(a, b, c):
+        def inner(x, y):
+            x[0] = y[0]
+            c[0] = 1
+
+        inner(a, b)
+
+    assert capture(kernel).written == {"a", "c"}
+
+
+def test_recursion_ends():
+    function = define("def f(a, n):\n    a[0] = n\n    f(a, n - 1)\n")
+    assert capture(function).written == {"a"}

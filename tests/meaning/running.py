@@ -1,0 +1,42 @@
+"""Runs a check over many independent random programs, and makes the first one that fails small."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .programs import Program, program
+from .reduce import reduced
+
+
+class Found(AssertionError):
+    """A program on which the check fails, made small."""
+
+
+def each_program(check: Callable[[Program], None], seeds: range) -> None:
+    """Call `check` with the program of each seed. Raises Found for the first one on which the check raises."""
+    for seed in seeds:
+        one = program(seed)
+        if failure(check, one):
+            raise Found(f"seed {seed}\n{explained(check, one)}")
+
+
+def failure(check: Callable[[Program], None], program: Program) -> str:
+    """The kind of failure, without what differs between programs that fail alike; '' where the check passes."""
+    try:
+        check(program)
+    except Exception as error:
+        first = re.sub(r"\d+|'[^']*'|call .*?: ", "_", str(error).split("\n")[0])
+        return f"{type(error).__name__} {first}"
+    return ""
+
+
+def explained(check: Callable[[Program], None], program: Program) -> str:
+    """The text of a smaller program that fails in the same way, and how it fails."""
+    kind = failure(check, program)
+    small = reduced(program, lambda candidate: failure(check, candidate) == kind)
+    try:
+        check(small)
+    except Exception as error:
+        return f"{small}\n{type(error).__name__}: {error}"
+    return f"{program}\nfails only sometimes: {kind}"

@@ -1,0 +1,201 @@
+"""Programs on which some way to run once differed from CPython: found by random programs, shrunken, and kept."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import loopwright as lw
+
+from .arguments import Cells, Recipe
+from .judge import function_of, run
+from .ways import Way, check_interpreter, check_way, eagerly
+
+EVERY_WAY = [
+    Way(threads, strict, checks) for strict in (True, False) for checks in ("auto", "all") for threads in (1, 3)
+]
+PRELUDE = "import math\nimport numpy as np\nfrom loopwright.frontend.markers import prange\nSCALE = 3\n\n"
+
+
+def agree(cache: Path, text: str, *call: Recipe) -> None:
+    """Every way to run agrees with CPython on this call; floats must not be rounded."""
+    source = PRELUDE + textwrap.dedent(text)
+    function = function_of(source)
+    right = run(function, call)
+    check_interpreter(function, call, right, "")
+    for eager, owners in ((True, False), (True, True), (False, False)):
+        kernel = lw.kernel(function)
+        with eagerly(eager, owners):
+            for way in EVERY_WAY:
+                check_way(kernel, [call], [right], way, cache)
+
+
+def test_a_loop_that_makes_a_local_array_of_a_size_does_not_write_the_array_that_has_it(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, start):
+            t = np.zeros((start.shape[0], 2))
+            t[0, 0] = start[0]
+            a[0] = t[0, 0]
+    """
+    agree(tmp_path, text, Cells("a", "float64", (3,)), Cells("start", "int64", (4,), read_only=True))
+
+
+def test_counting_down_from_a_size_does_not_write_the_array_that_has_it(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, at):
+            k = at.shape[0]
+            while k > 0:
+                k -= 1
+                a[k] = at[k]
+    """
+    agree(tmp_path, text, Cells("a", "float64", (4,)), Cells("at", "int64", (4,), read_only=True))
+
+
+def test_an_index_with_a_check_beside_a_helper_in_an_augmented_assignment(tmp_path: Path) -> None:
+    text = """
+        def limited(x):
+            if x > SCALE:
+                return SCALE
+            return x
+
+        def kernel(a):
+            a[2 % a.shape[0]] -= limited(a[0])
+    """
+    agree(tmp_path, text, Cells("a", "int64", (4,), seed=3))
+
+
+def test_an_indirect_index_beside_a_helper_in_an_augmented_assignment(tmp_path: Path) -> None:
+    text = """
+        def limited(x):
+            if x > SCALE:
+                return SCALE
+            return x
+
+        def kernel(a, at):
+            a[at[0]] += limited(a[0])
+    """
+    cells = (Cells("a", "int64", (4,), seed=3), Cells("at", "int64", (4,), "index", bound=4))
+    agree(tmp_path, text, *cells)
+
+
+def test_a_comparison_that_is_known_still_reads_its_element(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, at):
+            for i in range(3):
+                if at[i] < -3 < 1.0:
+                    a[0] = 5
+    """
+    agree(tmp_path, text, Cells("a", "float64", (4,)), Cells("at", "uint8", (2,)))
+
+
+def test_a_view_is_out_of_range_even_where_it_is_not_used(tmp_path: Path) -> None:
+    text = """
+        def kernel(a):
+            row = a[2]
+            a[0, 0] = 5
+    """
+    agree(tmp_path, text, Cells("a", "float64", (2, 2)))
+
+
+def test_a_scalar_that_is_collected_and_never_read(tmp_path: Path) -> None:
+    text = """
+        def kernel(b):
+            total = 1
+            for i in range(1):
+                for j in range(1, 0, -2):
+                    total *= np.float64(0)
+    """
+    agree(tmp_path, text, Cells("b", "int16", (3,)))
+
+
+def test_a_maximum_that_is_collected_and_never_read(tmp_path: Path) -> None:
+    text = """
+        def kernel(b):
+            for i in range(len(b)):
+                best = 0
+                for j in range(i):
+                    if b[j] > best:
+                        best = b[j]
+    """
+    agree(tmp_path, text, Cells("b", "int16", (3,)))
+
+
+def test_or_of_a_constant_and_a_loop_variable(tmp_path: Path) -> None:
+    text = """
+        def kernel(a):
+            for i in range(len(a)):
+                a[i] -= int(np.float64(SCALE) or i)
+    """
+    agree(tmp_path, text, Cells("a", "int16", (3,)))
+
+
+def test_a_field_beside_a_smaller_field(tmp_path: Path) -> None:
+    text = """
+        def kernel(p):
+            p[0]['count'] = 1
+            p['x'][1] = 1
+    """
+    fields = (("x", "int64", ()), ("count", "int32", ()), ("v", "bool", (2,)))
+    agree(tmp_path, text, Cells("p", "int64", (8,), fields=fields))
+    agree(tmp_path, text, Cells("p", "int64", (8,), fields=fields[:2]))
+
+
+def test_an_indirect_index_beside_a_reversed_one(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, d, at):
+            for i in range(0, len(a), 1):
+                a[i] = d[at[0], -i]
+    """
+    cells = (Cells("a", "float64", (3,)), Cells("d", "int8", (2, 7)), Cells("at", "uint16", (7,), "index", 1, bound=2))
+    agree(tmp_path, text, *cells)
+
+
+def test_changing_a_scalar_that_came_from_an_array_does_not_write_the_array(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, at):
+            v = at[0]
+            v -= 1
+            a[0] = v
+    """
+    agree(tmp_path, text, Cells("a", "float64", (4,)), Cells("at", "int64", (4,), read_only=True))
+
+
+def test_a_float_that_was_an_int_is_no_negative_zero(tmp_path: Path) -> None:
+    text = """
+        def kernel(a):
+            for i in range(len(a)):
+                a[i] = int(a[i])
+    """
+    agree(tmp_path, text, Cells("a", "float64", (40,), "special small", seed=3))
+    agree(tmp_path, text, Cells("a", "float32", (40,), "special small", seed=3))
+
+
+def test_threads_that_combine_into_one_field_read_another_field_where_it_is(tmp_path: Path) -> None:
+    """The private copy of a field has a stride of its own, not that of the record."""
+    text = """
+        def kernel(p):
+            for i in range(len(p)):
+                p['least'][i // 2] = np.minimum(p['least'][i // 2], np.float32(p[i]['v'][0]))
+    """
+    fields = (("x", "uint32", ()), ("least", "float32", ()), ("v", "uint64", (2,)))
+    agree(tmp_path, text, Cells("p", "uint32", (7,), values="extreme", seed=8, fields=fields))
+
+
+def test_threads_that_combine_into_two_fields_of_one_record(tmp_path: Path) -> None:
+    text = """
+        def kernel(p, at):
+            for i in range(len(at)):
+                p['few'][at[i]] += i
+                p['most'][at[i]] = max(p['most'][at[i]], i)
+    """
+    fields = (("few", "int32", ()), ("most", "int64", ()))
+    agree(tmp_path, text, Cells("p", "int32", (5,), fields=fields), Cells("at", "int64", (9,), values="index", bound=5))
+
+
+def test_of_two_indices_in_brackets_of_their_own_the_first_one_fails_first(tmp_path: Path) -> None:
+    text = """
+        def kernel(a):
+            a[1, 0, 2] = a[2][SCALE % 0, 1]
+    """
+    agree(tmp_path, text, Cells("a", "uint32", (0, 0, 0)))
+    agree(tmp_path, text, Cells("a", "uint32", (3, 2, 3)))

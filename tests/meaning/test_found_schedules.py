@@ -1,0 +1,78 @@
+"""What was found by random schedules and by reading the judge, each in its smallest form: the step must be refused, or
+the call must give what it gave."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.analysis.analyse import analyse
+from loopwright.analysis.facts import Guard
+from loopwright.analysis.guard import both
+from loopwright.errors import ScheduleError
+from loopwright.ir.text import parse_kernel
+from loopwright.steps.schedule import apply_schedule, parse_schedule
+
+BREAK = """
+kernel f(a: float64[1] C, n: int64):
+    for i in 0 .. n:
+        if a[i] > 2.0:
+            break i
+        a[i] = 1.0
+"""
+DIAGONAL = """
+kernel f(a: float64[2] C, n: int64):
+    for i in 1 .. n:
+        for j in 1 .. n:
+            a[i, j] = a[i - 1, j - 1] + 1.0
+"""
+WRAPPED = """
+kernel f(b: float64[1] C, c: float64[1] C, n: int64) -> python float64:
+    allocate t: float64[8, 8] = 0.0
+    for p in 0 .. n:
+        c[p + size(b, 0) - 1] = 0.0
+    for i in 0 .. 4:
+        for j in 0 .. 7:
+            t[i - size(b, 0), j] = t[7, j + 1] + 1.0
+    return t[7, 3]
+"""
+FIELDS = """
+kernel f(p.x: int64[1] strided unaligned argument 0, p.y: int64[1] strided unaligned argument 0 offset 4, n: int64):
+    for i in 0 .. n:
+        p.x[i] = 1
+        p.y[i] = 2
+"""
+FAR = """
+kernel f(a: float64[1] C):
+    for i in 9223372036854775800 .. 9223372036854775807:
+        a[i - 9223372036854775800] = 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        (BREAK, "split i 4"),
+        (BREAK, "cut i 4"),
+        (DIAGONAL, "parallelize j; reorder j i"),
+        (DIAGONAL, "vectorize j; tile i 4 j 4"),
+        (WRAPPED, "reorder j i"),
+        (FIELDS, "reverse i"),
+        (FAR, "shift i 100"),
+    ],
+)
+def test_refused(text: str, schedule: str) -> None:
+    kernel = parse_kernel(text)
+    with pytest.raises(ScheduleError):
+        apply_schedule(kernel, analyse(kernel), parse_schedule(schedule), strict=True)
+
+
+def test_the_condition_under_which_a_step_was_judged_stays_in_the_guard() -> None:
+    size, scalar = ("s0_0", ("size", 0, 0)), ("v1", ("scalar", 1, 0))
+    before = Guard("(v1 <= s0_0 && (v1 >= 0 || s0_0 >= 1)) && v1 <= 9", "n <= len(a)", (size, scalar))  # type: ignore[arg-type]
+    after = Guard("v1 <= 9", "n within 9", (scalar,))  # type: ignore[arg-type]
+    joined = both(before, after)
+    assert joined.c_text == "v1 <= 9 && (v1 <= s0_0 && (v1 >= 0 || s0_0 >= 1))"
+    assert set(joined.parameters) == {size, scalar}
+    assert both(after, before) is before
+    assert both(Guard("", "", ()), after) is after
+    assert joined.text == "n within 9 and n <= len(a)"

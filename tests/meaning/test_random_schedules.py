@@ -1,0 +1,231 @@
+"""A thousand random nests, each with random steps: legality by two judges. A legal step must leave the interpreter's
+result and that of compiled code as they were; a step that the dependences forbid is carried out all the same, and most
+of the time some input shows why it was forbidden.
+
+The nests and steps are the same in every run; LOOPWRIGHT_FUZZ=n runs n more, others each time (`make fuzz`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from codegen.execution import compiled
+from loopwright.analysis.analyse import analyse
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.text import parse_kernel, print_kernel
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import loops
+from loopwright.recipe.recipe import recipe
+from loopwright.recipe.target import Target
+from loopwright.steps.parallelize import Parallelize
+from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
+from loopwright.steps.step import Step, order_needed
+from loopwright.steps.vectorize import Vectorize
+
+from .choices import Choices
+from .nests import arguments, nest, witnesses
+from .schedules import (
+    Outcome,
+    Rejected,
+    Tally,
+    alike,
+    executable,
+    guard_holds,
+    interpreted,
+    kind_of,
+    outcome,
+    random_step,
+    rejections,
+)
+from .ways import eagerly
+
+SHARDS = 4
+NESTS = 250  # of each shard
+RECIPES = 100  # of each shard
+STEPS = 4
+CALLS = 3
+WITNESSES = 6  # calls that may show why a step is forbidden
+COMPILED = 8  # one nest in so many
+RIGHTLY = 0.6  # of the forbidden steps, so many change the result on one of the WITNESSES
+NO_ORDER = ("an iteration would run more than once", "not every iteration would run")
+"""What the judge says of a draft that it cannot see through: a loop with a jump in it was taken apart."""
+
+
+class Found(AssertionError):
+    """A nest on which something is wrong."""
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def check_nests(seeds: Iterable[int], cache: Path) -> Tally:
+    """Check one after the other; Found for the first that fails."""
+    tally = Tally()
+    for seed in seeds:
+        try:
+            check_nest(seed, tally, cache)
+        except Exception as error:
+            raise Found(f"seed {seed}: {type(error).__name__}: {error}\n{nest(seed)}") from error
+    return tally
+
+
+def report(tally: Tally) -> None:
+    """What pytest shows with -rP: where the judge may be too careful."""
+    for counts in (tally.counts, tally.careful):
+        print("\n".join(f"{count:5} {what}" for what, count in sorted(counts.items())))
+    print("\n".join(tally.examples.values()))
+
+
+def test_there_are_a_thousand_nests_and_they_are_the_same_in_every_run() -> None:
+    assert SHARDS * NESTS >= 1000
+    text = "".join(nest(seed) for seed in range(50))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "dd5ce9a4c33da254"
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_random_schedules(shard: int, cache: Path) -> None:
+    tally = check_nests(range(shard * NESTS, (shard + 1) * NESTS), cache)
+    report(tally)
+    counts = tally.counts
+    assert counts["changed"] > 0.6 * NESTS
+    assert counts["compiled"] > 0.6 * NESTS / COMPILED
+    assert counts["call compared"] > 2 * NESTS
+    rightly, not_seen = counts["forbidden, rightly"], counts["forbidden, no difference seen"]
+    assert rightly > RIGHTLY * (rightly + not_seen), tally.careful
+
+
+@pytest.mark.parametrize("shard", range(2))
+def test_what_the_recipe_makes_of_random_nests(shard: int, cache: Path) -> None:
+    """The default recipe, on a machine with hardly any cache, so that nothing is too small for it."""
+    restructured = 0
+    for seed in range(shard * RECIPES, (shard + 1) * RECIPES):
+        first = parse_kernel(nest(seed))
+        strict = seed % 2 == 0
+        found = recipe(first, analyse(first), strict, Target(l2_bytes=1))
+        if len(found.decisions) == sum(isinstance(step, Parallelize | Vectorize) for step in found.schedule):
+            continue
+        restructured += 1
+        given = [arguments(first, seed, number) for number in range(CALLS)]
+        right = [outcome(interpreted(first), call) for call in given]
+        steps = list(found.schedule)
+        check_interpreter(first, found.kernel, found.facts, steps, given, right, strict, Tally())
+        if seed % COMPILED == 0:
+            check_compiled(first, found.kernel, found.facts, given, right, strict, seed, cache)
+    assert restructured > RECIPES / 10
+
+
+@pytest.mark.skipif(not os.environ.get("LOOPWRIGHT_FUZZ", "").isdecimal(), reason="LOOPWRIGHT_FUZZ=n runs n nests")
+def test_more_random_schedules(cache: Path) -> None:
+    start = random.randrange(10**6, 10**9)
+    report(check_nests(range(start, start + int(os.environ["LOOPWRIGHT_FUZZ"]) // 10), cache))
+
+
+def check_nest(seed: int, tally: Tally, cache: Path | None) -> None:
+    """Take steps one after the other as long as they are legal, and compare after each of them."""
+    choices = Choices(seed)
+    text = nest(seed)
+    first = parse_kernel(text)
+    verify(first)
+    strict = choices.chance(50)
+    kernel, facts = first, analyse(first)
+    given = [arguments(first, seed, number) for number in range(CALLS)]
+    right = [outcome(interpreted(first), call) for call in given]
+    taken: list[Step] = []
+    for _ in range(STEPS):
+        with rejections() as forbidden:
+            step = random_step(choices, kernel, facts, strict)
+            if step is None:
+                continue
+            assert parse_schedule(str(step)) == (step,)
+            forbidden.clear()
+            legal = step.illegal(kernel, facts, strict) is None
+        tally.counts[f"{'legal' if legal else 'illegal'} {step.name}"] += 1
+        if legal:
+            kernel, facts = apply_schedule(kernel, facts, (step,), strict)
+            taken.append(step)
+            check_interpreter(first, kernel, facts, taken, given, right, strict, tally)
+        for one in forbidden:
+            confront(one, step, seed, strict, tally)
+    if taken:
+        check_marks(kernel, strict)
+        tally.counts["changed"] += 1
+        if cache is not None and seed % COMPILED == 0:
+            check_compiled(first, kernel, facts, given, right, strict, seed, cache)
+            tally.counts["compiled"] += 1
+
+
+def check_interpreter(
+    first: Kernel, kernel: Kernel, facts: Facts, taken: list[Step], given: list[list[object]],
+    right: list[Outcome], strict: bool, tally: Tally,
+) -> None:  # fmt: skip
+    """The kernel is well formed, its text parses back, and it computes what it did before."""
+    verify(kernel)
+    assert parse_kernel(print_kernel(kernel)) == kernel
+    for call, wanted in zip(given, right, strict=True):
+        if not guard_holds(kernel, facts.guard, call) or (wanted.inexact and not strict):
+            tally.counts["call left out"] += 1
+            continue
+        got = outcome(interpreted(kernel), call)
+        tally.counts["call compared"] += 1
+        tally.counts["call compared that fails"] += wanted.error != ""
+        assert alike(wanted, got), (
+            f"{print_schedule(tuple(taken))} (strict={strict}) changes the result\n{print_kernel(first)}"
+            f"{print_kernel(kernel)}{call}\nbefore {wanted}\nafter {got}"
+        )
+
+
+def check_marks(kernel: Kernel, strict: bool) -> None:
+    """What is marked to run in parallel or in lanes may still do so, after whatever came later."""
+    marked = [loop for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
+    facts = analyse(kernel) if marked else None
+    for loop in marked:
+        assert facts is not None
+        why = order_needed(facts.loops[loop.name], False, strict)
+        assert why is None, f"'{loop.name}' runs {loop.run}: {why}\n{print_kernel(kernel)}"
+
+
+def check_compiled(
+    first: Kernel, kernel: Kernel, facts: Facts, given: list[list[object]], right: list[Outcome],
+    strict: bool, seed: int, cache: Path,
+) -> None:  # fmt: skip
+    """Compiled code agrees, with threads where loops are marked so."""
+    with eagerly():
+        entry = compiled(kernel, cache, facts, check_all=False, strict=strict, threads=2)
+    for call, wanted in zip(given, right, strict=True):
+        if not guard_holds(kernel, facts.guard, call) or (wanted.inexact and not strict):
+            continue
+        got = outcome(lambda own: entry.run(tuple(own)), call)
+        assert alike(wanted, got), f"seed {seed}, strict={strict}\n{print_kernel(kernel)}{call}\n{wanted}\n{got}"
+
+
+def confront(rejected: Rejected, step: Step, seed: int, strict: bool, tally: Tally) -> None:
+    """Carry out what was forbidden, and see whether it matters."""
+    if rejected.reason in NO_ORDER:
+        tally.counts["forbidden, and not for the order"] += 1
+        return
+    after = executable(rejected)
+    if after is None:
+        tally.counts["forbidden, no kernel"] += 1
+        return
+    before, other = interpreted(rejected.kernel), interpreted(after)
+    for number in range(WITNESSES):
+        call = witnesses(rejected.kernel, seed, number)
+        wanted = outcome(before, call)
+        if not wanted.error and not alike(wanted, outcome(other, call)):
+            tally.counts["forbidden, rightly"] += 1
+            return
+    tally.counts["forbidden, no difference seen"] += 1
+    kind = f"{step.name}: {kind_of(rejected.reason)}"
+    tally.careful[kind] += 1
+    tally.examples[f"{kind} #{tally.careful[kind]}"] = f"seed {seed} {step} strict={strict}: {rejected.reason}"

@@ -1,0 +1,149 @@
+"""The ways to run a generated program besides CPython: the interpreter before and after `simplify`, and compiled code
+under every option that must not change a result."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import loopwright as lw
+from loopwright.codegen import arrays, loops, parallel
+from loopwright.frontend.capture import capture
+from loopwright.frontend.lower import lower
+from loopwright.ir.interp import interpret
+from loopwright.ir.nodes import Kernel
+from loopwright.ir.simplify import simplify
+from loopwright.ir.text import parse_kernel, print_kernel
+from loopwright.ir.verify import verify
+from loopwright.runtime.specialise import signature_of
+
+from .arguments import Recipe, make
+from .judge import Outcome, difference, function_of, run
+from .programs import Program
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run compiled code."""
+
+    threads: int
+    strict: bool
+    checks: str
+    flags: tuple[str, ...] = ("-O1",)
+
+
+def is_eager(program: Program) -> bool:
+    """Whether its loops are to run in several threads and vector lanes however short they are: three in four."""
+    return _number(program) % 4 != 1
+
+
+@contextmanager
+def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
+    """Code generated inside takes threads and vector lanes for loops of any length, and the heap for local arrays:
+    the loops here are short, and would else show little of that. `owners`: scatter reductions go by owner of the
+    target, however small it is, and not into copies of it."""
+    kept = parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED
+    if on:
+        parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW = 1e-9, 1, 16, 1
+    if owners:
+        parallel.NEAR, parallel.OWNED = -1.0, 0.0
+    try:
+        yield
+    finally:
+        parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = kept
+
+
+def _number(program: Program) -> int:
+    return int(hashlib.sha256(program.source.encode()).hexdigest()[:8], 16)
+
+
+def ways_for(program: Program, rounded: bool) -> list[Way]:
+    """Two or more ways, picked by the text, so that over many programs all are taken. Where floats are rounded only
+    `strict` must agree with CPython."""
+    number = _number(program)
+    flags = ("-O3",) if number % 8 == 4 else ("-O1",)
+    stricts = [True] if rounded else [bool(number & 16)] if number % 10 else [True, False]
+    checks = ["all" if number & 32 else "auto"] if number % 10 else ["auto", "all"]
+    if not number & 64:
+        checks = ["auto"]
+    return [Way(threads, strict, check, flags) for strict in stricts for check in checks for threads in (1, 3)]
+
+
+def lowered(function: FunctionType, recipes: tuple[Recipe, ...]) -> Kernel:
+    """The kernel for a call, verified. Raises KernelError where the front end refuses it."""
+    source = capture(function)
+    written = {at for at, parameter in enumerate(source.parameters) if parameter.name in source.written}
+    kernel = lower(source, signature_of(make(recipes).arguments, written)).kernel
+    verify(kernel)
+    return kernel
+
+
+def interpreter(kernel: Kernel) -> Callable[..., object]:
+    return lambda *arguments: interpret(kernel, arguments)
+
+
+def check_program(program: Program, cache: Path, compile_it: bool = True) -> None:
+    """Run every call of the program in every way; AssertionError where one differs from CPython.
+
+    Raises KernelError where the front end refuses the program."""
+    function = function_of(program.source)
+    outcomes = [run(function, call) for call in program.calls]
+    for number, (call, right) in enumerate(zip(program.calls, outcomes, strict=True)):
+        check_interpreter(function, call, right, f"call {number}")
+    if compile_it:
+        check_compiled(program, outcomes, cache)
+
+
+def check_interpreter(function: FunctionType, call: tuple[Recipe, ...], right: Outcome, where: str) -> None:
+    """The interpreter agrees, before and after `simplify`, and the text form loses nothing."""
+    kernel = lowered(function, call)
+    _same(right, run(interpreter(kernel), call), f"{where}, interpreter", kernel)
+    simple = simplify(kernel)
+    verify(simple)
+    if simple is not kernel:
+        _same(right, run(interpreter(simple), call), f"{where}, interpreter after simplify", simple)
+    for one in (kernel, simple):
+        text = print_kernel(one)
+        again = parse_kernel(text)
+        assert again == one, f"{where}: the text form does not parse back\n{text}\n{print_kernel(again)}"
+
+
+def check_compiled(program: Program, outcomes: list[Outcome], cache: Path) -> None:
+    """Compiled code agrees in every way."""
+    rounded = any(right.inexact for right in outcomes)
+    kernel = lw.kernel(function_of(program.source))
+    with eagerly(is_eager(program), owners=bool(_number(program) & 128)):
+        for way in ways_for(program, rounded):
+            check_way(kernel, program.calls, outcomes, way, cache)
+
+
+Calls = Sequence[tuple[Recipe, ...]]
+
+
+def check_way(kernel: Callable[..., Any], calls: Calls, outcomes: Sequence[Outcome], way: Way, cache: Path) -> None:
+    """Compiled code agrees in this way on every call."""
+    for number, (call, right) in enumerate(zip(calls, outcomes, strict=True)):
+        with lw.options(
+            threads=way.threads, strict=way.strict, checks=way.checks, cache=cache, compiler_flags=way.flags
+        ):
+            other = run(kernel, call)
+        text = difference(right, other, way.strict, in_order=way.threads == 1)
+        assert not text, f"call {number}, {way}: {text}"
+        if isinstance(other.error, lw.BoundsError) and other.error.before_run:
+            assert not (touched := _touched(call, other)), f"{way}: {other.error} wrote to buffer {touched}"
+
+
+def _touched(call: tuple[Recipe, ...], outcome: Outcome) -> list[int]:
+    fresh = make(call).buffers
+    pairs = enumerate(zip(fresh, outcome.buffers, strict=True))
+    return [at for at, (before, after) in pairs if before.tobytes() != after.tobytes()]
+
+
+def _same(right: Outcome, other: Outcome, where: str, kernel: Kernel) -> None:
+    text = difference(right, other)
+    assert not text, f"{where}: {text}\n{print_kernel(kernel)}"

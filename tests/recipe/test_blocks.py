@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from loopwright.recipe.blocks import in_registers
+from loopwright.recipe.plan import Plan
+from loopwright.recipe.target import Target
+from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, check_same, planned, reasons, steps
+from steps.kernels import MATMUL, ROWS, TOTAL
+
+SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 12, 2), (4, 12, 5), (9, 29, 3), (5, 13, 257))
+"""Less than a block, one, several and parts, and more than one stretch of depth."""
+
+
+def blocked(text: str, strict: bool = False, target: Target | None = None) -> Plan:
+    return planned(partial(in_registers, target=target or Target()), text, strict)
+
+
+def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
+    return [
+        f"each element of '{target}' is added to in every iteration of '{depth}': blocks of {rows} x {columns} of them "
+        "stay in registers meanwhile",
+        f"a whole block of {rows} x {columns} is written out without tests",
+    ]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_product_of_matrices(strict: bool) -> None:
+    plan = blocked(MATMUL, strict)
+    assert steps(plan) == (
+        "tile k 256 i 4 j 12; reorder k.o j.o i.o; specialize i j full; promote c k"
+    )  # the loops are in the order that is wanted already
+    assert reasons(plan) == because("c", "k", 4, 12)
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
+
+
+def test_a_nest_inside_of_others_is_cut_out_and_put_into_order() -> None:
+    plan = blocked(GEMM)
+    assert steps(plan) == (
+        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; specialize i.1 j.2 full; "
+        "promote c k"
+    )
+    assert reasons(plan) == because("c", "k", 4, 12)
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
+
+
+@pytest.mark.parametrize(
+    ("element", "target", "rows", "columns"),
+    [
+        ("float64", Target(vector_bytes=16), 4, 6),
+        ("float32", Target(vector_bytes=32), 4, 24),
+        ("float64", Target(vector_bytes=64, registers=32), 6, 32),
+        ("float64", Target(vector_bytes=4), 4, 3),  # less than one element
+    ],
+)
+def test_blocks_are_as_large_as_the_registers_hold(element: str, target: Target, rows: int, columns: int) -> None:
+    plan = blocked(MATMUL.replace("float64", element), target=target)
+    assert steps(plan).startswith(f"tile k 256 i {rows} j {columns};")
+    assert reasons(plan) == because("c", "k", rows, columns)
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, ((0, 1, 1), (rows + 1, columns + 1, 3)))
+
+
+def test_two_products_one_after_the_other() -> None:
+    second = MATMUL.partition("    for")[2].replace("c[", "d[")
+    for name in "kij":
+        second = second.replace(f"{name} in", f"{name}.2 in").replace(f"[{name},", f"[{name}.2,")
+        second = second.replace(f" {name}]", f" {name}.2]")
+    plan = blocked(MATMUL.replace("c: float64[2] C", "c: float64[2] C, d: float64[2] C") + "    for" + second)
+    assert [text for text in steps(plan).split("; ") if text.startswith(("tile", "promote"))] == [
+        "tile k 256 i 4 j 12", "promote c k", "tile k.2 256 i.2 4 j.2 12", "promote d k.2",
+    ]  # fmt: skip
+    check_same(plan.written, plan.kernel, {**MATMUL_SHAPES, "d": "nm"}, SIZES[:-1])
+
+
+def nest(statement: str, loops: str = "k i j", extents: str = "n n n") -> str:
+    """Loops around a statement on three matrices and a vector."""
+    lines = ["kernel k(a: float64[2] C, b: float64[2] C, c: float64[2] C, v: float64[1] C, n: int64):"]
+    for depth, (name, upper) in enumerate(zip(loops.split(), extents.split(), strict=True), start=1):
+        lines.append(f"{'    ' * depth}for {name} in 0 .. {upper}:")
+    pad = "    " * (len(loops.split()) + 1)
+    return "\n".join([*lines, *(pad + line for line in statement.split("\n"))]) + "\n"
+
+
+ADDS = "c[i, j] = c[i, j] + a[i, k] * b[k, j]"
+NOT_TAKEN = {
+    "two loops": ROWS,
+    "a scalar": TOTAL,
+    "the innermost loop goes down columns": MATMUL_BY_ELEMENTS,
+    "a triangle": nest(ADDS, extents="n n i+1"),
+    "a triangle of the depth": nest(ADDS, "i k j", "n i+1 n"),
+    "two statements": nest(ADDS + "\nb[k, j] = 0.0"),
+    "a condition": nest("if a[i, k] > 0.0:\n    " + ADDS),
+    "nothing is added to": nest("c[i, j] = a[i, k] * b[k, j]"),
+    "the other element is another one": nest("c[i, j] = c[i, k] + a[i, k] * b[k, j]"),
+    "the other element is in another column": nest("c[i, j] = c[i, 0] + a[i, k] * b[k, j]"),
+    "no operand": nest("c[i, j] = c[i, j] + 1.0"),
+    "no operand stays in the rows": nest("c[i, j] = c[i, j] + a[i, k]"),
+    "no operand stays in the columns": nest("c[i, j] = c[i, j] + b[k, j]"),
+    "a column of an operand": nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"),
+    "the target moves in every loop": nest("c[i + k, j] = c[i + k, j] + a[i, k] * b[k, j]"),
+    "the target stays along the vector": nest("v[i] = v[i] + a[i, k] * b[k, j]"),
+    "a loop in between": nest(ADDS, "i x k j", "n n n n"),
+    "a loop in between that has to be cut out": nest(ADDS, "i x k j", "n n n n").replace(
+        "        for x", "        v[i] = 1.0\n        for x"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())
+def test_no_blocks(text: str) -> None:
+    assert steps(blocked(text)) == ""
+
+
+def test_that_nest_is_taken_where_nothing_is_wrong_with_it() -> None:
+    assert "promote c k" in steps(blocked(nest(ADDS)))
+
+
+def test_all_is_taken_back_where_a_cut_is_not_legal() -> None:
+    text = GEMM.replace("            for j.2", "            a[i, k] = c[i, 0]\n            for j.2")
+    assert steps(blocked(text)) == ""

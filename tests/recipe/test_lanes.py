@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.recipe.lanes import side_by_side
+from loopwright.recipe.rows import in_a_new_order
+from recipe.planning import check_same, planned, reasons, steps
+
+SWEEP = """
+kernel sweep(p: float64[2] C, q: float64[2] C):
+    for i in 0 .. size(p, 0):
+        p[i, 0] = 1.0
+        for j in 1 .. size(p, 1):
+            p[i, j] = 2.0 * p[i, j - 1] + 1.0
+        q[i, 0] = p[i, 0]
+        for k in 1 .. size(p, 1):
+            q[i, k] = p[i, k] - q[i, k - 1]
+"""
+FILTER = """
+kernel filter(p: float64[2] C):
+    var s: float64
+    for i in 0 .. size(p, 0):
+        s = 0.0
+        for j in 0 .. size(p, 1):
+            s = p[i, j] - 2.0 * s
+            p[i, j] = s
+"""
+FREE = """
+kernel free(p: float64[2] C):
+    for i in 0 .. size(p, 0):
+        for j in 0 .. size(p, 1):
+            p[i, j] = 1.0
+"""
+TIED = """
+kernel tied(p: float64[2] C):
+    for i in 1 .. size(p, 0):
+        for j in 1 .. size(p, 1):
+            p[i, j] = p[i - 1, j] + p[i, j - 1]
+"""
+LU = """
+kernel lu(a: float64[2] C, n: int64):
+    for i in 0 .. n:
+        for j in 0 .. i:
+            for k in 0 .. j:
+                a[i, j] = a[i, j] - a[i, k] * a[k, j]
+            a[i, j] = a[i, j] / a[j, j]
+        for m in i .. n:
+            for l in 0 .. i:
+                a[i, m] = a[i, m] - a[i, l] * a[l, m]
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_recurrences_go_side_by_side(strict: bool) -> None:
+    plan = planned(side_by_side, SWEEP, strict)
+    assert steps(plan).startswith("split i 16; ") and steps(plan).count("reorder ") == 2
+    assert set(reasons(plan)) == {
+        "each step of 'j' and 'k' waits for the one before: 16 neighbouring 'i' go through them side by side"
+    }
+    check_same(plan.written, plan.kernel, {"p": "nm", "q": "nm"})
+
+
+@pytest.mark.parametrize("text", [FILTER, FREE, TIED])
+def test_what_stays(text: str) -> None:
+    """A recurrence in a scalar, loops without one, an outer loop that needs its order."""
+    assert steps(planned(side_by_side, text)) == ""
+
+
+def test_a_new_order_where_interchange_leaves_columns() -> None:
+    plan = planned(in_a_new_order, LU)
+    assert steps(plan) == "reschedule smart"
+    assert "a[k, j]" in reasons(plan)[0]
+    assert steps(planned(in_a_new_order, SWEEP)) == ""

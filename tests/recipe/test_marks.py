@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from loopwright.recipe.marks import marks
+from loopwright.steps.schedule import print_schedule
+from steps.kernels import COUNT, MATMUL, PREFIX, ROWS, TOTAL, WHILE, known
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ROWS, "parallelize i; vectorize j"),
+        (PREFIX, ""),
+        (WHILE, ""),
+        (TOTAL, "parallelize i; vectorize j"),
+        (COUNT, "parallelize i"),
+        (MATMUL, "parallelize i; vectorize j"),  # not k: that would need a copy of c for each thread
+    ],
+)
+def test_the_marks_from_facts(text: str, expected: str) -> None:
+    assert print_schedule(marks(*known(text), strict=False)) == expected
+
+
+def test_strict_leaves_a_float_sum_alone() -> None:
+    assert marks(*known(TOTAL), strict=True) == ()
+
+
+def test_overlapping_arguments_are_not_reordered() -> None:
+    kernel, facts = known(ROWS)
+    assert marks(replace(kernel, overlap=True), facts, strict=False) == ()
+
+
+def test_a_sum_into_elements_stays_outside_where_nothing_inside_is_a_nest() -> None:
+    text = """
+kernel atax(a: float64[2] C, t: float64[1] C, y: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            y[j] = y[j] + a[i, j] * t[i]
+"""
+    assert print_schedule(marks(*known(text), strict=False)) == "parallelize i; vectorize j"

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import For, Kernel, Location, Stmt
+from loopwright.ir.text import parse_kernel
+from loopwright.ir.walk import loops, rewrite_body
+from loopwright.recipe.plan import NotTaken, Plan, chains
+from loopwright.steps.fission import Fission
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.split import Split
+from recipe.planning import COLUMN, COLUMN_SHAPES, GEMM, check_same, plan_of, reasons, steps
+from steps.kernels import MATMUL, PREFIX, ROWS, WHILE
+
+
+def names(plan: Plan) -> list[tuple[str, ...]]:
+    return [tuple(loop.name for loop in chain) for chain in plan.chains()]
+
+
+def the_loop(plan: Plan, name: str) -> For:
+    loop = loops(plan.kernel)[name]
+    assert isinstance(loop, For)
+    return loop
+
+
+# ---- steps ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_is_taken_with_its_reason() -> None:
+    plan = plan_of(COLUMN)
+    plan.take(Reorder(("i", "j")), "rows")
+    assert (steps(plan), reasons(plan)) == ("reorder i j", ["rows"])
+    assert names(plan) == [("i", "j")]
+    check_same(plan.written, plan.kernel, COLUMN_SHAPES)
+
+
+def test_a_step_that_is_not_legal_changes_nothing() -> None:
+    plan = plan_of(PREFIX)
+    with pytest.raises(NotTaken, match=r"^reorder i j$"):
+        plan.take(Reorder(("i", "j")), "there is no 'j'")
+    assert plan.kernel is plan.written and plan.decisions == []
+
+
+def test_together_a_step_that_is_not_legal_takes_all_back() -> None:
+    plan = plan_of(COLUMN)
+    plan.take(Reorder(("i", "j")), "stays")
+    kept = plan.kernel
+    with plan.together():
+        plan.take(Split("j", 8), "legal")
+        plan.take(Fission("j", 2), "not legal")
+    assert plan.kernel is kept
+    assert steps(plan) == "reorder i j"
+
+
+def test_together_inside_together_takes_back_its_own_part_alone() -> None:
+    plan = plan_of(COLUMN)
+    with plan.together():
+        plan.take(Reorder(("i", "j")), "stays")
+        with plan.together():
+            plan.take(Split("j", 8), "legal")
+            plan.take(Fission("j", 2), "not legal")
+        plan.take(Split("i", 4), "after it")
+    assert steps(plan) == "reorder i j; split i 4"
+    check_same(plan.written, plan.kernel, COLUMN_SHAPES)
+
+
+def test_together_other_errors_are_not_swallowed() -> None:
+    plan = plan_of(COLUMN)
+    with pytest.raises(ZeroDivisionError), plan.together():
+        raise ZeroDivisionError
+
+
+# ---- what is known -------------------------------------------------------------------------------------------------
+
+
+def test_facts_are_those_of_the_kernel_as_it_is_and_asked_for_once() -> None:
+    plan = plan_of(GEMM)
+    assert plan.present_facts() is plan.facts
+    plan.take(Fission("i", 2), "")
+    assert set(plan.present_facts().loops) == {"i", "j", "i.1", "k", "j.2"}
+    assert plan.present_facts() is plan.present_facts()
+    plan.take(Split("j", 4), "")
+    assert set(plan.present_facts().loops) == {"i", "j.o", "j", "i.1", "k", "j.2"}
+
+
+def test_walks_are_those_of_the_kernel_as_it_is_and_asked_for_once() -> None:
+    plan = plan_of(COLUMN)
+    before = plan.walks()
+    assert plan.walks() is before
+    plan.take(Reorder(("i", "j")), "")
+    assert plan.walks() is not before
+    assert [walk.array for walk in plan.walks()] == ["a", "b"]
+
+
+def test_the_verdict_of_a_loop_is_found_by_its_name_and_of_a_part_of_it_by_its_place() -> None:
+    plan = plan_of(MATMUL)
+    assert [plan.verdict(the_loop(plan, name)) for name in "kij"] == ["reduction", "parallel", "parallel"]
+    kernel = placed(parse_kernel(MATMUL))
+    located = Plan(kernel, with_places(plan), False, kernel)
+    located.take(Split("j", 4), "")
+    assert located.verdict(replace(the_loop(located, "k"), name="part")) == "reduction"
+    assert located.verdict(the_loop(located, "j")) == "parallel"
+
+
+def test_of_a_loop_from_no_known_place_nothing_is_known() -> None:
+    plan = plan_of(GEMM)
+    plan.take(Fission("i", 2), "")
+    assert the_loop(plan, "i.1").at is None  # so are all loops of a kernel that was read from text
+    assert plan.verdict(the_loop(plan, "i.1")) == "undecided"
+
+
+def placed(kernel: Kernel) -> Kernel:
+    """The kernel with a place in a source file for each loop."""
+
+    def place(stmt: Stmt) -> tuple[Stmt, ...]:
+        return (replace(stmt, at=place_of(stmt.name)),) if isinstance(stmt, For) else (stmt,)
+
+    return replace(kernel, body=rewrite_body(kernel.body, stmt=place))
+
+
+def place_of(name: str) -> Location:
+    return Location("k.py", ord(name), 0, 1)
+
+
+def with_places(plan: Plan) -> Facts:
+    """The facts of a plan, as of loops with these places."""
+    return replace(plan.facts, loops={n: replace(fact, at=place_of(n)) for n, fact in plan.facts.loops.items()})
+
+
+# ---- chains --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ROWS, [("i", "j")]),
+        (PREFIX, [("i",)]),
+        (WHILE, []),
+        (MATMUL, [("k", "i", "j")]),
+        (GEMM, [("i", "j"), ("i", "k", "j.2")]),
+    ],
+)
+def test_chains(text: str, expected: list[tuple[str, ...]]) -> None:
+    assert names(plan_of(text)) == expected
+
+
+def test_a_chain_begins_inside_what_is_no_loop_with_a_known_step() -> None:
+    text = """
+kernel k(a: float64[2] C, b: float64[2] C, m: int64):
+    for i in 0 .. size(a, 0) step m:
+        for j in 0 .. size(a, 1):
+            a[i, j] = 0.0
+    for i.2 in 0 .. size(a, 0):
+        if m > 0:
+            for j.2 in 0 .. size(a, 1):
+                a[i.2, j.2] = 1.0
+    for j.3 in 0 .. size(a, 0) step m:
+        a[j.3, 0] = 2.0
+"""
+    assert [tuple(loop.name for loop in chain) for chain in chains(parse_kernel(text))] == [("j",), ("j.2",)]
+
+
+def test_the_loops_around_a_loop() -> None:
+    plan = plan_of(GEMM)
+    assert [loop.name for loop in plan.around("k")] == ["i", "k"]
+    assert [loop.name for loop in plan.around("i")] == ["i"]

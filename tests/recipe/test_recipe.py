@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from loopwright.ir.interp import interpret
+from loopwright.ir.text import print_kernel
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import loops
+from loopwright.recipe.marks import marks
+from loopwright.recipe.recipe import Recipe, recipe
+from loopwright.recipe.target import Target
+from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
+from polybench.data import shaken, sizes
+from recipe.planning import (
+    COLUMN,
+    COLUMN_SHAPES,
+    GEMM,
+    JACOBI,
+    JACOBI_SHAPES,
+    MATMUL_BY_ELEMENTS,
+    MATMUL_SHAPES,
+    PATHS,
+    PATHS_SHAPES,
+    TRMM,
+    TRMM_SHAPES,
+    check_same,
+)
+from steps.kernels import COUNT, PREFIX, ROWS, TOTAL, WHILE, known
+from steps.test_reschedule import polybench
+
+LINE = """
+kernel line(p: float64[1] C):
+    for k in 0 .. size(p, 0):
+        for j in 0 .. size(p, 0):
+            p[j] = p[j] + p[k]
+"""
+SMALL_CACHES = Target(l2_bytes=2)
+"""A machine on which every array is too large for the caches, so that what is meant for large ones runs."""
+
+
+def chosen(text: str, strict: bool = False, target: Target | None = SMALL_CACHES) -> Recipe:
+    """The recipe of a kernel's text; its kernel is well formed, and its facts are those of its kernel."""
+    found = recipe(*known(text), strict, target)
+    verify(found.kernel)
+    assert set(found.facts.loops) == set(loops(found.kernel))
+    return found
+
+
+CASES = {
+    "column": (COLUMN, COLUMN_SHAPES, "reorder i j; parallelize i; vectorize j"),
+    # Rows come first: blocks are for the order that is left.
+    "matmul": (
+        MATMUL_BY_ELEMENTS,
+        MATMUL_SHAPES,
+        "reorder k j; reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; specialize i j full; promote c k; "
+        "parallelize j.o; vectorize j.r; vectorize j; vectorize j.w; vectorize j.1",
+    ),
+    "gemm": (
+        GEMM,
+        MATMUL_SHAPES,
+        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; specialize i.1 j.2 full; "
+        "promote c k; parallelize i; parallelize j.2.o; vectorize j; vectorize j.2.r; vectorize j.2; vectorize j.2.w; "
+        "vectorize j.2.1",
+    ),
+    "trmm": (
+        TRMM,
+        TRMM_SHAPES,
+        "fission j 2; reorder k j; split j 128; reorder j.o k j; parallelize j.o; parallelize j.1; vectorize j",
+    ),
+    # Over time before all others, and then none of them: neither rows nor points.
+    "jacobi": (
+        JACOBI,
+        JACOBI_SHAPES,
+        "reschedule smart tile 16 32 wavefront above 8; parallelize i.o; parallelize i; parallelize i.2; vectorize j; "
+        "vectorize j.2; vectorize j.1; vectorize j.2.1",
+    ),
+    "paths": (
+        PATHS,
+        PATHS_SHAPES,
+        "cut j k; cut j.1 k+1; cut i k; cut i.1 k+1; parallelize i; parallelize i.1; parallelize i.1.1; vectorize j; "
+        "vectorize j.1; vectorize j.1.1; vectorize j.2; vectorize j.1.2; vectorize j.1.1.1; vectorize j.2.1; "
+        "vectorize j.1.2.1; vectorize j.1.1.1.1",
+    ),
+    "line": (LINE, {"p": "n"}, "cut j k; cut j.1 k+1; parallelize j; parallelize j.1; parallelize j.1.1"),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("text", "shapes", "expected"), CASES.values(), ids=CASES.keys())
+def test_what_is_decided(text: str, shapes: dict[str, str], expected: str, strict: bool) -> None:
+    found = chosen(text, strict)
+    assert print_schedule(found.schedule) == expected
+    check_same(known(text)[0], found.kernel, shapes)
+
+
+@pytest.mark.parametrize("text", [ROWS, PREFIX, TOTAL, COUNT, WHILE, *(case[0] for case in CASES.values())])
+@pytest.mark.parametrize("strict", [False, True])
+def test_without_a_target_loops_are_only_marked(text: str, strict: bool) -> None:
+    kernel, facts = known(text)
+    assert chosen(text, strict, target=None).schedule == marks(kernel, facts, strict)
+
+
+@pytest.mark.parametrize("text", [ROWS, PREFIX, TOTAL, COUNT, WHILE])
+def test_what_is_well_ordered_is_only_marked(text: str) -> None:
+    kernel, facts = known(text)
+    assert chosen(text).schedule == marks(kernel, facts, strict=False)
+
+
+@pytest.mark.parametrize("text", [case[0] for case in CASES.values()], ids=CASES.keys())
+def test_nothing_is_done_where_arguments_overlap(text: str) -> None:
+    kernel, facts = known(text)
+    kernel = replace(kernel, overlap=True)
+    found = recipe(kernel, facts, False, SMALL_CACHES)
+    assert found.schedule == () and found.kernel is kernel
+
+
+def test_what_changes_loops_has_a_reason_and_marks_have_none() -> None:
+    for text, _, _ in CASES.values():
+        for decision in chosen(text).decisions:
+            assert (decision.why == "") == (decision.step.name in ("parallelize", "vectorize"))
+
+
+# ---- PolyBench: a recipe is a schedule that anybody can apply ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gemm", "mvt", "trmm", "floyd-warshall", "atax", "doitgen"])
+def test_a_recipe_is_replayable_from_its_text_and_computes_the_same(name: str) -> None:
+    module, kernel, facts = polybench(name)
+    found = recipe(kernel, facts, True, SMALL_CACHES)
+    again, _ = apply_schedule(kernel, facts, parse_schedule(print_schedule(found.schedule)), strict=True)
+    assert print_kernel(again) == print_kernel(found.kernel)
+    given = shaken(module.initialise(**sizes(module)))
+    expected, actual = ({k: v.copy() if isinstance(v, np.ndarray) else v for k, v in given.items()} for _ in "ab")
+    interpret(kernel, list(expected.values()))
+    interpret(found.kernel, list(actual.values()))
+    for output in module.OUTPUTS:
+        np.testing.assert_array_equal(actual[output], expected[output])
+
+
+@pytest.mark.parametrize("name", ["gemm", "mvt", "trmm", "floyd-warshall", "atax", "doitgen"])
+def test_a_recipe_that_may_reorder_sums_is_replayable_from_its_text(name: str) -> None:
+    _, kernel, facts = polybench(name)
+    found = recipe(kernel, facts, False, Target())
+    again, _ = apply_schedule(kernel, facts, parse_schedule(print_schedule(found.schedule)), strict=False)
+    assert print_kernel(again) == print_kernel(found.kernel)

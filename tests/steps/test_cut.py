@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.steps.cut import Cut
+from loopwright.steps.schedule import apply_schedule, parse_schedule
+from steps.kernels import MATMUL, WHILE, known
+from steps.pictures import check_picture
+
+PATHS = """
+kernel paths(p: float64[2] C, n: int64):
+    for k in 0 .. n:
+        for i in 0 .. n:
+            for j in 0 .. n:
+                p[i, j] = min(p[i, j], p[i, k] + p[k, j])
+"""
+
+
+def test_the_picture() -> None:
+    check_picture(Cut)
+
+
+def test_the_parts_on_either_side_of_the_point_are_free() -> None:
+    kernel, facts = known(PATHS)
+    assert [facts.loops[name].verdict for name in "kij"] == ["sequential"] * 3
+    cuts, marks = "cut j k; cut j.1 k+1; cut i k; cut i.1 k+1", "parallelize i; parallelize i.1.1; vectorize j"
+    schedule = f"{cuts}; {marks}; vectorize j.1"
+    _, found = apply_schedule(kernel, facts, parse_schedule(schedule), strict=True)
+    assert found.loops["k"].verdict == "sequential"
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "word"),
+    [
+        (WHILE, Cut("w", "", 3), "while"),
+        (MATMUL, Cut("j", "n"), "'n' is no loop around 'j'"),
+        (MATMUL, Cut("k", "j"), "'j' is no loop around 'k'"),
+        ("kernel two(a: float64[1] C, n: int64):\n    for i in 0 .. n step 2:\n        a[i] = 0.0\n", Cut("i", "n"),
+         "is not 1"),
+    ],
+)  # fmt: skip
+def test_refusals_say_why(text: str, step: Cut, word: str) -> None:
+    rejection = step.illegal(*known(text), strict=True)
+    assert rejection is not None and word in rejection.reason
+
+
+def test_instances() -> None:
+    assert Cut("j", "k", 1) in Cut.instances(*known(PATHS), strict=True)
+
+
+def test_text() -> None:
+    for text, step in (("j k", Cut("j", "k")), ("j k+1", Cut("j", "k", 1)), ("j k-2", Cut("j", "k", -2)),
+                       ("j 8", Cut("j", "", 8)), ("j -3", Cut("j", "", -3))):  # fmt: skip
+        assert Cut.parse(tuple(text.split())) == step
+        assert str(step) == f"cut {text}"
+    for words in (("j",), ("j", "k*2"), ("j", "")):
+        with pytest.raises(ValueError, match="POINT"):
+            Cut.parse(words)
+
+
+def test_a_jump_would_end_only_its_part() -> None:
+    text = "kernel f(a: float64[1] C, n: int64):\n    for i in 0 .. n:\n        if a[i] > 2.0:\n            {} i\n"
+    for jump in ("break", "continue"):
+        rejection = Cut("i", "", 4).illegal(*known(text.format(jump)), strict=False)
+        assert rejection is not None and jump in rejection.reason

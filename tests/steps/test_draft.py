@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.ir.nodes import Assign, For, Kernel
+from loopwright.ir.text import parse_kernel, print_expr, print_kernel
+from loopwright.ir.types import INT64
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import expressions
+from loopwright.steps.draft import (
+    finished,
+    fresh,
+    least,
+    minus,
+    most,
+    names_of,
+    number,
+    plus,
+    substituted,
+    times,
+    variable,
+    with_statement,
+)
+
+TEXT = """
+kernel f(a: float64[1] C, n: int64):
+    for i in 0 .. n:
+        allocate t: float64[i + 1] = 0.0
+        for j in 0 .. size(t, 0):
+            if a[j] > 0.0:
+                continue j
+            t[j] = a[i]
+"""
+
+
+def _loop(kernel: Kernel) -> For:
+    loop = kernel.body[0]
+    assert isinstance(loop, For)
+    return loop
+
+
+def test_sums_are_short() -> None:
+    i = variable("i")
+    texts = (plus(i, 0), plus(plus(i, 3), -3), plus(number(2), i), minus(i, i), minus(plus(i, 1), 4), times(i, 1))
+    assert [print_expr(e) for e in texts] == ["i", "i", "i + 2", "0", "i - 3", "i"]
+    assert least(i, i) is i and most(i, i) is i
+    assert print_expr(least(i, number(4))) == "min(i, 4)"
+
+
+def test_numbers_wrap_as_the_machines_do() -> None:
+    top = number(INT64.maximum)
+    assert plus(top, 1) == number(INT64.minimum)
+    assert minus(number(INT64.minimum), 1) == top
+    assert times(top, 2) == number(-2)
+
+
+def test_fresh_names() -> None:
+    kernel = parse_kernel(TEXT)
+    assert names_of(kernel) == {"a", "n", "i", "t", "j"}
+    assert fresh("k", names_of(kernel)) == "k"
+    assert fresh("i", {"i", "i.1"}) == "i.2"
+
+
+def test_a_draft_that_is_the_kernel_is_the_kernel() -> None:
+    kernel = parse_kernel(TEXT)
+    assert finished(kernel, kernel) is kernel
+
+
+def test_a_value_for_a_loop_and_copies_with_names_of_their_own() -> None:
+    kernel = parse_kernel(TEXT)
+    loop = _loop(kernel)
+    two = (Assign("i", number(0)), *loop.body, Assign("i", number(1)), *loop.body)
+    after = finished(with_statement(kernel, loop, two), kernel)
+    verify(after)
+    assert after == parse_kernel("""
+kernel f(a: float64[1] C, n: int64):
+    allocate t: float64[1] = 0.0
+    for j in 0 .. size(t, 0):
+        if a[j] > 0.0:
+            continue j
+        t[j] = a[0]
+    allocate t.1: float64[2] = 0.0
+    for j.1 in 0 .. size(t.1, 0):
+        if a[j.1] > 0.0:
+            continue j.1
+        t.1[j.1] = a[1]
+"""), print_kernel(after)
+    nodes = [id(e) for e in expressions(after.body) if hasattr(e, "index")]
+    assert len(nodes) == len(set(nodes))
+
+
+def test_a_value_ends_where_a_loop_of_that_name_begins() -> None:
+    kernel = parse_kernel(TEXT)
+    loop = _loop(kernel)
+    draft = replace(kernel, body=(Assign("i", number(7)), loop))
+    assert finished(draft, kernel).body[0] == loop
+
+
+def test_substituted() -> None:
+    kernel = parse_kernel("kernel f(a: float64[1] C, n: int64):\n    a[n] = 1.0\n")
+    changed = replace(kernel, body=substituted(kernel.body, {"n": number(3)}))
+    assert "a[3]" in print_kernel(changed)

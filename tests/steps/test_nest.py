@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.ir.nodes import Break, Continue, For, Kernel
+from loopwright.ir.text import parse_kernel
+from loopwright.steps import nest
+from loopwright.steps.step import Rejection
+
+TEXT = """
+kernel f(a: float64[2] C, h: int64[1] C, n: int64, s: int64):
+    var m: int64
+    m = n
+    for i in 0 .. n:
+        for j in 0 .. i:
+            for k in 0 .. n:
+                a[i, j] = a[i, k]
+        m = m - 1
+    for p in 0 .. m:
+        m = 2
+        break p
+    for q in 0 .. h[0]:
+        continue q
+    for r in 0 .. n step s:
+        a[r, 0] = 1.0
+    while m > 0 named w:
+        m = m - 1
+"""
+
+
+def _kernel() -> Kernel:
+    return parse_kernel(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("names", "word"),
+    [
+        (("x",), "no loop 'x'"),
+        (("w",), "while"),
+        (("r",), "not constant"),
+        (("i", "i"), "named twice"),
+        (("i", "j"), ""),
+    ],
+)
+def test_loops_that_are_not_there(names: tuple[str, ...], word: str) -> None:
+    rejection = nest.missing(_kernel(), names)
+    assert (rejection is None) if not word else (rejection is not None and word in rejection.reason)
+
+
+def test_bands() -> None:
+    kernel = _kernel()
+    band = nest.band_of(kernel, ("k", "j"))
+    assert not isinstance(band, Rejection) and [loop.name for loop in band] == ["j", "k"]
+    imperfect, apart = nest.band_of(kernel, ("i", "j")), nest.band_of(kernel, ("j", "p"))
+    assert isinstance(imperfect, Rejection) and "no perfect nest" in imperfect.reason
+    assert isinstance(apart, Rejection) and "not nested" in apart.reason
+    assert nest.nested(band, ()).body[0].name == "k"  # type: ignore[union-attr]
+
+
+def test_bounds_that_may_change() -> None:
+    kernel = _kernel()
+    changing = [n for n in "ijkpq" if nest.changes_inside(nest.the_loop(kernel, n)) is not None]
+    assert changing == ["p", "q"]
+
+
+def test_jumps() -> None:
+    kernel = _kernel()
+    p, q = nest.the_loop(kernel, "p"), nest.the_loop(kernel, "q")
+    assert nest.jumps_in(p, Break) is not None and nest.jumps_in(p, Continue) is None
+    assert nest.jumps_in(q, Continue) is not None and nest.jumps_in(q, Break) is None
+
+
+def test_sizes() -> None:
+    kernel = _kernel()
+    assert nest.too_large(kernel, 1) is None
+    rejection = nest.too_large(kernel, nest.LIMIT)
+    assert rejection is not None and str(nest.LIMIT) in rejection.reason
+    assert nest.size_of(parse_kernel("kernel f(n: int64):\n    pass\n").body) == 0
+
+
+def test_arguments_that_overlap() -> None:
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, n: int64):\n    overlap\n    for i in 0 .. n:\n        a[i] = 1.0\n"
+    )
+    rejection = nest.reordering(kernel, kernel, strict=False)
+    assert rejection is not None and "overlap" in rejection.reason
+
+
+def test_is_inside() -> None:
+    kernel = _kernel()
+    i, k, p = (nest.the_loop(kernel, name) for name in "ikp")
+    assert isinstance(k, For) and nest.is_inside(kernel, k, i) and not nest.is_inside(kernel, k, p)

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loopwright.codegen.openmp import generate
+from loopwright.ir.text import print_kernel
+from loopwright.steps.pack import Pack
+from loopwright.steps.schedule import apply_schedule, parse_schedule
+from steps.before_after import check_same
+from steps.kernels import MATMUL, ROWS, WHILE, known
+from steps.pictures import check_picture
+from steps.test_specialize import numbers, square_calls
+
+TILED = "reorder i k j; tile i 2 k 4 j 3; reorder k.o j.o i.o k i j"
+FRAME = "kernel some(a: float64[2] C, b: float64[2] F, x: int64[1] C, n: int64, m: int64):\n"
+SOME = {
+    "written": """
+    for i in 0 .. n:
+        for j in 0 .. 4:
+            b[j, 0] = b[j, 0] + a[i, j]
+""",
+    "two": """
+    for i in 0 .. n:
+        for j in 0 .. 4:
+            a[i, j] = b[j, 0] + b[j, 1]
+""",
+    "large": """
+    for i in 0 .. n:
+        for j in 0 .. 257:
+            for k in 0 .. 256:
+                a[i, 0] = a[i, 0] + b[j, k]
+""",
+    "one": """
+    for i in 0 .. n:
+        a[i, 0] = b[0, 1]
+""",
+    "data": """
+    for i in 0 .. n:
+        for j in 0 .. 4:
+            a[i, j] = b[x[j], 0]
+""",
+    "branch": """
+    for i in 0 .. n:
+        for j in 0 .. 4:
+            if a[i, j] > 0.0:
+                a[i, j] = b[j, 0]
+""",
+    "moved": """
+    for i in 0 .. n:
+        for j in 1 .. 6 step 2:
+            for k in 0 .. 3:
+                a[i, k] = a[i, k] + b[j - 1, k + 1]
+""",
+    "diagonal": """
+    for i in 0 .. n:
+        for j in 0 .. 4:
+            a[i, j] = b[j, j]
+""",
+    "beyond": """
+    for i in 0 .. n:
+        for k in 0 .. 6 step 4:
+            for j in k .. k + 4:
+                a[i, j] = a[i, j] + b[j, 0]
+""",
+    "unlike": """
+    for i in 0 .. n:
+        for j in i .. i + 4:
+            a[0, j] = a[0, j] + b[j, 0]
+""",
+}
+
+
+def text_of(name: str) -> str:
+    return FRAME + SOME[name].lstrip("\n")
+
+
+def test_the_picture() -> None:
+    check_picture(Pack)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("written", "writes to 'b'"),
+        ("two", "several elements"),
+        ("large", "takes 526336 bytes; the limit is 524288"),
+        ("one", "only one element"),
+        ("data", "depends on data"),
+        ("branch", "without using any"),
+        ("unlike", "change inside 'i'"),
+        ("beyond", "change inside 'i'"),
+    ],
+)
+def test_refusals_say_why(name: str, word: str) -> None:
+    rejection = Pack("b", "i").illegal(*known(text_of(name)), strict=True)
+    assert rejection is not None and word in rejection.reason
+
+
+def test_refusals_of_whole_kernels() -> None:
+    marked = apply_schedule(*known(text_of("diagonal")), parse_schedule("vectorize j"), strict=True)
+    for kernel, step, word in (
+        (known(WHILE), Pack("a", "w"), "while"),
+        (known(ROWS), Pack("a", "k"), "no loop 'k'"),
+        (known(ROWS), Pack("z", "i"), "no array 'z'"),
+        (known(ROWS), Pack("a", "i"), "no constant number"),
+        (known(MATMUL), Pack("b", "i"), "no constant number"),
+        (marked, Pack("b", "i"), "marked vector"),
+    ):
+        rejection = step.illegal(*kernel, strict=True)
+        assert rejection is not None and word in rejection.reason
+
+
+@pytest.mark.parametrize("name", ["moved", "diagonal"])
+@pytest.mark.parametrize("word", ["", " transposed"])
+def test_the_copy_changes_nothing(name: str, word: str, tmp_path: Path) -> None:
+    b = np.asfortranarray(numbers(6, 6))
+    calls: list[list[object]] = [[numbers(6, 6), b, np.zeros(6, int), n, 0] for n in (-1, 0, 1, 6)]
+    check_same(text_of(name), f"pack b i{word}", calls, tmp_path)
+    nothing: list[object] = [numbers(0, 0), np.asfortranarray(numbers(0, 0)), np.zeros(0, int), 0, 0]
+    check_same(text_of(name), f"pack b i{word}", [nothing])  # where the loop does not run, nothing is copied
+
+
+def test_tiles_with_ends_that_are_not_full(tmp_path: Path) -> None:
+    text = print_kernel(check_same(MATMUL, TILED + "; pack b i.o; parallelize i.o", square_calls((0, 1, 5)), tmp_path))
+    assert "allocate b.p: float64[4, 3]" in text and "* b.p[k - k.o, j - j.o]" in text
+    assert "for k.p in k.o .. min(k.o + 4, size(a, 1)):" in text
+    text = print_kernel(check_same(MATMUL, TILED + "; pack a i", square_calls((0, 1, 5))))
+    assert "a.p[i - i.o]" in text  # k is around i: the tile is a stretch of one column
+    text = print_kernel(check_same(MATMUL, TILED + "; pack a k", square_calls((0, 1, 5))))
+    assert "allocate a.p: float64[4, 2]" in text and "a.p[k - k.o, i - i.o]" in text
+    text = print_kernel(check_same(MATMUL, TILED + "; pack a k transposed", square_calls((0, 1, 5))))
+    assert "allocate a.p: float64[2, 4]" in text and "a.p[i - i.o, k - k.o]" in text
+
+
+def test_all_stretches_inside_the_loop_are_one_tile(tmp_path: Path) -> None:
+    schedule = "reorder i k j; tile i 2 k 4 j 3; split j.o 2; reorder k.o j.o.o i.o j.o k i j; pack b i.o; pack a j.o"
+    schedule += "; specialize i j full; promote c k; parallelize i.o; vectorize j"
+    changed = check_same(MATMUL, schedule, square_calls((0, 1, 5, 13)), tmp_path)
+    text = print_kernel(changed)
+    assert "allocate b.p: float64[4, 6]" in text and "b.p[k - k.o, j - j.o.o]" in text
+    assert "for j.p in j.o.o .. min(j.o.o + 6, size(b, 1)):" in text
+    assert "a.p[k - k.o, i - i.o]" in text
+
+
+def test_everything_stays_proven_and_parallel() -> None:
+    kernel, facts = known(MATMUL)
+    kernel, facts = apply_schedule(kernel, facts, parse_schedule(TILED + "; pack b i.o"), strict=True)
+    assert all(bounds.kind == "proven" for some in facts.bounds.values() for bounds in some)
+    assert facts.loops["i.o"].verdict == facts.loops["k.p"].verdict == "parallel"
+
+
+def test_large_tiles_lie_on_the_heap(tmp_path: Path) -> None:
+    schedule = "reorder i k j; tile i 2 k 32 j 32; reorder k.o j.o i.o k i j; pack b i.o"
+    kernel, facts = apply_schedule(*known(MATMUL), parse_schedule(schedule), strict=True)
+    text = generate(kernel, facts, check_all=False, strict=True).text
+    assert "b_p_ = lw_room(" in text and "* 32 +" in text
+    calls: list[list[object]] = [
+        [numbers(n, k), numbers(k, m), numbers(n, m)] for n, k, m in product((3,), (33, 40), (33,))
+    ]
+    check_same(MATMUL, schedule, calls, tmp_path)
+
+
+def test_instances() -> None:
+    kernel, facts = apply_schedule(*known(MATMUL), parse_schedule(TILED), strict=True)
+    assert {"pack b i.o", "pack a k", "pack a i", "pack b k"} <= {
+        str(step) for step in Pack.instances(kernel, facts, strict=True)
+    }
+    assert Pack.instances(*known(ROWS), strict=True) == ()
+
+
+def test_text() -> None:
+    for text in ("b i", "b i transposed"):
+        assert str(Pack.parse(tuple(text.split()))) == f"pack {text}"
+    for words in (("b",), ("b", "i", "j")):
+        with pytest.raises(ValueError, match="ARRAY LOOP"):
+            Pack.parse(words)

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loopwright.analysis.facts import Facts
+from loopwright.codegen.openmp import generate
+from loopwright.ir.nodes import Allocate, Kernel
+from loopwright.ir.text import print_kernel
+from loopwright.ir.walk import statements
+from loopwright.steps.promote import Promote
+from loopwright.steps.schedule import apply_schedule, parse_schedule
+from steps.before_after import after, check_same
+from steps.kernels import COUNT, MATMUL, PREFIX, ROWS, WHILE, known
+from steps.pictures import check_picture
+from steps.test_specialize import numbers, square_calls
+
+TILED = "reorder i k j; tile i 2 k 4 j 3; reorder k.o i.o j.o k i j; specialize i j full"
+DOT = """
+kernel dot(a: float64[2] C, b: float64[1] C, c: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for k in 0 .. size(a, 1):
+            c[i] = c[i] + a[i, k] * b[k]
+"""
+FRAME = "kernel some(a: float64[1] C, b: float64[1] C, x: int64[1] C, n: int64, m: int64):\n"
+SOME = {
+    "branch": """
+    for k in 0 .. n:
+        if a[k] > 0.0:
+            b[0] = b[0] + a[k]
+""",
+    "branch and not": """
+    for k in 0 .. n:
+        b[0] = b[0] + 1.0
+        if a[k] > 0.0:
+            b[0] = b[0] * a[k]
+""",
+    "two": """
+    for k in 0 .. n:
+        b[0] = b[0] + b[1]
+""",
+    "moving": """
+    for k in 0 .. n:
+        for j in k .. k + 4:
+            b[j] = b[j] + a[k]
+""",
+    "long": """
+    for k in 0 .. n:
+        for j in 0 .. m:
+            b[j] = b[j] + a[k]
+""",
+    "large": """
+    for k in 0 .. n:
+        for j in 0 .. 513:
+            b[j] = b[j] + a[k]
+""",
+    "data": """
+    for k in 0 .. n:
+        b[x[0]] = b[x[0]] + a[k]
+""",
+    "checked": """
+    for k in 0 .. n:
+        b[0] = b[0] + a[x[k]]
+""",
+    "break": """
+    for k in 0 .. n:
+        b[0] = b[0] + 1.0
+        if a[k] > 2.0:
+            break k
+""",
+    "inner": """
+    for k in 0 .. n:
+        for j in 0 .. m:
+            b[0] = b[0] + a[j]
+""",
+    "inner of unknown length": """
+    for k in 0 .. n:
+        for j in k .. m:
+            b[0] = b[0] + a[j]
+""",
+    "written only": """
+    for k in 0 .. n:
+        for j in 0 .. 3:
+            b[j] = a[k]
+""",
+    "read only": """
+    for k in 0 .. n:
+        for j in 0 .. 3:
+            a[k] = a[k] + b[j + 1]
+""",
+    "diagonal": """
+    for k in n .. 0 step -1:
+        for j in 0 .. 4 step 2:
+            b[j] = b[j] * 2.0 + a[k - 1]
+""",
+    "lazy": """
+    for k in 0 .. n:
+        a[k] = b[0] if a[k] > 0.0 else 0.0
+""",
+    "own": """
+    for k in 0 .. n:
+        allocate t: float64[1] = 0.0
+        t[0] = t[0] + a[k]
+        a[k] = t[0]
+""",
+    "local": """
+    allocate t: float64[4] = 1.0
+    for k in 0 .. n:
+        for j in 0 .. 4:
+            t[j] = t[j] + a[k]
+    b[0] = t[1]
+""",
+}
+
+
+def text_of(name: str) -> str:
+    return FRAME + SOME[name].lstrip("\n")
+
+
+def calls_of() -> list[list[object]]:
+    return [[numbers(9), numbers(9), np.zeros(9, int), n, m] for n, m in product((-1, 0, 1, 6, 9), (0, 1, 5))]
+
+
+def test_the_picture() -> None:
+    check_picture(Promote)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "word"),
+    [
+        ("branch", "b", "without using any"),
+        ("two", "b", "several elements"),
+        ("moving", "b", "change inside 'k'"),
+        ("long", "b", "no constant number of iterations"),
+        ("large", "b", "takes 4104 bytes; the limit is 4096"),
+        ("data", "b", "depends on data"),
+        ("checked", "b", "an error may end 'k' in the middle"),
+        ("break", "b", "left in the middle"),
+        ("inner of unknown length", "b", "without using any"),
+        ("inner", "a", "no constant number of iterations"),
+        ("lazy", "b", "without using any"),
+        ("own", "t", "made anew inside"),
+        ("inner", "x", "does not use 'x'"),
+        ("inner", "y", "no array 'y'"),
+        ("written only", "a", "other elements of 'a' in each iteration"),
+    ],
+)
+def test_refusals_say_why(name: str, array: str, word: str) -> None:
+    rejection = Promote(array, "k").illegal(*known(text_of(name)), strict=True)
+    assert rejection is not None and word in rejection.reason
+
+
+def test_refusals_of_whole_kernels() -> None:
+    for text, step, word in (
+        (WHILE, Promote("a", "w"), "while"),
+        (PREFIX, Promote("a", "i"), "several elements"),
+        (COUNT, Promote("h", "i"), "data"),
+        (ROWS, Promote("b", "i"), "other elements of 'b' in each iteration"),
+    ):
+        rejection = step.illegal(*known(text), strict=True)
+        assert rejection is not None and word in rejection.reason
+    kernel, facts = known(DOT)
+    rejection = Promote("c", "k").illegal(replace(kernel, overlap=True), facts, strict=True)
+    assert rejection is not None and "overlap" in rejection.reason
+    kernel, facts = apply_schedule(kernel, facts, parse_schedule("parallelize i"), strict=True)
+    assert Promote("c", "i").illegal(kernel, facts, strict=True) is not None
+    assert Promote("c", "k").illegal(kernel, facts, strict=True) is None  # the loop around it may be marked
+
+
+@pytest.mark.parametrize("name", ["branch and not", "inner", "written only", "read only", "diagonal", "local"])
+def test_the_copies_change_nothing(name: str, tmp_path: Path) -> None:
+    array = "t" if name == "local" else "b"
+    changed = check_same(text_of(name), f"promote {array} k", calls_of(), tmp_path)
+    text = print_kernel(changed)
+    assert ("b.r[j.r]" not in text) if name == "written only" else f"{array}.r" in text
+    assert ("= b.r[" not in text) if name == "read only" else True
+
+
+def test_what_runs_zero_times_touches_nothing() -> None:
+    """No element is copied that the loop does not use, so that no call fails that did not fail before."""
+    short: list[list[object]] = [[numbers(0), numbers(0), np.zeros(0, int), n, m] for n, m in ((0, 1), (1, 0), (-3, 5))]
+    check_same(text_of("inner"), "promote b k", short)
+    calls: list[list[object]] = [[numbers(3, 0), numbers(0), numbers(0)], [numbers(0, 3), numbers(3), numbers(0)]]
+    check_same(DOT, "promote c k", calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "step"),
+    [
+        (text_of("inner"), "", "promote b k"),
+        (text_of("read only"), "", "promote b k"),
+        (DOT, "", "promote c k"),
+        (MATMUL, TILED, "promote c k; promote c k.1"),
+    ],
+)
+def test_the_guard_asks_for_no_more(text: str, before: str, step: str) -> None:
+    kernel, facts = apply_schedule(*known(text), parse_schedule(before), strict=True)
+    _, found = apply_schedule(kernel, facts, parse_schedule(step), strict=True)
+    assert all(bounds.kind == "proven" for some in found.bounds.values() for bounds in some)
+    assert facts.guard.text in found.guard.text  # what comes with it lets more calls pass
+
+
+def test_one_element_is_kept_in_a_scalar(tmp_path: Path) -> None:
+    calls: list[list[object]] = [[numbers(n, k), numbers(k), numbers(n)] for n, k in product((0, 1, 5), repeat=2)]
+    changed = check_same(DOT, "promote c k; parallelize i; vectorize k", calls, tmp_path)
+    assert not any(isinstance(stmt, Allocate) for stmt in statements(changed.body))
+    assert "c.r = c.r + a[i, k] * b[k]" in print_kernel(changed)
+
+
+def test_a_tile_of_a_product(tmp_path: Path) -> None:
+    schedule = TILED + "; promote c k; promote c k.1; parallelize i.o; vectorize j; vectorize j.1"
+    changed = check_same(MATMUL, schedule, square_calls((0, 1, 4, 7)), tmp_path)
+    text = print_kernel(changed)
+    assert "allocate c.r: float64[2, 3]" in text and "allocate c.r.1: float64[2, 3]" in text
+    assert "c.r[i - i.o, j - j.o] = c.r[i - i.o, j - j.o] + a[i, k] * b[k, j]" in text
+
+
+def test_lanes_and_constant_trips_reach_the_code() -> None:
+    kernel, facts = apply_schedule(*known(MATMUL), parse_schedule(TILED + "; promote c k; vectorize j"), strict=False)
+    text = generate(kernel, facts, check_all=False, strict=False).text
+    start = text.index("#pragma GCC ivdep")
+    assert "lw_k < 3;" in text[start : start + 90] and "#pragma GCC unroll 2" in text[:start]
+    assert "* 3 + (j_ - j_o_)]" in text[start:]
+    text = generate(kernel, facts, check_all=True, strict=False).text  # no guard: ends may wrap
+    assert "lw_k < 3;" not in text and "GCC unroll" not in text
+
+
+def test_names_that_are_taken_get_a_number() -> None:
+    twice = after(DOT.replace("c[i] = c[i]", "c[i] = b[0] + c[i]"), "promote c k")
+    text = print_kernel(twice).replace("c.r", "c.x")
+    assert "var c.x: float64" in text
+
+
+def test_instances() -> None:
+    def found(kernel: Kernel, facts: Facts) -> set[str]:
+        return {str(step) for step in Promote.instances(kernel, facts, strict=True)}
+
+    assert found(*known(DOT)) == {"promote c k"}
+    assert found(*known(ROWS)) == set()
+    tiled = apply_schedule(*known(MATMUL), parse_schedule(TILED), strict=False)
+    assert {"promote c k", "promote c k.1"} <= found(*tiled)
+
+
+def test_text() -> None:
+    assert str(Promote("c", "k")) == "promote c k"
+    assert Promote.parse(("c", "k")) == Promote("c", "k")
+    with pytest.raises(ValueError, match="ARRAY LOOP"):
+        Promote.parse(("c",))
+
+
+def test_a_trip_from_a_place_that_data_names_is_not_taken_for_constant() -> None:
+    text = FRAME + "    for i in x[0] .. x[0] + 8:\n        for j in i .. i + 3:\n            a[j] = 1.0\n"
+    text += "    for k in n .. n + 5:\n        a[k] = 2.0\n"
+    found = generate(*known(text), check_all=False, strict=True).text
+    assert "lw_k < 8;" not in found and "lw_k < 3;" not in found  # the end may wrap
+    assert "lw_k < 5;" in found

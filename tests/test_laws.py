@@ -1,0 +1,194 @@
+"""The law lines of the style guide, checked over the whole tree; each beside a proof that its check can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from laws import checkers
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "loopwright"
+FOLDERS = [folder for name in ("src", "tests", "benchmarks", "examples") if (folder := ROOT / name).is_dir()]
+
+
+def plant(folder: Path, files: dict[str, str]) -> Path:
+    """A synthetic source tree."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+# ---- the tree as it is --------------------------------------------------------------------------------------------
+
+PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
+    checkers.imports_only_upward,
+    checkers.hot_path_sees_no_tree,
+    checkers.no_local_imports,
+    checkers.every_public_name_says_what_it_is,
+]
+
+
+@pytest.mark.parametrize("law", PACKAGE_LAWS, ids=lambda law: law.__name__)
+def test_the_package_obeys(law: Callable[[Path], list[str]]) -> None:
+    assert law(PACKAGE) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_no_file_or_function_is_too_long(folder: Path) -> None:
+    assert checkers.small_enough(folder) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_no_name_says_nothing(folder: Path) -> None:
+    assert checkers.names_say_something(folder) == []
+
+
+def test_every_step_has_one_name() -> None:
+    assert checkers.one_step_one_name(PACKAGE, ROOT / "tests") == []
+
+
+def test_the_tools_are_strict() -> None:
+    assert checkers.tools_are_strict(ROOT / "pyproject.toml") == []
+
+
+# ---- each check can fail ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fault"),
+    [
+        ("ir/nodes.py", "from loopwright.steps.split import Split", "ir/nodes.py:1: ir imports steps"),
+        ("ir/nodes.py", "from ..codegen import program", "ir/nodes.py:1: ir imports codegen"),
+        ("ir/nodes.py", "import loopwright.cli.main", "ir/nodes.py:1: ir imports cli"),
+        ("kernel.py", "import loopwright", "kernel.py:1: kernel imports __init__"),
+        ("errors.py", "from loopwright import config", "errors.py:1: errors imports config"),
+        ("runtime/dispatch.py", "from loopwright import kernel", "runtime/dispatch.py:1: runtime imports kernel"),
+        ("gadgets/x.py", "", "gadgets/x.py: 'gadgets' has no place"),
+        ("ir/nodes.py", "def f():\n    from loopwright.report import explain", "ir/nodes.py:2: ir imports report"),
+    ],
+)
+def test_a_downward_import_is_found(tmp_path: Path, path: str, text: str, fault: str) -> None:
+    plant(tmp_path, {"config.py": "", "kernel.py": "", path: text})
+    [found] = checkers.imports_only_upward(tmp_path)
+    assert found.startswith(fault)
+
+
+def test_upward_imports_are_not_faults(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            "__init__.py": "from loopwright.kernel import kernel",
+            "config.py": "from loopwright import errors",
+            "errors.py": "import os",
+            "ir/text.py": "from loopwright.ir.nodes import Const\nfrom . import walk\nfrom .. import errors",
+            "kernel.py": "from loopwright.compiler import compile_kernel",
+            "compiler.py": "from loopwright.report.explain import Explanation",
+            "cli/main.py": "import loopwright\nfrom loopwright import kernel",
+        },
+    )
+    assert checkers.imports_only_upward(tmp_path) == []
+
+
+@pytest.mark.parametrize("hot", checkers.HOT)
+@pytest.mark.parametrize("unseen", checkers.UNSEEN_BY_HOT)
+def test_a_tree_on_the_hot_path_is_found(tmp_path: Path, hot: str, unseen: str) -> None:
+    plant(tmp_path, {f"{hot}/x.py": f"from loopwright.{unseen} import y\nfrom loopwright.ir import types"})
+    assert checkers.hot_path_sees_no_tree(tmp_path) == [f"{hot}/x.py:1: {hot} imports {unseen}"]
+
+
+def test_a_local_import_is_found_outside_the_cli_only(tmp_path: Path) -> None:
+    late = "import loopwright.ir\n\ndef f():\n    import os\n    from loopwright.ir import nodes\n"
+    plant(tmp_path, {"kernel.py": late, "cli/main.py": late})
+    assert checkers.no_local_imports(tmp_path) == ["kernel.py:5: an import of our own inside a function"]
+
+
+def test_a_local_import_in_a_method_is_found(tmp_path: Path) -> None:
+    plant(tmp_path, {"ir/x.py": "class A:\n    async def f(self):\n        from . import nodes\n"})
+    assert checkers.no_local_imports(tmp_path) == ["ir/x.py:3: an import of our own inside a function"]
+
+
+def test_a_step_with_two_names_is_found(tmp_path: Path) -> None:
+    package = plant(
+        tmp_path / "src",
+        {
+            "steps/step.py": "",
+            "steps/catalogue.py": "STEPS = (Split, Tile, UnrollJam, Fuse)",
+            "steps/split.py": 'class Split:\n    """a -> b"""\n    name = "split"\n',
+            "steps/tile.py": 'class Tiling:\n    """a -> b"""\n    name = "tile"\n',
+            "steps/unroll_jam.py": 'class UnrollJam:\n    """a -> b"""\n    name: str = "unroll"\n',
+            "steps/fuse.py": 'class Fuse:\n    """a -> b"""\n    name = "fuse"\n',
+            "steps/skew.py": 'class Skew:\n    """Skews."""\n    name = "skew"\n',
+        },
+    )
+    tested = ("split", "tile", "unroll_jam", "skew")
+    tests = plant(tmp_path / "tests", {f"steps/test_{name}.py": "" for name in tested})
+    assert checkers.one_step_one_name(package, tests) == [
+        "steps/fuse.py: no tests/steps/test_fuse.py",
+        "steps/skew.py: the docstring of Skew has no picture",
+        "steps/skew.py: Skew is not in steps/catalogue.py",
+        "steps/tile.py: no class Tile",
+        "steps/unroll_jam.py: UnrollJam.name is not the text 'unroll_jam'",
+    ]
+
+
+def test_what_is_too_long_is_found(tmp_path: Path) -> None:
+    body = "    pass\n"
+    plant(
+        tmp_path,
+        {
+            "long.py": "x = 1\n" * 601,
+            "fits.py": "x = 1\n" * 600,
+            "f.py": "class A:\n    def long(self):\n" + ("    " + body) * 60 + "def fits():\n" + body * 59,
+            "g.c": "static int long_one(int a) {\n" + "  a++;\n" * 60 + "}\nint fits(void) {\n" + "  ;\n" * 58 + "}\n",
+        },
+    )
+    assert checkers.small_enough(tmp_path) == [
+        "f.py:2: long has 61 lines, over 60",
+        "g.c:1: static int long_one has 62 lines, over 60",
+        "long.py: 601 lines, over 600",
+    ]
+
+
+def test_a_missing_docstring_is_found(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            "__init__.py": "",
+            "x.py": '"""Owns x."""\n\ndef public(): ...\ndef _private(): ...\nclass Public:\n    """Is public."""\n',
+            "y.py": 'def f():\n    """Does f."""\n',
+        },
+    )
+    assert checkers.every_public_name_says_what_it_is(tmp_path) == [
+        "x.py:3: public has no docstring",
+        "y.py: the module has no docstring",
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["util.py", "common/x.py", "ir/helpers.py", "cache_manager.py", "core/x.py", "split_v2.py", "v2/x.py"]
+)
+def test_a_name_that_says_nothing_is_found(tmp_path: Path, path: str) -> None:
+    plant(tmp_path, {path: "", "ir/score.py": "", "devices/cores.py": ""})
+    assert len(checkers.names_say_something(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("strict", "loosened", "fault"),
+    [
+        ("strict = true", "strict = false", "mypy is not strict on src"),
+        ('files = ["src"]', "", "mypy is not strict on src"),
+        ("ignore_missing_imports = true", "ignore_errors = true", "mypy is relaxed for ['islpy.*']: ignore_errors"),
+        ('"F", ', "", "ruff does not select F"),
+        ('filterwarnings = ["error"', 'filterwarnings = ["default"', "warnings are not errors in tests"),
+    ],
+)
+def test_a_loosened_tool_is_found(tmp_path: Path, strict: str, loosened: str, fault: str) -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert strict in text
+    plant(tmp_path, {"pyproject.toml": text.replace(strict, loosened)})
+    assert checkers.tools_are_strict(tmp_path / "pyproject.toml") == [fault]
