@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopwright.steps.recipe import recipe
 
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
@@ -17,7 +16,8 @@ from loopwright.codegen import parallel
 from loopwright.errors import BoundsError
 from loopwright.ir.interp import interpret
 from loopwright.ir.text import parse_kernel
-from loopwright.steps.schedule import apply_schedule, print_schedule
+from loopwright.recipe.recipe import recipe
+from loopwright.steps.schedule import print_schedule
 
 RANDOM = np.random.default_rng(3)
 N, BINS = 5000, 37
@@ -49,9 +49,9 @@ def agree(body: str, calls: list[list[Any]], cache: Path, layout: str = "C") -> 
     """On 1, 2 and 5 threads, all bits are the interpreter's. Gives the C text."""
     kernel = parse_kernel(HEAD.format(layout) + body)
     facts = analyse(kernel)
-    schedule = recipe(kernel, facts, False)
-    assert print_schedule(schedule) == "parallelize i"
-    scheduled = apply_schedule(kernel, facts, schedule, False)
+    chosen = recipe(kernel, facts, False, None)
+    assert print_schedule(chosen.schedule) == "parallelize i"
+    scheduled = chosen.kernel
     for threads in (1, 2, 5):
         entry = compiled(scheduled, cache, facts, check_all=False, strict=True, threads=threads)
         for given in calls:
@@ -115,7 +115,7 @@ def test_an_index_that_cannot_be_read_ahead(tmp_path: Path) -> None:
 def test_other_loops_have_no_owners(update: str, tmp_path: Path) -> None:
     kernel = parse_kernel(HEAD.format("C") + f"    for i in 0 .. size(b, 0):\n        {update}\n")
     facts = analyse(kernel)
-    scheduled = apply_schedule(kernel, facts, recipe(kernel, facts, False), False)
+    scheduled = recipe(kernel, facts, False, None).kernel
     assert "lw_own_i_(" not in compiled(scheduled, tmp_path, facts, check_all=False).payload.program.text
 
 
@@ -126,7 +126,7 @@ def test_notes_say_what_is_done_when(tmp_path: Path) -> None:
 """
     kernel = parse_kernel(HEAD.format("C") + body)
     facts = analyse(kernel)
-    scheduled = apply_schedule(kernel, facts, recipe(kernel, facts, False), False)
+    scheduled = recipe(kernel, facts, False, None).kernel
     notes = compiled(scheduled, tmp_path, facts, check_all=False).payload.program.notes
     assert [name for name, _ in notes] == ["i"] * 3
     assert "a copy of h" in notes[0][1] and "its part of it" in notes[1][1] and "1 thread" in notes[2][1]

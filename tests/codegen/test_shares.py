@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopwright.steps.recipe import recipe
 
 from codegen.execution import NO_FACTS, compiled
 from loopwright.analysis.analyse import analyse
@@ -18,7 +17,7 @@ from loopwright.ir.nodes import For
 from loopwright.ir.printing import print_expr
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.schedule import apply_schedule
+from loopwright.recipe.recipe import recipe
 
 RANDOM = np.random.default_rng(11)
 HEAD = "kernel f(p: int64[1] C, q: int32[1] C, a: float64[1] C, out: int64[1] C, n: int64):\n"
@@ -32,7 +31,7 @@ def _threads_for_short_loops(monkeypatch: pytest.MonkeyPatch) -> None:
 def entry(text: str, cache: Path, threads: int) -> Any:
     kernel = parse_kernel(text)
     facts = analyse(kernel)
-    scheduled = apply_schedule(kernel, facts, recipe(kernel, facts, False), False)
+    scheduled = recipe(kernel, facts, False, None).kernel
     return compiled(scheduled, cache, facts, check_all=False, strict=False, threads=threads)
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopwright.steps.recipe import recipe
 
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.errors import BoundsError
 from loopwright.ir.interp import interpret
 from loopwright.ir.text import parse_kernel
-from loopwright.steps.schedule import apply_schedule
+from loopwright.recipe.recipe import recipe
 
 RANDOM = np.random.default_rng(7)
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -33,7 +32,7 @@ def agree(text: str, calls: list[list[Any]], cache: Path, strict: bool = False) 
     """Every call does what the interpreter does, the state that an error leaves included. Gives the C text."""
     kernel = parse_kernel(text)
     facts = analyse(kernel)
-    scheduled = apply_schedule(kernel, facts, recipe(kernel, facts, strict), strict)
+    scheduled = recipe(kernel, facts, strict, None).kernel
     entry = compiled(scheduled, cache, facts, check_all=False, strict=strict)
     for arguments in calls:
         right = outcome(lambda a: interpret(kernel, a), arguments)
