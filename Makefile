@@ -19,7 +19,7 @@ run:
 
 test:
 	@.ci/setup dev cc
-	@$(PY) -m pytest -n $(WORKERS) $(PYTEST)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 lint:
 	@.ci/setup dev
@@ -37,7 +37,7 @@ bench:
 
 fuzz:
 	@.ci/setup dev cc
-	@LOOPWRIGHT_FUZZ=$(FUZZ) $(PY) -m pytest -n $(WORKERS) tests/meaning $(PYTEST)
+	@LOOPWRIGHT_FUZZ=$(FUZZ) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/meaning $(PYTEST)
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

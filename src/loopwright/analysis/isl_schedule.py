@@ -27,9 +27,16 @@ OPTIONS = {
     "max": {"whole_component": 1},
 }
 
+MOST = 120
+"""Of how many pieces dependences, and the constraints made of them, may be: isl's scheduler does not count operations,
+so that nothing else bounds its time. The benchmarks' kernels have at most 32; 690, of a loop nest unrolled by 4, took
+minutes."""
 
 Counts = dict[int, list[Fraction]]
 """For each statement: how often a row of a schedule counts each of its loops."""
+
+
+TOO_HARD = "a new order is too hard to find"
 
 
 class NoSchedule(Exception):
@@ -50,6 +57,8 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
     """The new order as a schedule tree. Raises NoSchedule; isl.Error where it takes too much work."""
     if not any(leaf.loops for leaf in scene.leaves):
         raise NoSchedule("no loop has bounds that are known before it runs")
+    if sum(_pieces(dependence.pairs) for dependence in scene.dependences) > MOST:
+        raise NoSchedule(TOO_HARD)
     direct = Constraints.of(scene)
     with _options(OPTIONS[wanted.fusion]):
         found = _computed(direct.without_bounds())
@@ -60,16 +69,24 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
         ):
             found = _computed(direct) or found
     if found is None:
-        raise NoSchedule("a new order is too hard to find")
+        raise NoSchedule(TOO_HARD)
     shaped = _Shape(scene, wanted, direct.order)
     return shaped.visit(found.get_root().child(0)).get_schedule()
 
 
 def _computed(wanted: Constraints) -> isl.Schedule | None:
+    if _pieces(wanted.order) + _pieces(wanted.apart) > MOST:
+        return None
     try:
         return wanted.for_isl().compute_schedule()
     except isl.Error:
         return None
+
+
+def _pieces(pairs: isl.UnionMap) -> int:
+    found: list[int] = []
+    pairs.foreach_map(lambda part: found.append(part.n_basic_map()))
+    return sum(found)
 
 
 @contextmanager

@@ -35,8 +35,8 @@ from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 
-LIMIT = 6_000_000
-"""How many of isl's operations one judgement may take: some seconds."""
+LIMIT = 1_500_000
+"""How many of isl's operations one judgement may take: a second or so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis import isl
-from loopwright.analysis.isl_schedule import NoSchedule, Wanted, schedule_of
+from loopwright.analysis.isl_schedule import TOO_HARD, NoSchedule, Wanted, schedule_of
 from loopwright.analysis.isl_tree import NotInOurWords, body_of
 from loopwright.analysis.order import scene_of
 from loopwright.analysis.sets import LOCK, TooHard
 from loopwright.ir.nodes import Kernel
 
-LIMIT = 40_000_000
-"""How many of isl's operations a new order may take: some seconds."""
-TOO_HARD = "a new order is too hard to find"
+LIMIT = 10_000_000
+"""How many of isl's operations a new order may take: a few seconds."""
 _LAST: list[tuple[Kernel, Wanted, Kernel | str]] = []
 """The last answer: whether a step is legal is asked before it is applied, and the answer is the same."""
 
