@@ -10,6 +10,7 @@ from loopwright.recipe.target import Target
 from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, check_same, planned, reasons, steps
 from steps.kernels import MATMUL, ROWS, TOTAL
 
+ADDS = "c[i, j] = c[i, j] + a[i, k] * b[k, j]"
 SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 12, 2), (4, 12, 5), (9, 29, 3), (5, 13, 257))
 """Less than a block, one, several and parts, and more than one stretch of depth."""
 
@@ -62,6 +63,46 @@ def test_blocks_are_as_large_as_the_registers_hold(element: str, target: Target,
     check_same(plan.written, plan.kernel, MATMUL_SHAPES, ((0, 1, 1), (rows + 1, columns + 1, 3)))
 
 
+def test_the_innermost_loop_need_not_be_the_vector() -> None:
+    plan = blocked(MATMUL_BY_ELEMENTS)
+    assert steps(plan) == "reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; specialize i j full; promote c k"
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
+
+
+TILED = "tile k 256 j 12 i 4; reorder i j"
+TRIANGLES = {
+    "below": (("k i j", "n n i+1", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "above": (("k i j", "n n n", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "by elements": (("i j k", "n i+1 n", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "transposed": (
+        ("i j k", "n i+1 n", "c[i, j] = c[i, j] + 2.0 * a[i, k] * a[j, k]"),
+        f"reorder k j i; {TILED}; pack a i.o; specialize i j full; promote c k",
+    ),
+    "two transposed": (
+        ("i k j", "n n i+1", "c[i, j] = c[i, j] + a[j, k] * b[i, k] + b[j, k] * a[i, k]"),
+        f"reorder k j i; {TILED}; pack a i.o; pack b i.o; specialize i j full; promote c k",
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "wanted"), TRIANGLES.values(), ids=TRIANGLES.keys())
+def test_triangles(parts: tuple[str, str, str], wanted: str) -> None:
+    loops, extents, statement = parts
+    text = nest(statement, loops, extents)
+    plan = blocked(text.replace("j in 0 .. n", "j in i + 1 .. n"), strict=True)
+    assert steps(plan) == wanted
+    shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}
+    check_same(plan.written, plan.kernel, shapes, ((0, 0, 0), (1, 1, 1), (3, 3, 3), (12, 12, 12), (29, 29, 29)))
+
+
+def test_columns_are_copied() -> None:
+    plan = blocked(nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"))
+    assert steps(plan) == "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o; specialize i j full; promote c k"
+    assert "'j' goes down columns of 'b': in a copy of a block it goes along rows" in reasons(plan)
+    shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}
+    check_same(plan.written, plan.kernel, shapes, ((0, 0, 0), (1, 1, 1), (13, 13, 13)))
+
+
 def test_two_products_one_after_the_other() -> None:
     second = MATMUL.partition("    for")[2].replace("c[", "d[")
     for name in "kij":
@@ -83,12 +124,9 @@ def nest(statement: str, loops: str = "k i j", extents: str = "n n n") -> str:
     return "\n".join([*lines, *(pad + line for line in statement.split("\n"))]) + "\n"
 
 
-ADDS = "c[i, j] = c[i, j] + a[i, k] * b[k, j]"
 NOT_TAKEN = {
     "two loops": ROWS,
     "a scalar": TOTAL,
-    "the innermost loop goes down columns": MATMUL_BY_ELEMENTS,
-    "a triangle": nest(ADDS, extents="n n i+1"),
     "a triangle of the depth": nest(ADDS, "i k j", "n i+1 n"),
     "two statements": nest(ADDS + "\nb[k, j] = 0.0"),
     "a condition": nest("if a[i, k] > 0.0:\n    " + ADDS),
@@ -98,7 +136,9 @@ NOT_TAKEN = {
     "no operand": nest("c[i, j] = c[i, j] + 1.0"),
     "no operand stays in the rows": nest("c[i, j] = c[i, j] + a[i, k]"),
     "no operand stays in the columns": nest("c[i, j] = c[i, j] + b[k, j]"),
-    "a column of an operand": nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"),
+    "a column of an operand in each row": nest("c[i, j] = c[i, j] + a[k, i] * b[i, k]"),
+    "an operand with steps of two": nest("c[i, j] = c[i, j] + a[i, k] * b[k, 2 * j]"),
+    "a triangle of the depth and the vector": nest(ADDS, extents="n n k+1"),
     "the target moves in every loop": nest("c[i + k, j] = c[i + k, j] + a[i, k] * b[k, j]"),
     "the target stays along the vector": nest("v[i] = v[i] + a[i, k] * b[k, j]"),
     "a loop in between": nest(ADDS, "i x k j", "n n n n"),

@@ -146,6 +146,33 @@ def test_all_stretches_inside_the_loop_are_one_tile(tmp_path: Path) -> None:
     assert "a.p[k - k.o, i - i.o]" in text
 
 
+SQUARE = """
+kernel square(a: float64[2] C, c: float64[2] C, n: int64, m: int64):
+    for i in 0 .. n:
+        for j in 0 .. i + 1:
+            for k in 0 .. m:
+                c[i, j] = c[i, j] + a[i, k] * a[j, k]
+"""
+
+
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (4, 3), (13, 9)])
+def test_of_two_indices_the_one_that_stays_is_copied(size: tuple[int, int], tmp_path: Path) -> None:
+    """In a triangle, where the last iteration around reads all of the stretch."""
+    n, m = size
+    schedule = "reorder k j i; tile k 4 j 5 i 2; reorder i j; pack a i.o; specialize i j full; promote c k"
+    changed = check_same(SQUARE, schedule + "; parallelize j.o", [[numbers(n, m), numbers(n, n), n, m]], tmp_path)
+    text = print_kernel(changed)
+    assert "a.p[k.p - k.o, j.p - j.o] = a[j.p, k.p]" in text and "* a.p[k - k.o, j - j.o]" in text
+    assert "for j.p in j.o .. min(n, j.o + 5):" in text or "for j.p in j.o .. min(j.o + 5, n):" in text
+
+
+def test_where_two_indices_could_be_copied_neither_is() -> None:
+    twice = "c[i, j] = c[i, j] + a[i, k] * a[j, k]"
+    text = SQUARE.replace("i + 1", "4").replace("0 .. m", "0 .. 3").replace(twice, "c[0, i] = a[j, k] + a[k, j]")
+    rejection = Pack("a", "i").illegal(*known(text), strict=True)
+    assert rejection is not None and "several elements" in rejection.reason
+
+
 def test_everything_stays_proven_and_parallel() -> None:
     kernel, facts = known(MATMUL)
     kernel, facts = apply_schedule(kernel, facts, parse_schedule(TILED + "; pack b i.o"), strict=True)

@@ -121,6 +121,17 @@ def test_a_triangle() -> None:
     check_same(TRIANGLE, "split i 4; specialize i full", calls)
 
 
+@pytest.mark.parametrize(("start", "end"), [("0", "i + 1"), ("0", "i - 2"), ("i", "n"), ("i + 3", "n")])
+def test_full_blocks_of_a_triangle(start: str, end: str) -> None:
+    text = TRIANGLE.replace("j in i .. n", f"j in {start} .. {end}")
+    tile = "reorder j i; tile j 3 i 2; reorder i j"
+    calls: list[list[object]] = [[numbers(n, n), n] for n in (0, 1, 4, 9, 14)]
+    changed = check_same(text, tile + "; specialize i j full", calls)
+    assert "for j in j.o .. j.o + 3:" in print_kernel(changed) and "for i in i.o .. i.o + 2:" in print_kernel(changed)
+    ran = [stmt for stmt in statements(changed.body) if isinstance(stmt, If)]
+    assert len(ran) == 1
+
+
 def test_a_size_has_a_value(tmp_path: Path) -> None:
     calls: list[list[object]] = [[numbers(9), n, np.int32(-2), 3.0] for n in (-1, 0, 7, 8, 9)]
     changed = check_same(SCALARS, "specialize n 8; specialize m -2 in i", calls, tmp_path)

@@ -1,9 +1,9 @@
 """Blocks in registers: a nest that adds to the same elements again and again (a product of matrices and its kin) keeps
 a small block of them in vector registers, while the data it is made from streams by from the caches.
 
-The nest needs three loops: `vector`, the innermost, along which every access goes by ones or stays; `rows`, in which
-the target moves and some operand stays; `depth`, in which the target stays. Each operand loaded is then used once for
-every row, or for every column, of the block.
+The nest needs three loops: `vector`, along which the target goes by ones; `rows`, in which it moves and some operand
+stays; `depth`, in which it stays. Each operand loaded is then used once for every row, or for every column, of the
+block. Operands go by ones along `vector` too, or stay; or go by ones along `depth`, and are copied.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.rows import depends
 from loopwright.recipe.target import Target
+from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
@@ -29,13 +30,15 @@ DEPTH = 256
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The loops of a nest by what they do for a block, and the array that the block is part of."""
+    """The loops of a nest by what they do for a block, the array that the block is part of, and the arrays along whose
+    rows `depth` goes, where `vector` should."""
 
     rows: str
     depth: str
     vector: str
     target: str
     element_bytes: int
+    across: tuple[str, ...]
 
 
 def in_registers(plan: Plan, target: Target) -> None:
@@ -47,30 +50,30 @@ def in_registers(plan: Plan, target: Target) -> None:
         if roles is not None:
             before = {loop.name for c in plan.chains() for loop in c}
             with plan.together():
-                _block(plan, roles, target)
-            done |= {loop.name for c in plan.chains() for loop in c} - before
+                _block(plan, roles, chain, target)
+            done |= {loop.name for c in plan.chains() for loop in c} - before | {roles.rows, roles.depth, roles.vector}
 
 
 def _roles(plan: Plan, chain: Chain) -> Roles | None:
-    if len(chain) < 3:
-        return None
-    vector = chain[-1]
-    stores = list(statements(vector.body))
-    if len(stores) != 1 or not isinstance(store := stores[0], Store):
+    stores = list(statements(chain[-1].body))
+    if len(chain) < 3 or len(stores) != 1 or not isinstance(store := stores[0], Store):
         return None
     accesses = [walk for walk in plan.walks() if walk.stmt is store]
     mine = [walk for walk in accesses if walk.array == store.array]
     operands = [walk for walk in accesses if walk.array != store.array]
     if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
         return None
-    if any(walk.strides.get(vector.name) not in (0, 1) for walk in accesses) or not _moves(mine, vector):
+    depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
+    vector = next((loop for loop in reversed(chain) if all(w.strides.get(loop.name) == 1 for w in mine)), None)
+    if depth is None or vector is None or not _stays_for_some(operands, vector):
         return None
-    outer = chain[:-1]
-    depth = next((loop for loop in reversed(outer) if not _moves(mine, loop)), None)
+    outer = [loop for loop in chain if loop is not vector]
     rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _stays_for_some(operands, loop)), None)
-    if depth is None or rows is None or not _stays_for_some(operands, vector):
+    far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
+    if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
         return None
-    return Roles(rows.name, depth.name, vector.name, store.array, store.value.type.size_bytes)
+    across = tuple(dict.fromkeys(walk.array for walk in far))
+    return Roles(rows.name, depth.name, vector.name, store.array, store.value.type.size_bytes, across)
 
 
 def _moves(accesses: list[Walk], loop: For) -> bool:
@@ -81,31 +84,50 @@ def _stays_for_some(operands: list[Walk], loop: For) -> bool:
     return any(walk.strides.get(loop.name) == 0 for walk in operands)
 
 
-def _block(plan: Plan, roles: Roles, target: Target) -> None:
+def _block(plan: Plan, roles: Roles, chain: Chain, target: Target) -> None:
     rows, columns = _shape(target, roles.element_bytes)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(roles.depth)}': "
         f"blocks of {rows} x {columns} of them stay in registers meanwhile"
     )
-    chain = plan.around(roles.vector)
-    places = [loop.name for loop in chain]
-    outermost = places[min(places.index(roles.rows), places.index(roles.depth))]
-    band = isolate(plan, roles.vector, outermost, why)
-    renamed = dict(zip(places[-len(band) :], band, strict=True))
-    depth, row, vector = (renamed[name] for name in (roles.depth, roles.rows, roles.vector))
+    places = [loop.name for loop in plan.around(chain[-1].name)]
+    outermost = places[min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))]
+    band = isolate(plan, chain[-1].name, outermost, why)
     if len(band) != 3:
         raise NotTaken
-    loops = {loop.name: loop for loop in plan.around(vector)}
-    if any(depends(loops[one], other) for one in (depth, row, vector) for other in (depth, row, vector)):
-        raise NotTaken
-    if band != (depth, row, vector):
-        plan.take(Reorder((depth, row, vector)), why)
-    before = {loop.name for loop in plan.around(vector)}
-    plan.take(Tile(((depth, DEPTH), (row, rows), (vector, columns))), why)
-    outer = [loop.name for loop in plan.around(vector) if loop.name not in before]
-    plan.take(Reorder((outer[0], outer[2], outer[1])), why)
+    renamed = dict(zip(places[-3:], band, strict=True))
+    depth, row, vector = (renamed[name] for name in (roles.depth, roles.rows, roles.vector))
+    _tile(plan, band, (depth, row, vector), (DEPTH, rows, columns), why)
+    for array in roles.across:
+        along = (
+            f"'{user_name(vector)}' goes down columns of '{user_name(array)}': in a copy of a block it goes along rows"
+        )
+        plan.take(Pack(array, plan.around(vector)[-4].name), along)
     plan.take(Specialize((row, vector)), f"a whole block of {rows} x {columns} is written out without tests")
-    plan.take(Promote(roles.target, depth), why)
+    plan.take(Promote(roles.target, depth), why, anew=bool(roles.across))
+
+
+def _tile(
+    plan: Plan, band: tuple[str, ...], order: tuple[str, str, str], sizes: tuple[int, int, int], why: str
+) -> None:
+    """Blocks of the three loops: a strip of columns stays while rows go by. The bounds of `row` and `vector` may depend
+    on one another."""
+    depth, row, vector = order
+    loops = {loop.name: loop for loop in plan.around(band[-1])}
+    if any(depends(loops[one], depth) or depends(loops[depth], one) for one in (row, vector)):
+        raise NotTaken
+    is_triangle = depends(loops[row], vector) or depends(loops[vector], row)
+    wanted = (depth, vector, row) if is_triangle else order
+    if band != wanted:
+        plan.take(Reorder(wanted), why)
+    length = dict(zip(order, sizes, strict=True))
+    before = {loop.name for loop in plan.around(wanted[-1])}
+    plan.take(Tile(tuple((name, length[name]) for name in wanted)), why)
+    if is_triangle:
+        plan.take(Reorder((row, vector)), why)
+    else:
+        outer = [loop.name for loop in plan.around(vector) if loop.name not in before]
+        plan.take(Reorder((outer[0], outer[2], outer[1])), why)
 
 
 def _shape(target: Target, element_bytes: int) -> tuple[int, int]:

@@ -42,9 +42,9 @@ class Plan:
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[Walk, ...]] | None = None
 
-    def take(self, step: Step, why: str) -> None:
-        """Apply a step. Raises NotTaken where it is not legal."""
-        if step.illegal(self.kernel, self.facts, self.strict) is not None:
+    def take(self, step: Step, why: str, anew: bool = False) -> None:
+        """Apply a step. Raises NotTaken where it is not legal. anew: it needs facts on what other steps have made."""
+        if step.illegal(self.kernel, self.present_facts() if anew else self.facts, self.strict) is not None:
             raise NotTaken(str(step))
         self.kernel = step.apply(self.kernel)
         self.decisions.append(Decision(step, why))

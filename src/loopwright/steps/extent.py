@@ -36,21 +36,26 @@ def apart(left: Expr, right: Expr) -> int | None:
 def ends_of(loop: For) -> tuple[Expr, ...]:
     """The operands of the minimum (maximum, where the loop counts down) that is a loop's end; or just the end."""
     assert isinstance(loop.step, Const)
-    op = "min" if int(loop.step.value) > 0 else "max"
-
-    def ends(expr: Expr) -> tuple[Expr, ...]:
-        if isinstance(expr, Binary) and expr.op == op:
-            return (*ends(expr.left), *ends(expr.right))
-        return (expr,)
-
-    return ends(loop.upper)
+    return _operands(loop.upper, "min" if int(loop.step.value) > 0 else "max")
 
 
-def stretch_of(loop: For) -> Expr | None:
-    """The operand of a loop's end that lies a constant distance from its start, where there are others too."""
-    found = ends_of(loop)
-    full = [end for end in found if apart(end, loop.lower) is not None]
-    return full[0] if full and len(found) > 1 else None
+def _operands(expr: Expr, op: str) -> tuple[Expr, ...]:
+    if isinstance(expr, Binary) and expr.op == op:
+        return (*_operands(expr.left, op), *_operands(expr.right, op))
+    return (expr,)
+
+
+def starts_of(loop: For) -> tuple[Expr, ...]:
+    """The operands of the maximum (minimum, where the loop counts down) that is a loop's start; or just the start."""
+    assert isinstance(loop.step, Const)
+    return _operands(loop.lower, "max" if int(loop.step.value) > 0 else "min")
+
+
+def stretch_of(loop: For) -> tuple[Expr, Expr] | None:
+    """The start and the end of a loop that lie a constant distance from one another, where there are others too."""
+    starts, ends = starts_of(loop), ends_of(loop)
+    whole = [(start, end) for start in starts for end in ends if apart(end, start) is not None]
+    return whole[0] if whole and len(starts) + len(ends) > 2 else None
 
 
 def extent_of(loop: For) -> int | None:
@@ -164,12 +169,12 @@ def ends_needed(loop: For, outer: Mapping[str, For], size: Expr, modulus: int) -
     """The ends of a loop that count where `size` is divisible by the modulus: of `i.o .. min(i.o + 8, n)` within
     `0 .. n step 8` only the first, since `i.o < n` and both are divisible by 8."""
     ends = ends_of(loop)
-    start, full = loop.lower, stretch_of(loop)
+    start, whole = loop.lower, stretch_of(loop)
     stretches = outer.get(start.name) if isinstance(start, Var) else None
-    if full is None or stretches is None or not isinstance(stretches.step, Const):
+    if whole is None or stretches is None or not isinstance(stretches.step, Const):
         return ends
     length = int(stretches.step.value)
-    if length <= 0 or apart(full, start) != length:
+    if length <= 0 or apart(whole[1], start) != length:
         return ends
 
     def left(expr: Expr) -> int | None:

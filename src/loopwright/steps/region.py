@@ -36,7 +36,7 @@ from loopwright.ir.walk import (
     statements,
     subexpressions,
 )
-from loopwright.steps.draft import fresh, minus, names_of, number, variable
+from loopwright.steps.draft import fresh, least, minus, names_of, number, plus, variable
 from loopwright.steps.extent import apart, ends_of, extent_of, loops_around, names_assigned, parted, surely_runs
 from loopwright.steps.nest import names_in, step_of
 from loopwright.steps.step import Rejection
@@ -63,7 +63,7 @@ class Region:
 def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False) -> Region | Rejection:
     """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
     loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
-    the index too."""
+    the index too. Of an array that the loop only reads, it may then be the region of one index among several."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
     if array not in elements:
@@ -73,12 +73,17 @@ def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = F
     uses = list(uses_of(loop.body, array))
     if not uses:
         return Rejection(f"'{loop.name}' does not use '{array}'")
-    if len({use.node.index for use in uses}) > 1:
+    indices = list(dict.fromkeys(use.node.index for use in uses))
+    is_read, is_written = (any(isinstance(u.node, kind) for u in uses) for kind in (Load, Store))
+    tried = [_axes(loop, array, index, whole) for index in indices]
+    simple = [at for at, axes in enumerate(tried) if not isinstance(axes, Rejection)]
+    if len(indices) > 1 and (is_written or not whole or len(simple) != 1):
         return Rejection(f"'{loop.name}' uses several elements of '{array}' at a time")
-    index = uses[0].node.index
-    found = _axes(loop, array, index, whole)
+    at = simple[0] if simple else 0
+    index, found = indices[at], tried[at]
     if isinstance(found, Rejection):
         return found
+    uses = [use for use in uses if use.node.index == index]
     inner, covered, local, shape = found
     runs = _runs(kernel, loop, [use for use in uses if use.sure], covered)
     if isinstance(runs, Rejection):
@@ -88,7 +93,6 @@ def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = F
         total *= size
     if total > limit:
         return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
-    is_read, is_written = (any(isinstance(u.node, kind) for u in uses) for kind in (Load, Store))
     again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
     return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again)
 
@@ -158,6 +162,7 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
         covered.add(one.name)
         if whole:
             one = _widened(one, inside, covered)
+            one = _steady(one, inside, changing)
         extent = extent_of(one)
         if extent is None or extent < 1 or step_of(one) < 0:
             return Rejection(f"'{one.name}' has no constant number of iterations")
@@ -184,6 +189,29 @@ def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
         covered.add(outer.name)
         loop = replace(loop, lower=outer.lower, upper=outer.upper)
     return loop
+
+
+def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:
+    """The loop with its end as far out as it comes to lie, where that grows with a loop inside: of `j` in `0 .. i + 1`
+    in the last iteration of i. The same loop where that is not to be told."""
+    ends: list[Expr] = []
+    if names_in(loop.lower) & changing or step_of(loop) < 0:
+        return loop
+    for end in ends_of(loop):
+        base, more = parted(end)
+        if not names_in(end) & changing:
+            ends.append(end)
+            continue
+        if not isinstance(base, Var) or base.name not in inside:
+            return loop
+        outer = _widened(inside[base.name], inside, set())
+        if step_of(outer) != 1 or any(names_in(own) & changing for own in own_expressions(outer)):
+            return loop
+        ends += [plus(last, more - 1) for last in ends_of(outer)]
+    upper = ends[0]
+    for end in ends[1:]:
+        upper = least(upper, end)
+    return replace(loop, upper=upper)
 
 
 def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -> tuple[Expr, ...] | Rejection:
@@ -239,7 +267,7 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
     """The loop with the local instead of the array."""
 
     def load(expr: Expr) -> Expr:
-        if not isinstance(expr, Load) or expr.array != region.array:
+        if not isinstance(expr, Load) or expr.array != region.array or expr.index != region.index:
             return expr
         return replace(expr, array=local, index=region.local) if region.shape else Var(local, region.element)
 

@@ -2,9 +2,10 @@
 
 The forms, where LOOP is what is copied in the last two (without it: the whole kernel):
 
-specialize LOOP ... full              the stretches of all these loops are whole: full and partial tiles apart. The
-                                      condition stands around the outermost of them, and around every loop around
-                                      that one which holds nothing else, as long as the condition knows its values
+specialize LOOP ... full              the stretches of all these loops are whole: full and partial tiles apart, of a
+                                      triangle too. The condition stands around the outermost of them, and around
+                                      every loop around that one which holds nothing else, as long as the condition
+                                      knows its values
 specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
 specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
 
@@ -15,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
 from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
-from loopwright.steps.draft import finished, least, most, with_statement
+from loopwright.steps.draft import finished, least, most, plus, with_statement
 from loopwright.steps.extent import (
     around,
     ends_needed,
@@ -29,7 +30,9 @@ from loopwright.steps.extent import (
     marked,
     names_assigned,
     names_read,
+    parted,
     sizes_read,
+    starts_of,
     stretch_of,
     used_outside,
 )
@@ -93,13 +96,7 @@ class Specialize:
 
     def _condition(self, kernel: Kernel) -> Expr:
         if self.form == FULL:
-            tests: list[Expr] = []
-            for name in self.names:
-                loop = the_loop(kernel, name)
-                whole = stretch_of(loop)
-                assert whole is not None and isinstance(loop.step, Const)
-                op = "le" if int(loop.step.value) > 0 else "ge"
-                tests += [Compare(op, whole, end) for end in ends_of(loop) if end != whole]  # type: ignore[arg-type]
+            tests = [test for name in self.names for test in self._tests(kernel, the_loop(kernel, name))]
             condition = tests[0]
             for test in tests[1:]:
                 condition = Logical("and", condition, test)
@@ -111,6 +108,29 @@ class Specialize:
             return Compare("eq", Binary("mod", size, wanted), Const(0, size.type))
         return Compare("eq", size, wanted)
 
+    def _tests(self, kernel: Kernel, loop: For) -> list[Expr]:
+        """What makes all iterations of a stretch run. Limits that move with another of the loops, by as much as it
+        does, are taken where that one leaves the least room."""
+        whole = stretch_of(loop)
+        assert whole is not None and isinstance(loop.step, Const)
+        start, end = whole
+        op: Literal["le", "ge"] = "le" if int(loop.step.value) > 0 else "ge"
+        tests = [(self._tightest(kernel, loop, other, last=True), start) for other in starts_of(loop) if other != start]
+        tests += [(end, self._tightest(kernel, loop, other, last=False)) for other in ends_of(loop) if other != end]
+        return [Compare(op, left, right) for left, right in tests]
+
+    def _tightest(self, kernel: Kernel, loop: For, limit: Expr, last: bool) -> Expr:
+        """The limit in the last, or the first, iteration of the one of the loops that it moves with; as it is, where
+        it is not as simple as that."""
+        base, more = parted(limit)
+        if not isinstance(base, Var) or base.name not in self.names:
+            return limit
+        outer = the_loop(kernel, base.name)
+        whole, up = stretch_of(outer), isinstance(loop.step, Const) and int(loop.step.value) == 1
+        if whole is None or not up or outer.step != loop.step:
+            return limit
+        return plus(whole[1], more - 1) if last else plus(whole[0], more)
+
     def _version(self, kernel: Kernel) -> Body:
         """The copy for where the condition holds; the same object where the condition is of no use."""
         old = self._copied(kernel)
@@ -119,7 +139,7 @@ class Specialize:
 
             def change(stmt: For) -> For:
                 whole = shorter.get(stmt.name)
-                return stmt if whole is None else replace(stmt, upper=whole)
+                return stmt if whole is None else replace(stmt, lower=whole[0], upper=whole[1])
 
             return rewrite_body(old, stmt=lambda s: (change(s),) if isinstance(s, For) else (s,))
         size = _size(kernel, self.names[0])
