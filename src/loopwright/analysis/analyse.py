@@ -181,6 +181,8 @@ def _array_obstacles(scene: _Scene, loop: For, local: list[str], reductions: lis
             reductions.append(_array_reduction(scene, note, accesses))
         except (NotAReduction, TooHard):
             yield obstacle
+            if obstacle.verdict == "sequential":
+                return  # nothing that others say can change that
 
 
 def _is_private(scene: _Scene, loop: For, array: str) -> bool:

@@ -78,8 +78,11 @@ def _interchange(plan: Plan, chain: Chain) -> None:
     inner = chain[-1]
     inside = {id(stmt) for stmt in statements(inner.body)}
     accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
+    if any(walk.is_write and walk.strides.get(inner.name) is None for walk in accesses):
+        return  # where it writes depends on data, and costs the same in any order
     costs = {loop.name: _cost(accesses, loop) for loop in chain}
-    best = min(reversed(chain), key=lambda loop: costs[loop.name])
+    movable = [loop for loop in chain if loop is inner or not _is_tied(plan, loop)]
+    best = min(reversed(movable), key=lambda loop: costs[loop.name])
     if best is inner or costs[best.name] * WORTH > costs[inner.name]:
         return
     worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
@@ -96,6 +99,11 @@ def _interchange(plan: Plan, chain: Chain) -> None:
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
     if not (vectors and not plan.strict) and _splits_well(plan, chain, best):
         _in_stretches(plan, order)
+
+
+def _is_tied(plan: Plan, loop: For) -> bool:
+    """Whether a loop needs its order and holds several loops, as one over time does: it cannot be taken apart."""
+    return plan.verdict(loop) == "sequential" and sum(isinstance(stmt, For) for stmt in loop.body) > 1
 
 
 def _splits_well(plan: Plan, chain: Chain, best: For) -> bool:

@@ -8,7 +8,7 @@ nothing from it and keep their loops.
 from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
-from loopwright.ir.nodes import For, Store
+from loopwright.ir.nodes import For, Load, Store
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.plan import NotTaken, Plan
@@ -33,8 +33,19 @@ def across_time(plan: Plan, target: Target) -> None:
             plan,
             target,
             f"every iteration of '{user_name(outer.name)}' sweeps over the same arrays: several of them are done on a "
-            "tile while it is in the cache",
+            f"tile while it is in the cache{_copies(outer)}",
         )
+
+
+def _copies(outer: For) -> str:
+    """What to say of double buffers: sweeps that only copy what others have made to where the next one reads it."""
+    found = (
+        f"'{user_name(stmt.value.array)}' into '{user_name(stmt.array)}'"
+        for stmt in statements(outer.body)
+        if isinstance(stmt, Store) and isinstance(stmt.value, Load) and stmt.value.index == stmt.index
+    )
+    pairs = " and ".join(dict.fromkeys(found))
+    return f", and so is the copy of {pairs} for the next one" if pairs else ""
 
 
 def on_diagonals(plan: Plan, target: Target) -> None:
