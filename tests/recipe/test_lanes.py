@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.recipe.lanes import side_by_side
-from loopwright.recipe.rows import in_a_new_order
+from loopwright.recipe.rows import along_rows, in_order
 from recipe.planning import check_same, planned, reasons, steps
 
 SWEEP = """
@@ -67,7 +67,10 @@ def test_what_stays(text: str) -> None:
 
 
 def test_a_new_order_where_interchange_leaves_columns() -> None:
-    plan = planned(in_a_new_order, LU)
-    assert steps(plan) == "reschedule smart"
-    assert "a[k, j]" in reasons(plan)[0]
-    assert steps(planned(in_a_new_order, SWEEP)) == ""
+    found: list[bool] = []
+    plan = planned(lambda plan: found.append(in_order(plan)), LU)
+    assert steps(plan) == "reschedule smart tile 16 32 wavefront"
+    assert "a[k, j]" in reasons(plan)[0] and reasons(plan)[0].endswith("and tiles on a diagonal run at once")
+    other = planned(lambda plan: found.append(in_order(plan)), SWEEP)
+    assert steps(other) == steps(planned(along_rows, SWEEP))
+    assert found == [True, False]

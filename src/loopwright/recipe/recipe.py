@@ -11,7 +11,7 @@ from loopwright.recipe.lanes import side_by_side
 from loopwright.recipe.marks import marks
 from loopwright.recipe.plan import Decision, Plan
 from loopwright.recipe.points import apart_at_points
-from loopwright.recipe.rows import along_rows, in_a_new_order
+from loopwright.recipe.rows import in_order
 from loopwright.recipe.target import Target
 from loopwright.recipe.time import across_time, on_diagonals
 from loopwright.steps.schedule import Schedule
@@ -39,10 +39,8 @@ def recipe(kernel: Kernel, facts: Facts, strict: bool, target: Target | None) ->
         across_time(plan, target)
         if plan.decisions:
             return _marked(plan)
-        in_a_new_order(plan)
-        is_new = bool(plan.decisions)
         # Cheap lines first: blocks are chosen for the loop order that is left.
-        along_rows(plan)
+        is_new = in_order(plan)
         side_by_side(plan)
         in_registers(plan, target)
         # Then what is still tied: cuts triple the loops, so that nothing else should come after them.

@@ -10,6 +10,7 @@ from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.time import TILES, shared_tiles
 from loopwright.steps.demote import Demote
 from loopwright.steps.nest import names_in
 from loopwright.steps.reorder import Reorder
@@ -29,6 +30,22 @@ STRETCH = 128
 """Elements of a row that one thread takes at a time: some cache lines, and more stretches than threads."""
 
 
+def in_order(plan: Plan) -> bool:
+    """Interchange; or, where that leaves a small nest going down columns, as in a triangular solution, an order of all
+    statements in which none does. True for such a new order."""
+    kernel, count = plan.kernel, len(plan.decisions)
+    along_rows(plan)
+    columns = _columns(plan) if _is_small(plan) else []
+    if not columns:
+        return False
+    rows, taken = plan.kernel, plan.decisions[count:]
+    plan.kernel, plan.decisions[count:] = kernel, []
+    if _in_a_new_order(plan, columns[0]):
+        return True
+    plan.kernel, plan.decisions[count:] = rows, taken
+    return False
+
+
 def along_rows(plan: Plan) -> None:
     """Interchange where that makes the innermost loops' accesses cheaper."""
     done: set[str] = set()
@@ -38,26 +55,24 @@ def along_rows(plan: Plan) -> None:
             _interchange(plan, chain)
 
 
-def in_a_new_order(plan: Plan) -> None:
-    """Where interchange leaves a nest of three loops that goes down columns, as in a triangular solution, look for an
-    order of all statements in which none does."""
-    if not _is_small(plan):
-        return
-    tried = Plan(plan.kernel, plan.facts, plan.strict, plan.kernel)
-    along_rows(tried)
-    if not (columns := _columns(tried)):
-        return
-    why = f"no interchange keeps {_text(columns[0])} from being another cache line each time; in this order none is"
-    with plan.together():
-        plan.take(Reschedule(Wanted("smart")), why)
-        if _columns(plan):
-            raise NotTaken
+def _in_a_new_order(plan: Plan, column: Walk) -> bool:
+    why = f"no interchange keeps {_text(column)} from being another cache line each time; in this order none is"
+    kernel = plan.kernel
+    tiles = Wanted("smart", TILES, wavefront=True)
+    for wanted, more in ((tiles, ", and tiles on a diagonal run at once"), (Wanted("smart"), "")):
+        with plan.together():
+            plan.take(Reschedule(wanted), why + more)
+            if _columns(plan) or (wanted is tiles and not shared_tiles(plan)):
+                raise NotTaken
+        if plan.kernel is not kernel:
+            return True
+    return False
 
 
 def _is_small(plan: Plan) -> bool:
-    inside = list(statements(plan.kernel.body))
+    inside = list(statements(plan.written.body))
     return (
-        len(plan.kernel.body) == 1
+        len(plan.written.body) == 1
         and all(isinstance(stmt, For | Store) for stmt in inside)
         and sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
     )
