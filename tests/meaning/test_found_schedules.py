@@ -3,6 +3,7 @@ the call must give what it gave."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from loopwright.analysis.analyse import analyse
@@ -11,6 +12,7 @@ from loopwright.analysis.guard import both
 from loopwright.errors import ScheduleError
 from loopwright.ir.text import parse_kernel
 from loopwright.steps.schedule import apply_schedule, parse_schedule
+from steps.before_after import check_same
 
 BREAK = """
 kernel f(a: float64[1] C, n: int64):
@@ -76,3 +78,15 @@ def test_the_condition_under_which_a_step_was_judged_stays_in_the_guard() -> Non
     assert both(after, before) is before
     assert both(Guard("", "", ()), after) is after
     assert joined.text == "n within 9 and n <= len(a)"
+
+
+@pytest.mark.parametrize(("start", "end"), [("l", "n"), ("0", "m"), ("0", "3")])
+def test_an_element_that_a_loop_only_writes_is_promoted(start: str, end: str) -> None:
+    """Nest 287: that the loop runs is known, but the verifier cannot see it."""
+    text = f"""
+kernel f(a: float64[1] C, n: int64, m: int64):
+    for l in 1 .. n:
+        for q in {start} .. {end}:
+            a[l + 1] = float64(q)
+"""
+    check_same(text, "promote a q", [[np.arange(9.0), n, m] for n in (0, 1, 2, 7) for m in (0, 1, 4)])

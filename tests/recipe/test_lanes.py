@@ -4,7 +4,7 @@ import pytest
 
 from loopwright.recipe.lanes import side_by_side
 from loopwright.recipe.rows import along_rows, in_order
-from recipe.planning import check_same, planned, reasons, steps
+from recipe.planning import SIZES, check_same, planned, reasons, steps
 
 SWEEP = """
 kernel sweep(p: float64[2] C, q: float64[2] C):
@@ -60,9 +60,16 @@ def test_recurrences_go_side_by_side(strict: bool) -> None:
     check_same(plan.written, plan.kernel, {"p": "nm", "q": "nm"})
 
 
-@pytest.mark.parametrize("text", [FILTER, FREE, TIED])
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_recurrence_in_a_scalar(strict: bool) -> None:
+    plan = planned(side_by_side, FILTER, strict)
+    assert steps(plan) == "split i 16; expand s i; fission i 2; reorder j i.1"
+    check_same(plan.written, plan.kernel, {"p": "nm"}, (*SIZES, (37, 5, 1)))
+
+
+@pytest.mark.parametrize("text", [FREE, TIED])
 def test_what_stays(text: str) -> None:
-    """A recurrence in a scalar, loops without one, an outer loop that needs its order."""
+    """Loops without a recurrence, an outer loop that needs its order."""
     assert steps(planned(side_by_side, text)) == ""
 
 

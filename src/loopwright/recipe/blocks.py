@@ -104,7 +104,8 @@ def _block(plan: Plan, roles: Roles, chain: Chain, target: Target) -> None:
         )
         plan.take(Pack(array, plan.around(vector)[-4].name), along)
     plan.take(Specialize((row, vector)), f"a whole block of {rows} x {columns} is written out without tests")
-    plan.take(Promote(roles.target, depth), why, anew=bool(roles.across))
+    is_known = roles.target in {array.name for array in plan.written.arrays} and not roles.across
+    plan.take(Promote(roles.target, depth), why, anew=not is_known)
 
 
 def _tile(

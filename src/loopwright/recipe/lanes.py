@@ -4,11 +4,12 @@ of them goes through its steps together."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For
+from loopwright.ir.nodes import Assign, For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Plan
+from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 
@@ -39,6 +40,9 @@ def _interleave(plan: Plan, outer: str, recurrences: list[str]) -> None:
         "side by side"
     )
     plan.take(Split(outer, ABREAST), why)
+    inside = statements(plan.around(outer)[-1].body)
+    for scalar in dict.fromkeys(stmt.name for stmt in inside if isinstance(stmt, Assign)):
+        plan.take(Expand(scalar, (outer,)), why)
     for name in recurrences:
         stretch = plan.around(name)[-2].name
         band = isolate(plan, name, stretch, why)

@@ -10,6 +10,7 @@ from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.temporaries import expand
 from loopwright.recipe.time import TILES, shared_tiles
 from loopwright.steps.demote import Demote
 from loopwright.steps.nest import names_in
@@ -105,15 +106,27 @@ def _interchange(plan: Plan, chain: Chain) -> None:
         f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
         f"{_text(worst)} is another cache line"
     )
-    for name in dict.fromkeys(s.name for s in statements(inner.body) if isinstance(s, Assign)):
+    for name in _temporaries(inner):
         with plan.together():  # where it cannot be, it may not stand in the way either
             plan.take(Demote(name), why)
+    together = plan.kernel
+    if _temporaries(plan.around(inner.name)[-1]):
+        with plan.together():  # a sum over all of the nest needs no more than another order
+            expand(plan, inner.name, best.name, why)
+    in_stretches = plan.kernel is not together
     band = isolate(plan, inner.name, best.name, why)
     order = (*band[1:], band[0])
     plan.take(Reorder(order), why)
+    if in_stretches:
+        return
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
     if not (vectors and not plan.strict) and _splits_well(plan, chain, best):
         _in_stretches(plan, order)
+
+
+def _temporaries(loop: For) -> list[str]:
+    """The scalars that a loop sets."""
+    return list(dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)))
 
 
 def _is_tied(plan: Plan, loop: For) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
+from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.pack import Pack
@@ -23,6 +24,6 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Specialize, Promote, Demote, Pack, Unroll,
-    UnrollAndJam, Reschedule, Vectorize, Parallelize,
+    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Specialize, Promote, Demote, Expand, Pack,
+    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
 )  # fmt: skip

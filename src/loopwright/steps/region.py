@@ -12,9 +12,11 @@ from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
+    Binary,
     Body,
     Checked,
     Compare,
+    Const,
     Expr,
     For,
     If,
@@ -155,7 +157,7 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
         names = names_in(axis) & changing
         if not names:
             continue
-        base, _ = parted(axis)
+        base = _counter(axis, changing)
         if not isinstance(base, Var) or base.name not in inside:
             return Rejection(f"'{loop.name}' uses other elements of '{array}' in each iteration")
         one = inside[base.name]
@@ -175,6 +177,13 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
         shape.append(extent)
     inner = tuple(used[name] for name in inside if name in used)
     return inner, frozenset(covered), tuple(local), tuple(shape)
+
+
+def _counter(index: Expr, changing: set[str]) -> Expr:
+    """What counts in an index: of `i - i.o + 1`, where i.o stays the same, it is `i`."""
+    while isinstance(index, Binary) and index.op in ("add", "sub") and not names_in(index.right) & changing:
+        index = index.left
+    return index
 
 
 def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
@@ -252,6 +261,8 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
         result.append(Allocate(local, region.element, tuple(number(size) for size in region.shape), None))
     if region.is_read:
         result.append(_copy(region, local, taken, suffix, inwards=True))
+    elif not region.shape:  # the loop surely sets it, but that is not to be seen in its form
+        result.append(Assign(local, _zero(region.element)))
     result.append(_inside(loop, region, local))
     if region.is_written:
         result.append(_copy(region, local, taken, "w", inwards=False))
@@ -261,6 +272,10 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
     for one in region.runs[1:]:
         condition = Logical("and", condition, one)
     return (If(condition, tuple(result)),)
+
+
+def _zero(type_: Scalar) -> Const:
+    return Const(0.0 if type_.is_float else False if type_.kind == "bool" else 0, type_)
 
 
 def _inside(loop: For, region: Region, local: str) -> Stmt:

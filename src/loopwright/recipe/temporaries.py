@@ -1,0 +1,52 @@
+"""Temporaries that hold loops together: a sum that is kept in a scalar while it grows, and then used, ties the loop
+that adds to the one around it. With an element for each of a stretch of iterations, the two can be interchanged."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import Assign, For
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import statements
+from loopwright.recipe.plan import Plan
+from loopwright.steps.expand import Expand
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.split import Split
+from loopwright.steps.tile import Tile
+
+BLOCK = (48, 256)
+"""Iterations of the two loops over the elements of a matrix: a block of sums stays in the second cache, is large
+enough to be cut into blocks for the registers, and small enough that threads get several."""
+
+STRETCH = 128
+"""Iterations of one loop: some cache lines, and more stretches than threads."""
+
+
+def expand(plan: Plan, inner: str, outer: str, why: str) -> None:
+    """Give every scalar that the loop `inner` sets an element for each iteration of `outer`, a loop around it, in
+    stretches; and for each of the loop around that one too, where both may run in any order. Raises NotTaken."""
+    chain = plan.around(inner)
+    names = [loop.name for loop in chain]
+    above = chain[names.index(outer) - 1] if names[0] != outer else None
+    scalars = dict.fromkeys(stmt.name for stmt in statements(chain[-1].body) if isinstance(stmt, Assign))
+    reason = f"{why}; until then {' and '.join(repr(user_name(name)) for name in scalars)} has an element for each"
+    if above is not None and _is_free(plan, above) and _is_free(plan, chain[names.index(outer)]):
+        plan.take(Tile(((above.name, BLOCK[0]), (outer, BLOCK[1]))), reason)
+        loops: tuple[str, ...] = (above.name, outer)
+    else:
+        plan.take(Split(outer, STRETCH), reason)
+        loops = (outer,)
+    for scalar in scalars:
+        plan.take(Expand(scalar, loops), reason)
+    if len(loops) == 1:
+        _outermost(plan, outer, why)
+
+
+def _is_free(plan: Plan, loop: For) -> bool:
+    return plan.verdict(loop) == "parallel"
+
+
+def _outermost(plan: Plan, loop: str, why: str) -> None:
+    """Run stretch after stretch, where that is legal: what one needs then stays in the cache."""
+    *around, stretches, _ = [one.name for one in plan.around(loop)]
+    if around:
+        with plan.together():
+            plan.take(Reorder((stretches, *around)), why)
