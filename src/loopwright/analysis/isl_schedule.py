@@ -60,6 +60,8 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
     if sum(_pieces(dependence.pairs) for dependence in scene.dependences) > MOST:
         raise NoSchedule(TOO_HARD)
     direct = Constraints.of(scene)
+    if _pieces(direct.order) + _pieces(direct.apart) > MOST:
+        raise NoSchedule(TOO_HARD)
     with _options(OPTIONS[wanted.fusion]):
         found = _computed(direct.without_bounds())
         if (
@@ -75,8 +77,6 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
 
 
 def _computed(wanted: Constraints) -> isl.Schedule | None:
-    if _pieces(wanted.order) + _pieces(wanted.apart) > MOST:
-        return None
     try:
         return wanted.for_isl().compute_schedule()
     except isl.Error:
