@@ -39,6 +39,20 @@ TAKEN = [
 ]
 
 
+HEAT = """
+kernel heat(a: float64[3] C, b: float64[3] C, l: int64):
+    for t in 0 .. l:
+        for i in 1 .. size(a, 0) - 1:
+            for j in 1 .. size(a, 1) - 1:
+                for k in 1 .. size(a, 2) - 1:
+                    b[i, j, k] = a[i - 1, j, k] + a[i + 1, j, k] + a[i, j - 1, k] + a[i, j + 1, k] + a[i, j, k + 1]
+        for i.2 in 1 .. size(a, 0) - 1:
+            for j.2 in 1 .. size(a, 1) - 1:
+                for k.2 in 1 .. size(a, 2) - 1:
+                    a[i.2, j.2, k.2] = b[i.2, j.2, k.2]
+"""
+
+
 def over_time(text: str, strict: bool = False, l2_bytes: int = 512 << 10) -> Plan:
     target = Target(l2_bytes=l2_bytes)
 
@@ -75,6 +89,14 @@ def test_small_tiles_compute_the_same(text: str, shapes: dict[str, str], why: st
     check_same(plan.written, small.apply(plan.written), shapes, SIZES)
 
 
+def test_three_dimensions() -> None:
+    plan = over_time(HEAT, l2_bytes=2)
+    assert steps(plan) == "reschedule smart tile 4 16 32 wavefront above 8"
+    assert reasons(plan) == [BUFFERS]
+    sizes: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 3, 2), (9, 5, 5), (19, 3, 3))
+    check_same(plan.written, plan.kernel, {"a": "nnm", "b": "nnm"}, sizes)
+
+
 def test_small_arrays_keep_their_loops() -> None:
     new, _, small = print_kernel(over_time(SEIDEL).kernel).partition("    else:\n")
     assert "    if 8 * size(a, 0) * size(a, 1) > 2097152:\n" in new
@@ -94,6 +116,18 @@ def inside(*lines: str) -> str:
 SEIDEL_LINE = SEIDEL.strip().splitlines()[-1].strip()
 OTHER = re.sub(r"\b([tij])\b", r"\1.2", SEIDEL.partition("l: int64):\n")[2]).replace("a[", "b[")
 COPIES = [f"b[i, j] = a[i, j] + {number}.0" for number in range(4)]
+
+
+def nest_of(loops: str) -> str:
+    """Loops around a stencil along the second of them, in as many dimensions as are left."""
+    first, *names = loops.split()
+    lines = [f"kernel k(a: float64[{len(names)}] C, l: int64):", f"    for {first} in 0 .. l:"]
+    for depth, name in enumerate(names):
+        lines.append(f"{'    ' * (depth + 2)}for {name} in 1 .. size(a, {depth}):")
+    index = ", ".join(names)
+    return "\n".join([*lines, f"{'    ' * (len(names) + 2)}a[{index}] = a[{index}] + a[{names[0]} - 1, {index[3:]}]\n"])
+
+
 NOT_TAKEN = {
     "one loop": PREFIX,
     "no order is needed": ROWS,
@@ -110,18 +144,7 @@ kernel k(a: float64[1] C, b: float64[1] C, l: int64):
         for i.2 in 1 .. size(a, 0) - 1:
             a[i.2] = b[i.2]
 """,
-    "three dimensions": """
-kernel k(a: float64[3] C, b: float64[3] C, l: int64):
-    for t in 0 .. l:
-        for i in 1 .. size(a, 0) - 1:
-            for j in 0 .. size(a, 1):
-                for k in 0 .. size(a, 2):
-                    b[i, j, k] = a[i - 1, j, k] + a[i + 1, j, k]
-        for i.2 in 1 .. size(a, 0) - 1:
-            for j.2 in 0 .. size(a, 1):
-                for k.2 in 0 .. size(a, 2):
-                    a[i.2, j.2, k.2] = b[i.2, j.2, k.2]
-""",
+    "four dimensions": nest_of("t g i j k"),
     "the sum of all sweeps": inside("b[i, j] = b[i, j] + a[i, j]"),
     "something before the loop": SEIDEL.replace("    for t", "    a[0, 0] = 1.0\n    for t"),
     "another loop after it": SEIDEL.replace("(a:", "(b: float64[2] C, a:") + OTHER,

@@ -27,6 +27,9 @@ WORTH = 1.5
 MOST_STATEMENTS = 4
 """Statements of a kernel whose new order is looked for: the search takes more than linear time."""
 
+MOST_TEMPORARIES = 4
+"""Scalars that are given an element for each iteration: with more, reading them all costs what the order gains."""
+
 STRETCH = 128
 """Elements of a row that one thread takes at a time: some cache lines, and more stretches than threads."""
 
@@ -110,7 +113,7 @@ def _interchange(plan: Plan, chain: Chain) -> None:
         with plan.together():  # where it cannot be, it may not stand in the way either
             plan.take(Demote(name), why)
     together = plan.kernel
-    if _temporaries(plan.around(inner.name)[-1]):
+    if best is chain[-2] and 0 < len(_temporaries(plan.around(inner.name)[-1])) <= MOST_TEMPORARIES:
         with plan.together():  # a sum over all of the nest needs no more than another order
             expand(plan, inner.name, best.name, why)
     in_stretches = plan.kernel is not together

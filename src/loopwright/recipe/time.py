@@ -8,7 +8,7 @@ nothing from it and keep their loops.
 from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
-from loopwright.ir.nodes import For, Load, Store
+from loopwright.ir.nodes import Body, For, Load, Store
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.plan import NotTaken, Plan
@@ -18,6 +18,9 @@ from loopwright.steps.reschedule import Reschedule
 TILES = (16, 32)
 """Iterations of the outer two loops of a tile. The innermost loop stays whole: short rows would help a recurrence, in
 which the processor could begin the next row meanwhile (seidel-2d: 1.3 times), but take seconds to schedule."""
+
+TILES_IN_SPACE = (4, 16, 32)
+"""The same where there are three loops inside the one over time: rows of planes, the innermost loop whole again."""
 
 CACHES = 4
 """How many times a core's second cache the arrays must be: below that, sweeps run from the cache anyway."""
@@ -59,7 +62,8 @@ def on_diagonals(plan: Plan, target: Target) -> None:
 
 def _in_tiles(plan: Plan, target: Target, why: str) -> None:
     with plan.together():
-        plan.take(Reschedule(Wanted("smart", TILES, wavefront=True), CACHES * target.l2_bytes), why)
+        sizes = TILES if _depth(plan.kernel.body) == 3 else TILES_IN_SPACE
+        plan.take(Reschedule(Wanted("smart", sizes, wavefront=True), CACHES * target.l2_bytes), why)
         if not shared_tiles(plan):
             raise NotTaken
 
@@ -79,13 +83,13 @@ def _only_loop(plan: Plan) -> For | None:
     inside = list(statements(body[0].body))
     simple = all(isinstance(stmt, For | Store) for stmt in inside)
     few = sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
-    fits = simple and few and _depth(body[0]) == 3 and plan.verdict(body[0]) == "sequential"
+    fits = simple and few and _depth(body) in (3, 4) and plan.verdict(body[0]) == "sequential"
     return body[0] if fits else None
 
 
-def _depth(loop: For) -> int:
-    inner = [_depth(stmt) for stmt in loop.body if isinstance(stmt, For)]
-    return 1 + max(inner, default=0)
+def _depth(body: Body) -> int:
+    """How many loops stand around one another there."""
+    return max((1 + _depth(stmt.body) for stmt in body if isinstance(stmt, For)), default=0)
 
 
 def _sweeps(plan: Plan, outer: For) -> bool:
