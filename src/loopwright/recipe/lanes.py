@@ -8,13 +8,16 @@ from loopwright.ir.nodes import Assign, For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.isolate import isolate
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 
 ABREAST = 16
 """Recurrences that go together: some vector registers, and a cache line for each still fits into the first cache."""
+
+MOST_SCALARS = 2
+"""Scalars of a recurrence: with more, the C compiler takes longer (deriche: half a second) than most calls gain."""
 
 
 def side_by_side(plan: Plan) -> None:
@@ -41,7 +44,10 @@ def _interleave(plan: Plan, outer: str, recurrences: list[str]) -> None:
     )
     plan.take(Split(outer, ABREAST), why)
     inside = statements(plan.around(outer)[-1].body)
-    for scalar in dict.fromkeys(stmt.name for stmt in inside if isinstance(stmt, Assign)):
+    scalars = list(dict.fromkeys(stmt.name for stmt in inside if isinstance(stmt, Assign)))
+    if len(scalars) > MOST_SCALARS:
+        raise NotTaken
+    for scalar in scalars:
         plan.take(Expand(scalar, (outer,)), why)
     for name in recurrences:
         stretch = plan.around(name)[-2].name

@@ -30,12 +30,17 @@ def marks(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
 def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool) -> list[str]:
     names: list[str] = []
     for stmt in body:
-        if isinstance(stmt, For) and _worth_it(stmt, kernel, facts, strict):
+        if isinstance(stmt, For) and not _is_front(stmt) and _worth_it(stmt, kernel, facts, strict):
             names.append(stmt.name)
             continue
         for inner in bodies(stmt):
             names += _outermost(inner, kernel, facts, strict)
     return names
+
+
+def _is_front(loop: For) -> bool:
+    """Whether a loop goes from one diagonal of tiles to the next: made where every loop needs its order."""
+    return "w" in loop.name.split(".")[1:] and _has_loop(loop)
 
 
 def _worth_it(loop: For, kernel: Kernel, facts: Facts, strict: bool) -> bool:
