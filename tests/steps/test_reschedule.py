@@ -8,6 +8,7 @@ import pytest
 from benchmarks.polybench import MODULES
 
 from conftest import Golden
+from loopwright.analysis import isl_schedule, reschedule
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.isl_schedule import Wanted
@@ -227,3 +228,20 @@ def test_text() -> None:
     for words in (("tile",), ("tile", "1"), ("large",), ("wavefront", "tile", "4")):
         with pytest.raises(ValueError, match=r"SIZE|wavefront"):
             Reschedule.parse(words)
+
+
+def test_too_many_dependences_are_refused_before_isl_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nest 810, unrolled by 4, kept the scheduler busy for a quarter of an hour."""
+    monkeypatch.setattr(isl_schedule, "MOST", 0)
+    for text in ("reschedule", "reschedule min tile 32"):
+        rejection = parse_schedule(text)[0].illegal(*known(PREFIX), strict=True)
+        assert rejection is not None and rejection.reason == isl_schedule.TOO_MANY
+
+
+def test_what_is_too_hard_in_tiles_may_be_found_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, facts = known(MATMUL)
+    with monkeypatch.context() as patched:
+        patched.setattr(reschedule, "LIMIT", 1)
+        rejection = Reschedule(Wanted("smart", (32,))).illegal(kernel, facts, strict=True)
+        assert rejection is not None and rejection.reason == isl_schedule.TOO_HARD
+    assert Reschedule(Wanted("smart")).illegal(kernel, facts, strict=True) is None

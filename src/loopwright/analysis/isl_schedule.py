@@ -37,6 +37,7 @@ Counts = dict[int, list[Fraction]]
 
 
 TOO_HARD = "a new order is too hard to find"
+TOO_MANY = "it has too many dependences for a new order to be looked for"
 
 
 class NoSchedule(Exception):
@@ -58,10 +59,10 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
     if not any(leaf.loops for leaf in scene.leaves):
         raise NoSchedule("no loop has bounds that are known before it runs")
     if sum(_pieces(dependence.pairs) for dependence in scene.dependences) > MOST:
-        raise NoSchedule(TOO_HARD)
+        raise NoSchedule(TOO_MANY)
     direct = Constraints.of(scene)
     if _pieces(direct.order) + _pieces(direct.apart) > MOST:
-        raise NoSchedule(TOO_HARD)
+        raise NoSchedule(TOO_MANY)
     with _options(OPTIONS[wanted.fusion]):
         found = _computed(direct.without_bounds())
         if (

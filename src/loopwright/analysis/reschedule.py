@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis import isl
-from loopwright.analysis.isl_schedule import TOO_HARD, NoSchedule, Wanted, schedule_of
+from loopwright.analysis.isl_schedule import TOO_HARD, TOO_MANY, NoSchedule, Wanted, schedule_of
 from loopwright.analysis.isl_tree import NotInOurWords, body_of
 from loopwright.analysis.order import scene_of
 from loopwright.analysis.sets import LOCK, TooHard
@@ -22,7 +22,7 @@ def rescheduled(kernel: Kernel, wanted: Wanted, taken: set[str]) -> Kernel | str
     user's words. taken: names that no new loop may have."""
     with LOCK:
         for known, asked, found in _LAST:
-            if known is kernel and (asked == wanted or found == TOO_HARD):
+            if known is kernel and (asked == wanted or found == TOO_MANY):
                 return found
         found = _found(kernel, wanted, taken)
         _LAST[:] = [(kernel, wanted, found)]
