@@ -52,13 +52,33 @@ def rows_then_blocks(plan: Plan) -> None:
 def test_sums_in_a_scalar_become_blocks(strict: bool) -> None:
     plan = planned(along_rows, PRODUCT, strict)
     assert steps(plan) == "tile i 48 j 256; expand s i j; fission j 3; fission j 2; reorder k j.1.1"
-    assert reasons(plan)[0].endswith("another cache line; until then 's' has an element for each")
+    assert reasons(plan)[0].endswith("another cache line; until then there is an element of 's' for each iteration")
     check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
 
 
 def test_and_the_blocks_stay_in_registers() -> None:
     plan = planned(rows_then_blocks, PRODUCT)
     assert "allocate s.x.r: float64[4, 12]" in print_kernel(plan.kernel)
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
+
+
+DISTANCES = """
+kernel distances(a: float64[2] C, b: float64[2] C, c: float64[2] C):
+    var s: float64
+    var t: float64
+    for i in 0 .. size(c, 0):
+        for j in 0 .. size(c, 1):
+            s = 0.0
+            for k in 0 .. size(a, 1):
+                t = a[i, k] - b[k, j]
+                s = s + t * t
+            c[i, j] = c[i, j] + 2.0 * s
+"""
+
+
+def test_only_what_iterations_hand_on_needs_an_element() -> None:
+    plan = planned(along_rows, DISTANCES)
+    assert steps(plan) == "tile i 48 j 256; expand s i j; fission j 3; fission j 2; reorder k j.1.1"
     check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
 
 

@@ -4,11 +4,12 @@ of them goes through its steps together."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Assign, For
+from loopwright.ir.nodes import For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.recipe.temporaries import temporaries
 from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
@@ -43,8 +44,7 @@ def _interleave(plan: Plan, outer: str, recurrences: list[str]) -> None:
         "side by side"
     )
     plan.take(Split(outer, ABREAST), why)
-    inside = statements(plan.around(outer)[-1].body)
-    scalars = list(dict.fromkeys(stmt.name for stmt in inside if isinstance(stmt, Assign)))
+    scalars = temporaries(plan.around(outer)[-1])
     if len(scalars) > MOST_SCALARS:
         raise NotTaken
     for scalar in scalars:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, Walk
-from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.nodes import For, Store
 from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
-from loopwright.recipe.temporaries import expand
+from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
 from loopwright.recipe.time import TILES, shared_tiles
 from loopwright.steps.demote import Demote
 from loopwright.steps.nest import names_in
@@ -29,9 +29,6 @@ MOST_STATEMENTS = 4
 
 MOST_TEMPORARIES = 4
 """Scalars that are given an element for each iteration: with more, reading them all costs what the order gains."""
-
-STRETCH = 128
-"""Elements of a row that one thread takes at a time: some cache lines, and more stretches than threads."""
 
 
 def in_order(plan: Plan) -> bool:
@@ -109,11 +106,11 @@ def _interchange(plan: Plan, chain: Chain) -> None:
         f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
         f"{_text(worst)} is another cache line"
     )
-    for name in _temporaries(inner):
+    for name in temporaries(inner):
         with plan.together():  # where it cannot be, it may not stand in the way either
             plan.take(Demote(name), why)
     together = plan.kernel
-    if best is chain[-2] and 0 < len(_temporaries(plan.around(inner.name)[-1])) <= MOST_TEMPORARIES:
+    if best is chain[-2] and 0 < len(tying(plan, plan.around(inner.name)[-1])) <= MOST_TEMPORARIES:
         with plan.together():  # a sum over all of the nest needs no more than another order
             expand(plan, inner.name, best.name, why)
     in_stretches = plan.kernel is not together
@@ -125,11 +122,6 @@ def _interchange(plan: Plan, chain: Chain) -> None:
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
     if not (vectors and not plan.strict) and _splits_well(plan, chain, best):
         _in_stretches(plan, order)
-
-
-def _temporaries(loop: For) -> list[str]:
-    """The scalars that a loop sets."""
-    return list(dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)))
 
 
 def _is_tied(plan: Plan, loop: For) -> bool:

@@ -3,6 +3,7 @@ that adds to the one around it. With an element for each of a stretch of iterati
 
 from __future__ import annotations
 
+from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.nodes import Assign, For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
@@ -20,14 +21,27 @@ STRETCH = 128
 """Iterations of one loop: some cache lines, and more stretches than threads."""
 
 
+def temporaries(loop: For) -> list[str]:
+    """The scalars that a loop sets."""
+    return list(dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)))
+
+
+def tying(plan: Plan, loop: For) -> list[str]:
+    """Those of them that its iterations hand on, to one another or to what comes after the loop."""
+    kinds = scalars_of(loop, live_after(plan.kernel)[loop.name])
+    free = set(kinds.private) - set(kinds.last)
+    return [name for name in temporaries(loop) if name not in free]
+
+
 def expand(plan: Plan, inner: str, outer: str, why: str) -> None:
-    """Give every scalar that the loop `inner` sets an element for each iteration of `outer`, a loop around it, in
+    """Give every scalar that ties the loop `inner` an element for each iteration of `outer`, a loop around it, in
     stretches; and for each of the loop around that one too, where both may run in any order. Raises NotTaken."""
     chain = plan.around(inner)
     names = [loop.name for loop in chain]
     above = chain[names.index(outer) - 1] if names[0] != outer else None
-    scalars = dict.fromkeys(stmt.name for stmt in statements(chain[-1].body) if isinstance(stmt, Assign))
-    reason = f"{why}; until then {' and '.join(repr(user_name(name)) for name in scalars)} has an element for each"
+    scalars = tying(plan, chain[-1])
+    every = " and ".join(f"'{user_name(name)}'" for name in scalars)
+    reason = f"{why}; until then there is an element of {every} for each iteration"
     if above is not None and _is_free(plan, above) and _is_free(plan, chain[names.index(outer)]):
         plan.take(Tile(((above.name, BLOCK[0]), (outer, BLOCK[1]))), reason)
         loops: tuple[str, ...] = (above.name, outer)

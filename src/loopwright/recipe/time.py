@@ -56,8 +56,7 @@ def on_diagonals(plan: Plan, target: Target) -> None:
     """Reschedule a kernel that is one nest of loops none of which can be shared among threads."""
     outer = _only_loop(plan)
     if outer is not None and not _is_shared(plan, outer):
-        why = "every loop needs its order, but tiles on a diagonal do not need one among them"
-        _in_tiles(plan, target, why)
+        _in_tiles(plan, target, "every loop needs its order, but tiles on a diagonal do not need one among them")
 
 
 def _in_tiles(plan: Plan, target: Target, why: str) -> None:

@@ -14,10 +14,8 @@ from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished, fresh, minus, names_of, number, variable, with_statement
 from loopwright.steps.extent import extent_of, marked
 from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, step_of, the_loop
+from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.step import Rejection
-
-STACK_BYTES = 512 * 1024
-"""The largest array: half of a usual second cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +55,7 @@ class Expand:
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
             if step_of(loop) != 1 or not extent_of(loop):
-                return Rejection(
-                    f"'{loop.name}' has no constant number of iterations: `split` makes stretches that have"
-                )
+                return Rejection(f"'{loop.name}' has no constant number of iterations: `split` makes stretches of one")
         type_ = _type_of(kernel, self.scalar)
         if type_ is None:
             return Rejection(f"there is no scalar '{self.scalar}' that is assigned to")
@@ -72,8 +68,8 @@ class Expand:
         total = type_.size_bytes
         for loop in found:
             total *= extent_of(loop) or 1
-        if total > STACK_BYTES:
-            return Rejection(f"the array would take {total} bytes; the limit is {STACK_BYTES}")
+        if total > CACHE_BYTES:
+            return Rejection(f"the array would take {total} bytes; the limit is {CACHE_BYTES}")
         return marked((found[0],))
 
     def apply(self, kernel: Kernel) -> Kernel:

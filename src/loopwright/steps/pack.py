@@ -16,7 +16,7 @@ from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection
 
 CACHE_BYTES = 512 * 1024
-"""The largest tile: half of a usual second cache."""
+"""The largest tile, or other local array: half of a usual second cache."""
 
 
 @dataclass(frozen=True, slots=True)
