@@ -130,6 +130,9 @@ NOT_TAKEN = {
     "a triangle of the depth": nest(ADDS, "i k j", "n i+1 n"),
     "two statements": nest(ADDS + "\nb[k, j] = 0.0"),
     "a condition": nest("if a[i, k] > 0.0:\n    " + ADDS),
+    "a scalar that ties the iterations": nest("s = s + b[k, j]\nc[i, j] = c[i, j] + a[i, k] * s").replace(
+        "n: int64):\n", "n: int64):\n    var s: float64\n    s = 0.0\n"
+    ),
     "nothing is added to": nest("c[i, j] = a[i, k] * b[k, j]"),
     "the other element is another one": nest("c[i, j] = c[i, k] + a[i, k] * b[k, j]"),
     "the other element is in another column": nest("c[i, j] = c[i, 0] + a[i, k] * b[k, j]"),

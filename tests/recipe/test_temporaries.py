@@ -82,6 +82,13 @@ def test_only_what_iterations_hand_on_needs_an_element() -> None:
     check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_value_of_one_iteration_does_not_keep_a_block_out_of_registers(strict: bool) -> None:
+    plan = planned(rows_then_blocks, DISTANCES, strict)
+    assert "allocate s.x.r: float64[4, 12]" in print_kernel(plan.kernel) and "var t:" in print_kernel(plan.kernel)
+    check_same(plan.written, plan.kernel, MATMUL_SHAPES, SIZES)
+
+
 def test_where_rows_need_their_order_one_row_at_a_time() -> None:
     plan = planned(along_rows, SYMM, strict=True)
     assert steps(plan) == "split j 128; expand s j; reorder j.o i; fission j 3; fission j 2; reorder k j.1.1"

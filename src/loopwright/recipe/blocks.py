@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import For, Store
+from loopwright.ir.nodes import Assign, For, Store
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.rows import depends
 from loopwright.recipe.target import Target
+from loopwright.recipe.temporaries import tying
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
@@ -55,10 +56,13 @@ def in_registers(plan: Plan, target: Target) -> None:
 
 
 def _roles(plan: Plan, chain: Chain) -> Roles | None:
-    stores = list(statements(chain[-1].body))
-    if len(chain) < 3 or len(stores) != 1 or not isinstance(store := stores[0], Store):
+    inside = list(statements(chain[-1].body))
+    if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
-    accesses = [walk for walk in plan.walks() if walk.stmt is store]
+    if not all(isinstance(stmt, Assign) for stmt in inside[:-1]) or tying(plan, chain[-1]):
+        return None
+    numbers = {id(stmt) for stmt in inside}
+    accesses = [walk for walk in plan.walks() if id(walk.stmt) in numbers]
     mine = [walk for walk in accesses if walk.array == store.array]
     operands = [walk for walk in accesses if walk.array != store.array]
     if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
