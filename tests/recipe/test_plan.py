@@ -9,6 +9,7 @@ from loopwright.ir.nodes import For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import loops, rewrite_body
 from loopwright.recipe.plan import NotTaken, Plan, chains
+from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
@@ -71,6 +72,48 @@ def test_together_other_errors_are_not_swallowed() -> None:
     plan = plan_of(COLUMN)
     with pytest.raises(ZeroDivisionError), plan.together():
         raise ZeroDivisionError
+
+
+TWO_NESTS = """
+kernel two(a: float64[2] C, b: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            a[i, j] = 2.0 * a[i, j]
+    for k in 1 .. size(b, 0):
+        b[k] = b[k] + b[k - 1]
+"""
+TIED = """
+kernel tied(a: float64[1] C, b: float64[1] C):
+    var s: float64
+    for i in 0 .. 8:
+        s = a[i]
+        b[i] = s + 1.0
+    s = 0.0
+    for k in 0 .. size(b, 0):
+        s = s + b[k]
+        b[k] = s
+"""
+
+
+def test_a_step_is_judged_without_the_nests_that_it_has_nothing_to_do_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[set[str]] = []
+    illegal = Reorder.illegal
+    monkeypatch.setattr(Reorder, "illegal", lambda s, k, *rest: judged.append(set(loops(k))) or illegal(s, k, *rest))
+    plan = plan_of(TWO_NESTS)
+    plan.take(Reorder(("j", "i")), "")
+    with pytest.raises(NotTaken):
+        plan.take(Reorder(("k", "k")), "")
+    assert judged == [{"i", "j"}, {"k"}]
+    assert list(loops(plan.kernel)) == ["j", "i", "k"]
+
+
+def test_nests_that_share_a_scalar_are_judged_together() -> None:
+    plan = plan_of(TIED)
+    alone = replace(plan.kernel, body=plan.kernel.body[:1])
+    step = Expand("s", ("i",))
+    assert step.illegal(alone, plan.facts, False) is None
+    with pytest.raises(NotTaken):
+        plan.take(step, "")
 
 
 # ---- what is known -------------------------------------------------------------------------------------------------

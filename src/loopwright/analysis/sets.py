@@ -66,17 +66,31 @@ def ordered(symbols: Iterable[Symbol]) -> list[Symbol]:
 
 def build(formulas: Sequence[Formula], dims: Sequence[str] = (), points: Sequence[Formula] = ()) -> isl.Set:
     """The points `dims` for which all formulas hold; every symbol is a parameter, with its rule. Only `points` speak
-    of the dims. Each formula is parsed once, as that takes isl more time than all the rest."""
+    of the dims. Each formula is parsed once, and the same points are made once: both take isl more time than questions
+    about them."""
     symbols = ordered(symbol for formula in (*formulas, *points) for symbol in formula.symbols)
-    result = parsed("true", tuple(symbol.name for symbol in symbols), ())
-    rules = [Formula(symbol.rule, (symbol, *symbol.uses)) for symbol in symbols if symbol.rule]
-    for formula in dict.fromkeys((*rules, *formulas)):
-        result = result.intersect(parsed(formula.text, _names(formula), ()))
+    rules = (Formula(symbol.rule, (symbol, *symbol.uses)) for symbol in symbols if symbol.rule)
+    conditions = tuple((formula.text, _names(formula)) for formula in dict.fromkeys((*rules, *formulas)))
+    names = tuple(symbol.name for symbol in symbols)
+    return _built(names, conditions, tuple(dims), tuple((formula.text, _names(formula)) for formula in points))
+
+
+Named = tuple[str, tuple[str, ...]]
+"""The text of a formula and the names of its symbols."""
+
+
+@lru_cache(maxsize=2048)
+def _built(
+    names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
+) -> isl.Set:
     if not dims:
+        result = parsed("true", names, ())
+        for text, own in conditions:
+            result = result.intersect(parsed(text, own, ()))
         return result
-    inside = parsed("true", (), tuple(dims)).intersect_params(result)
-    for formula in points:
-        inside = inside.intersect(parsed(formula.text, _names(formula), tuple(dims)))
+    inside = parsed("true", (), dims).intersect_params(_built(names, conditions, (), ()))
+    for text, own in points:
+        inside = inside.intersect(parsed(text, own, dims))
     return inside
 
 

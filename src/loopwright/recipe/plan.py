@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Facts, Verdict
 from loopwright.analysis.strides import Walk, walks
-from loopwright.ir.nodes import Const, For, Kernel
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.walk import expressions, loops, statements
+from loopwright.steps.nest import LIMIT, size_of
 from loopwright.steps.step import Step
 
 Chain = tuple[For, ...]
@@ -23,6 +24,19 @@ class Decision:
 
     step: Step
     why: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """What one statement of a kernel's body holds. own: scalars it assigns and arrays it makes; used: those it reads or
+    writes, parameters and loop variables too. stmt: the statement itself, so that its identity stays its own."""
+
+    stmt: Stmt
+    loops: frozenset[str]
+    own: frozenset[str]
+    used: frozenset[str]
+    accesses: frozenset[tuple[object, str]]
+    size: int
 
 
 class NotTaken(Exception):
@@ -41,13 +55,39 @@ class Plan:
     decisions: list[Decision] = field(default_factory=list)
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[Walk, ...]] | None = None
+    _nests: dict[int, Nest] = field(default_factory=dict)
 
     def take(self, step: Step, why: str, anew: bool = False) -> None:
         """Apply a step. Raises NotTaken where it is not legal. anew: it needs facts on what other steps have made."""
-        if step.illegal(self.kernel, self.present_facts() if anew else self.facts, self.strict) is not None:
+        judged, facts = (self.kernel, self.present_facts()) if anew else (self._concerned(step), self.facts)
+        if step.illegal(judged, facts, self.strict) is not None:
             raise NotTaken(str(step))
         self.kernel = step.apply(self.kernel)
         self.decisions.append(Decision(step, why))
+
+    def _concerned(self, step: Step) -> Kernel:
+        """The kernel without the nests that a step has nothing to do with: they stay where they are, and to judge it
+        without them is the same, and faster. They may share arguments with it, but nothing else."""
+        words = set(str(step).split())
+        nests = [self._nest(stmt) for stmt in self.kernel.body]
+        if not any(nest.loops & words for nest in nests):
+            return self.kernel
+        others = [nest for nest in nests if isinstance(nest.stmt, For) and not nest.loops & words]
+        kept = [nest for nest in nests if nest not in others]
+        is_known = all(access in self.facts.known for nest in kept for access in nest.accesses)
+        if not others or not is_known or sum(nest.size for nest in nests) > LIMIT // 4:
+            return self.kernel
+        mine = frozenset[str]().union(*(nest.own for nest in kept))
+        used = frozenset[str]().union(*(nest.used for nest in kept))
+        if any(nest.own & used or nest.used & mine for nest in others):
+            return self.kernel
+        return replace(self.kernel, body=tuple(nest.stmt for nest in kept))
+
+    def _nest(self, stmt: Stmt) -> Nest:
+        found = self._nests.get(id(stmt))
+        if found is None or found.stmt is not stmt:
+            found = self._nests[id(stmt)] = _nest_of(stmt)
+        return found
 
     def present_facts(self) -> Facts:
         """The facts of the kernel as it is now."""
@@ -89,6 +129,24 @@ class Plan:
         """The loops around a loop, itself the last."""
         return next(chain[: at + 1] for chain in _all_chains(self.kernel) for at, loop in enumerate(chain)
                     if loop.name == name)  # fmt: skip
+
+
+def _nest_of(stmt: Stmt) -> Nest:
+    inside = list(statements((stmt,)))
+    parts = list(expressions((stmt,)))
+    stores = [one for one in inside if isinstance(one, Store)]
+    loads = [part for part in parts if isinstance(part, Load)]
+    assigned = {one.name for one in inside if isinstance(one, Assign)}
+    made = {one.array for one in inside if isinstance(one, Allocate)}
+    read = {part.name for part in parts if isinstance(part, Var)} | {part.array for part in (*loads, *stores)}
+    return Nest(
+        stmt,
+        frozenset(one.name for one in inside if isinstance(one, For | While)),
+        frozenset(assigned | made),
+        frozenset(read | assigned | made),
+        frozenset((one.key, one.array) for one in (*loads, *stores)),
+        size_of((stmt,)),
+    )
 
 
 def chains(kernel: Kernel) -> list[Chain]:
