@@ -137,6 +137,14 @@ def warn_once(topic: str, text: str) -> None:
     warnings.warn(text, LoopwrightWarning, stacklevel=level)
 
 
+class DeviceError(LoopwrightError, RuntimeError):
+    """A GPU does not do what it was asked: no driver, a failed launch, a fault that the emulated device has found."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """A GPU has no room for an array. The message names sizes."""
+
+
 class NegativeSizeError(LoopwrightError, ValueError):
     """A local array was to be made with a negative size."""
 

@@ -26,6 +26,16 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceText:
+    """CUDA text for a GPU. kernels: the names of its `__global__` functions, in the order of their numbers in the host
+    text. strict: no fused multiply-add."""
+
+    text: str
+    kernels: tuple[str, ...]
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """text: a complete C file. entry, guard: names of its functions (guard is '' where always true). sites: what
     the site numbers mean. parallel: names of the loops that run on several threads. flags: compiler flags that
