@@ -18,6 +18,8 @@ from loopwright.errors import (
     ArgumentValueError,
     BoundsError,
     CompilerError,
+    DeviceError,
+    DeviceMemoryError,
     KernelError,
     LoopwrightError,
     LoopwrightWarning,
@@ -25,6 +27,7 @@ from loopwright.errors import (
 )
 from loopwright.frontend.markers import function, prange
 from loopwright.kernel import LoopKernel, kernel
+from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.report.explanation import Explanation
 
 __version__ = "0.1.0"
@@ -35,12 +38,16 @@ __all__ = [
     "BoundsError",
     "CompilerError",
     "Config",
+    "DeviceArray",
+    "DeviceError",
+    "DeviceMemoryError",
     "Explanation",
     "KernelError",
     "LoopKernel",
     "LoopwrightError",
     "LoopwrightWarning",
     "ScheduleError",
+    "device_array",
     "function",
     "kernel",
     "options",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
+from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
 from loopwright.config import Config
@@ -25,6 +26,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.verify import verify
+from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.plan import Decision
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import Target
@@ -73,6 +75,8 @@ def _recipe(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
         steps = parse_schedule(config.schedule)
         after, proven = apply_schedule(kernel, facts, steps, config.strict)
         return Recipe(tuple(Decision(step, "asked for") for step in steps), after, proven)
+    if config.on_gpu:
+        return gpu_recipe(kernel, facts, config.strict)
     return recipe(kernel, facts, config.strict, _target() if config.recipe == "auto" else None)
 
 
@@ -90,8 +94,12 @@ def _target() -> Target:
 
 
 def program_of(found: Analysed, config: Config) -> Program:
-    """The C program of an analysed kernel."""
-    program = generate(found.recipe.kernel, found.recipe.facts, config.checks == "all", config.strict)
+    """The program of an analysed kernel. Raises NotOnGpu."""
+    kernel, facts = found.recipe.kernel, found.recipe.facts
+    if config.on_gpu:
+        program = generate_gpu(kernel, facts, config.strict)
+    else:
+        program = generate(kernel, facts, config.checks == "all", config.strict)
     if "source" in config.debug:
         say(program.text)
     return program

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-Device = Literal["auto", "cpu", "interpreter"]
+Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
 RecipeKind = Literal["auto", "plain"]
 DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
@@ -22,9 +22,11 @@ DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """device: `auto` and `cpu` run compiled code on the CPU, `interpreter` the slow reference. threads: how many
-    CPU threads, at least 1. strict: results equal Python's to the last bit (no reordered float sums, no fused
-    multiply-add). checks: `auto` tests in the code only what is not proven, `all` tests every access.
+    """device: `cpu` runs compiled code on the CPU, `cuda` on an NVIDIA GPU, `auto` on the GPU where arguments are in
+    its memory, else on the CPU; `emulated` does on the CPU what a GPU would do, slowly, and reports its faults;
+    `interpreter` is the slow reference. threads: how many CPU threads, at least 1. strict: results equal Python's to
+    the last bit (no reordered float sums, no fused multiply-add). checks: `auto` tests in the code only what is not
+    proven, `all` tests every access.
     cache: folder of compiled code. compiler, compiler_flags: the C compiler and what is added to its flags.
     compile_timeout_s: after how many seconds a compilation is given up.
     debug: topics to print; dump: folder for the IR after each pass. recipe: `auto` restructures loops where the facts
@@ -43,6 +45,11 @@ class Config:
     dump: Path | None = None
     recipe: RecipeKind = "auto"
     schedule: str = ""
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether code is made for a GPU. With every access checked, as after a failed guard, the CPU runs it."""
+        return self.device in ("cuda", "emulated") and self.checks != "all"
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:

@@ -159,6 +159,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "index": (IndexError, "an index of a part of an array is out of bounds"),
     "negative_size": (NegativeSizeError, "negative dimensions are not allowed"),
     "memory": (MemoryError, "no memory for a local array"),
+    "device": (DeviceError, "the GPU does not do what it was asked"),
 }
 
 

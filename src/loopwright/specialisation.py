@@ -4,24 +4,28 @@ command line want to know of it. It joins the compiler's results and makes none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from loopwright.analysis.bounds import violation
 from loopwright.analysis.facts import Facts
+from loopwright.codegen.grid import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
 from loopwright.compiler import Analysed, analysed, artifact_of, program_of
 from loopwright.config import Config
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
+from loopwright.devices.gpus import gpu_of, why_no_gpu
+from loopwright.errors import warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import CapturedConstant
 from loopwright.ir.interp import evaluation, prepare, window
-from loopwright.ir.nodes import ArrayParam, Dim, Kernel, ScalarParam, Var
+from loopwright.ir.nodes import ArrayParam, Dim, Kernel, ScalarParam, Store, Var
 from loopwright.ir.signature import Signature
-from loopwright.ir.walk import subexpressions
+from loopwright.ir.walk import statements, subexpressions
+from loopwright.memory.offload import GpuExecutable, on_gpu
 from loopwright.remembered import Ready, ready_of, recall, remember
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain.cc import Artifact, find_compiler
@@ -34,6 +38,8 @@ class Specialisation:
     """One function for one Signature and Config. `ready`, `artifact`, `executable` are None where it runs in the
     interpreter: by option, or because there is no compiler. It is what `runtime.compiled.Compiled` asks for.
 
+    `why_not_gpu`: where a GPU was asked for and the CPU runs it.
+
     `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered,
     nothing is analysed before somebody asks."""
 
@@ -43,6 +49,7 @@ class Specialisation:
     ready: Ready | None
     artifact: Artifact | None
     executable: Executable | None
+    why_not_gpu: str = ""
 
     @property
     def analysed(self) -> Analysed:
@@ -53,6 +60,11 @@ class Specialisation:
     @property
     def program(self) -> Program | None:
         return None if self.ready is None else self.ready.program
+
+    @property
+    def takes_device_arrays(self) -> bool:
+        """Whether the code finds its arrays in a GPU's memory."""
+        return isinstance(self.executable, GpuExecutable)
 
     @property
     def kernel(self) -> Kernel:
@@ -156,12 +168,39 @@ class _Known:
         return self.found
 
 
+def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisation:
+    gpu = gpu_of(config.device)
+    if gpu is None:
+        warn_once("no GPU", f"device={config.device!r}: {why_no_gpu()}. Kernels run on the CPU")
+        raise NotOnGpu("there is no GPU")
+    found = analysed(source, signature, config)
+    ready = ready_of(program_of(found, config), found.written, found.constants)
+    artifact = artifact_of(ready.program, config)
+    assert ready.program.device is not None
+    executable = on_gpu(
+        load(artifact, ready.program), gpu, gpu.module(ready.program.device, config), _written(found.written)
+    )
+    return Specialisation(signature, config, _Known(found), ready, artifact, executable)
+
+
+def _written(kernel: Kernel) -> frozenset[int]:
+    stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
+    return frozenset(param.argument for param in kernel.arrays if param.name in stored)
+
+
 def specialise(source: Source, signature: Signature, config: Config) -> Specialisation:
     """Compile `source` for one kind of call, with no more work than nobody did before. Raises KernelError,
     CompilerError."""
     if config.device == "interpreter" or find_compiler(config) is None:
         found = analysed(source, signature, config)
         return Specialisation(signature, config, _Known(found), None, None, None)
+    if config.on_gpu:
+        try:
+            return _on_gpu(source, signature, config)
+        except NotOnGpu as why:
+            schedule = "" if "bind " in config.schedule else config.schedule  # blocks and threads are no use there
+            on_cpu = specialise(source, signature, replace(config, device="cpu", schedule=schedule))
+            return replace(on_cpu, config=config, why_not_gpu=str(why))
     ready, place = recall(source, signature, config)
     analyse: Callable[[], Analysed] = partial(analysed, source, signature, config, place.outside)
     is_new = ready is None

@@ -18,7 +18,8 @@ STACK_BYTES = 4096  # local arrays of a constant size up to this live on the sta
 class ArrayText:
     """One array in C. `sizes` and `strides`: an identifier or a literal for each axis; strides are in bytes where
     `bytes`, else in elements, and unused for contiguous layouts, whose addresses follow from the sizes. `slot` is
-    the position in lw_call, None for a local array."""
+    the position in lw_call, None for a local array. on_device: in text for a GPU, where the type of distances between
+    elements is `lw_int`: 32 bits where these are enough."""
 
     name: str
     element: Scalar
@@ -30,6 +31,7 @@ class ArrayText:
     offset: int = 0
     bytes: bool = False
     aligned: bool = True
+    on_device: bool = False
 
     @property
     def rank(self) -> int:
@@ -67,8 +69,11 @@ class ArrayText:
         """C text of the element with this index (an lvalue)."""
         if self.bytes:
             terms = [f"{i} * {s}" for i, s in zip(index, self.strides, strict=True)]
+            if self.on_device:
+                return f"LW_AT({self.memory_type}, {self.pointer}, (lw_int)({' + '.join(terms) or '0'}))"
             return f"(*({self.memory_type} *)({' + '.join([self.pointer, *terms])}))"
-        return f"{self.pointer}[{self._flat(index)}]"
+        flat = self._flat(index)
+        return f"{self.pointer}[(lw_int)({flat})]" if self.on_device else f"{self.pointer}[{flat}]"
 
     def _flat(self, index: tuple[str, ...]) -> str:
         if not index:

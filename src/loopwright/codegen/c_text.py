@@ -46,6 +46,7 @@ class Environment(Protocol):
     def size(self, array: str, axis: int) -> str: ...
     def load(self, node: Load) -> str: ...
     def checked(self, node: Checked) -> str: ...
+    def cannot_overflow(self, expr: Expr) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -62,7 +63,7 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Checked():
             return env.checked(expr)
         case Unary():
-            return _unary(expr, text_of(expr.operand, env))
+            return _unary(expr, text_of(expr.operand, env), env)
         case Binary():
             return _binary(expr, env)
         case Compare():
@@ -111,7 +112,7 @@ def _narrowed(text: str, scalar: Scalar) -> str:
     return text
 
 
-def _unary(expr: Unary, operand: str) -> str:
+def _unary(expr: Unary, operand: str, env: Environment) -> str:
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     match expr.op:
         case "not":
@@ -119,7 +120,10 @@ def _unary(expr: Unary, operand: str) -> str:
         case "invert":
             return f"(!{operand})" if scalar.kind == "bool" else _narrowed(f"(~{operand})", scalar)
         case "neg":
-            return f"(-{operand})" if scalar.is_float else f"(({name})(0 - {operand}))"
+            if scalar.is_float:
+                return f"(-{operand})"
+            wraps = scalar.kind == "int" and scalar.bits >= 32 and not env.cannot_overflow(expr)
+            return f"(({name})(0 - {f'(u{name}){operand}' if wraps else operand}))"
         case "abs":
             if scalar.is_float:
                 return f"fabs{'f' if scalar == FLOAT32 else ''}({operand})"
@@ -131,6 +135,10 @@ def _binary(expr: Binary, env: Environment) -> str:
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
     match expr.op:
+        case "add" | "sub" | "mul" if scalar.kind == "int" and scalar.bits >= 32 and not env.cannot_overflow(expr):
+            return f"(({name})((u{name}){left} {_PLAIN[expr.op]} (u{name}){right}))"
+        case "mul" if scalar.name == "uint16" and not env.cannot_overflow(expr):  # C would multiply signed ints
+            return f"(({name})((uint32_t){left} * (uint32_t){right}))"
         case "add" | "sub" | "mul" | "truediv" | "and" | "or" | "xor":
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":

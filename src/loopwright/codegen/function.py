@@ -14,7 +14,21 @@ from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, text_of
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import Site
-from loopwright.ir.nodes import Assign, Binary, Checked, Const, Dim, Expr, For, Kernel, Load, Location, Store, Var
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Checked,
+    Const,
+    Dim,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Location,
+    Store,
+    Var,
+)
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import loops, statements
 
@@ -37,6 +51,7 @@ class Function:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     depth: int = 1
+    on_device: bool = False
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
@@ -64,6 +79,8 @@ class Writer:
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
+        self.write_allocate: Callable[[Allocate], None] | None = None
+        self.unrolling = "#pragma GCC unroll"
 
     def _types(self) -> dict[str, str]:
         types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}
@@ -118,6 +135,10 @@ class Writer:
             return value
         self.use("failure")
         return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, '', 0, node.at)})"
+
+    def cannot_overflow(self, expr: Expr) -> bool:
+        """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
+        return True
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
@@ -181,13 +202,17 @@ class Writer:
 
     # ---- finishing a function -----------------------------------------------------------------------------------
 
+    def giving_back(self, buffer: str) -> str:
+        """C text that gives the memory of a local array back."""
+        return f"free({buffer});"
+
     def finish(self, part: Function) -> None:
         """Append the text of a function whose body is complete."""
         given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
         body = "\n".join(part.lines)
         used = [text for identifier, text in part.declared.items() if _mentions(body, identifier)]
         declarations = [f"  {text}" for text in used]
-        ending = [f"  free({buffer});" for buffer in part.buffers]
+        ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
         lines = [
             f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
             "  int lw_status = 1;",

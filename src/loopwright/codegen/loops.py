@@ -41,7 +41,7 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
         w.line(f"{{ const int64_t lw_lower = {lower};")
         if pragma or _unrolled(loop, trip, w):
-            w.line(pragma or f"#pragma GCC unroll {trip}")
+            w.line(pragma or f"{w.unrolling} {trip}")
         w.line(f"for (int64_t lw_k = 0; lw_k < {trip}; ++lw_k) {{")
         w.line(f"  const int64_t {variable} = lw_lower + lw_k{'' if step == 1 else f' * {step}'};")
     elif step in (1, -1):
@@ -92,7 +92,7 @@ def _unrolled(loop: For, trip: int, w: Writer) -> bool:
     inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
     return (
         trip <= UNROLLED
-        and bool(inner)
+        and (bool(inner) or w.function.on_device)
         and all(isinstance(stmt, For) and constant_trip(stmt, w) is not None for stmt in inner)
     )
 

@@ -16,6 +16,21 @@ typedef union { int64_t i; uint64_t u; double d; float f; } lw_slot;
 
 typedef struct { int64_t site, index, size; } lw_failure; /* site < 0: none */
 
+/* What host code can ask of a GPU. Each function returns 0, or an error code of the device (not 0). */
+typedef struct lw_gpu lw_gpu;
+struct lw_gpu {
+  /* Start kernel number `kernel` of the program; does not wait. arguments: a pointer to the value of each parameter. */
+  int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
+                    void **arguments);
+  /* Copy bytes of device memory to the host after all launches so far, and wait for that. */
+  int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
+  /* Device memory; NULL where there is none. */
+  void *(*allocate)(lw_gpu *gpu, int64_t bytes);
+  void (*release)(lw_gpu *gpu, void *memory);
+  /* Set bytes of device memory to zero, in order with launches. */
+  int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
+};
+
 typedef struct {
   char *const *data;              /* per argument position, then per result array; NULL for scalars */
   const int64_t *const *shape;    /* likewise, in elements */
@@ -24,6 +39,8 @@ typedef struct {
   lw_slot *returned;              /* per returned scalar */
   int64_t threads;                /* how many threads may be used, at least 1 */
   lw_failure *failure;
+  lw_gpu *gpu;                    /* the last two only in programs for a GPU: `data` is device memory then */
+  lw_failure *device_failure;     /* in device memory */
 } lw_call;
 
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
@@ -79,6 +96,19 @@ LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
   if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
   return lower > upper ? (int64_t)(((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step) + 1) : 0;
+}
+
+/* Whether elements of an array lie within a distance of 2**30 units of bytes from its first one. */
+LW_PURE int lw_is_small(int64_t rank, const int64_t *shape, const int64_t *strides, int64_t unit) {
+  int64_t reach = 0;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    int64_t one;
+    if (shape[axis] == 0) return 1;
+    if (__builtin_mul_overflow(shape[axis], strides[axis], &one)) return 0;
+    one = (one < 0 ? -one : one) / unit;
+    if (one > (INT64_C(1) << 30) || (reach += one) > (INT64_C(1) << 30)) return 0;
+  }
+  return 1;
 }
 
 /* How many threads a loop of `trip` iterations and `work` elementary operations deserves. */

@@ -34,7 +34,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> Pro
     write_body(kernel.body, w)
     w.finish(main)
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
-    parts = [HEADER, *w.finished, *([_guard(facts)] if guard else []), _entry(w)]
+    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), _entry(w)]
     flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
     return Program(
         "\n".join(parts) + "\n",
@@ -51,25 +51,26 @@ def _write_loop(loop: For, w: Writer) -> None:
     if loop.at is not None:
         w.line(f"/* line {loop.at.line}: {loop.name} */")
     match loop.run:
-        case "sequential":
-            write_versions(loop, w, partial(write_sequential, w=w))
         case "vector":
             write_versions(loop, w, partial(write_vector, w=w))
         case "parallel":
             write_parallel(loop, w)
+        case _:  # what a GPU would share out, too
+            write_versions(loop, w, partial(write_sequential, w=w))
 
 
 def _entry(w: Writer) -> str:
     given: dict[str, str] = {"failure": "call->failure", "returned": "call->returned", "threads": "call->threads"}
     for scalar in w.kernel.scalars:
-        given[w.names.of(scalar.name)] = _scalar(scalar)
+        given[w.names.of(scalar.name)] = scalar_text(scalar)
     for array in w.arrays.values():
-        given |= _array(array)
+        given |= array_texts(array)
     arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
     return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
 
 
-def _scalar(param: ScalarParam) -> str:
+def scalar_text(param: ScalarParam) -> str:
+    """C text of a scalar argument's value in `call`."""
     slot = f"call->scalars[{param.argument}]"
     match param.type.name:
         case "float64":
@@ -82,7 +83,8 @@ def _scalar(param: ScalarParam) -> str:
             return f"{slot}.i"
 
 
-def _array(array: ArrayText) -> dict[str, str]:
+def array_texts(array: ArrayText) -> dict[str, str]:
+    """For each identifier of an array that is an argument or a result, C text of its value in `call`."""
     if array.slot is None:
         return {}
     given = {array.pointer: f"({array.pointer_type})(call->data[{array.slot}] + {array.offset})"}
@@ -94,7 +96,8 @@ def _array(array: ArrayText) -> dict[str, str]:
     return given
 
 
-def _guard(facts: Facts) -> str:
+def guard_text(facts: Facts) -> str:
+    """The function that tests the condition on the sizes."""
     lines = ["int32_t lw_guard(const lw_call *call) {"]
     for name, (source, argument, axis) in facts.guard.parameters:
         value = f"call->shape[{argument}][{axis}]" if source == "size" else f"call->scalars[{argument}].i"

@@ -28,11 +28,12 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class DeviceText:
     """CUDA text for a GPU. kernels: the names of its `__global__` functions, in the order of their numbers in the host
-    text. strict: no fused multiply-add."""
+    text. strict: no fused multiply-add. checks: some kernel may find an index outside of its array."""
 
     text: str
     kernels: tuple[str, ...]
     strict: bool = False
+    checks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Program:
     """text: a complete C file. entry, guard: names of its functions (guard is '' where always true). sites: what
     the site numbers mean. parallel: names of the loops that run on several threads. flags: compiler flags that
     the text's meaning needs. notes: of loops by name,
-    for people: how work is shared out among threads, and what is tested once at the entry."""
+    for people: how work is shared out among threads, and what is tested once at the entry. device: the other text of a
+    program for a GPU, whose arrays are in device memory."""
 
     text: str
     entry: str
@@ -49,3 +51,4 @@ class Program:
     parallel: tuple[str, ...]
     flags: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+    device: DeviceText | None = None

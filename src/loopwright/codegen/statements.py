@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
@@ -43,7 +44,7 @@ def write(stmt: Stmt, w: Writer) -> None:
         case Store():
             _store(stmt, w)
         case Allocate():
-            _allocate(stmt, w)
+            (w.write_allocate or partial(_allocate, w=w))(stmt)
         case For():
             w.write_loop(stmt)
         case While():

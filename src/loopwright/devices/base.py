@@ -59,6 +59,10 @@ class Executable:
     entry: int
     guard: int
 
+    def entry_type(self, other: Callable[..., Entry]) -> Callable[..., Entry]:
+        """What makes the Entry of this code: `other`, the launcher's, or one of its own."""
+        return other
+
     def failure(self, site: int, index: int, size: int) -> Exception:
         """The exception for what `entry` recorded in lw_failure."""
         where = self.program.sites[site]

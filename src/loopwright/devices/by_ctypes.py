@@ -74,7 +74,8 @@ def _allowed_threads(threads: int, parallel: bool) -> int:
     return allowed
 
 
-def _fill(slot: Slot, value: object) -> None:
+def fill_slot(slot: Slot, value: object) -> None:
+    """Put a scalar argument where programs read it. Raises OverflowError for a Python int that does not fit int64."""
     if isinstance(value, np.generic):
         scalar = BY_NAME.get(value.dtype.name)
         if scalar == FLOAT32:
@@ -91,7 +92,7 @@ def _fill(slot: Slot, value: object) -> None:
         slot.i = value
 
 
-def _read(slot: Slot, code: int) -> object:
+def read_slot(slot: Slot, code: int) -> object:
     """A returned scalar: Python's for codes from PYTHON_SCALAR on, NumPy's for codes from NUMPY_SCALAR on."""
     as_python = code < base.NUMPY_SCALAR
     scalar = ALL[code - (base.PYTHON_SCALAR if as_python else base.NUMPY_SCALAR)]
@@ -151,7 +152,7 @@ class Entry:
                 shape[position] = ctypes.addressof(sizes)
                 strides[position] = ctypes.addressof(steps)
             else:
-                _fill(scalars[position], value)
+                fill_slot(scalars[position], value)
         returned = (Slot * max(1, len(self._values)))()
         failure = Failure(-1, 0, 0)
         call = Call(
@@ -183,7 +184,7 @@ class Entry:
             elif code == base.FRESH:
                 found.append(fresh[number])
             else:
-                found.append(_read(returned[number], code))
+                found.append(read_slot(returned[number], code))
         if self._returns == 2:
             return tuple(found)
         return found[0] if self._returns == 1 else None

@@ -33,6 +33,10 @@ class Module(Protocol):
 
     table: int
 
+    def started(self, stream: int) -> Exception | None:
+        """From now on kernels start in this stream of the driver (0: the GPU's own); what is known to be wrong without
+        waiting, or None."""
+
     def fault(self) -> Exception | None:
         """What the device has found wrong since the last time, or None. Waits for all launches."""
 

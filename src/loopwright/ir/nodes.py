@@ -214,7 +214,9 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 # ---- statements -----------------------------------------------------------------------------------------------
 
-Run = Literal["sequential", "parallel", "vector"]
+Run = Literal["sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"]
+"""One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
+among the threads of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,8 @@ class Allocate:
 class For:
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange. `run` is how code is to be
-    generated for it (set by steps, never by the front end)."""
+    generated for it (set by steps, never by the front end); `threads`: among how many threads of a block its iterations
+    are shared out, 0 for as many as it has iterations."""
 
     name: str
     lower: Expr
@@ -263,6 +266,7 @@ class For:
     body: Body
     asserted: bool = False
     run: Run = "sequential"
+    threads: int = 0
     at: Location | None = _at()
 
 

@@ -280,7 +280,8 @@ class _Reader:
         step = self.expr() if self.skip("step") else Const(1, INT64)
         asserted = self.skip("asserted")
         run = cast(Run, self.take("name") if self.at(*get_args(Run)) else "sequential")
-        return For(name, lower, upper, step, self.body(), asserted, run)
+        threads = self.whole() if self.peek().kind == "number" else 0
+        return For(name, lower, upper, step, self.body(), asserted, run, threads)
 
     def branch(self) -> If:
         condition, then = self.expr(), self.body()

@@ -18,6 +18,7 @@ The words are Python's where Python has them. What Python does not have:
     result b: float64[n] = 0.0   an array that the call allocates and returns; without `= fill`, not filled
     var total: float64           the type of a scalar local
     for i in 0 .. n step 2 asserted parallel:    `asserted`: the user wrote prange; then how the loop runs
+    for i in 0 .. n thread.x 32:                 ... shared out among 32 threads of a block of a GPU grid
     while x < n named w:         a while loop has a name, as a for loop has
     allocate t: int32[n, 4] = 0i32               a local array
     block name: ... leave name   go on after the block

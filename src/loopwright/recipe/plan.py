@@ -134,17 +134,17 @@ class Plan:
 def _nest_of(stmt: Stmt) -> Nest:
     inside = list(statements((stmt,)))
     parts = list(expressions((stmt,)))
-    stores = [one for one in inside if isinstance(one, Store)]
-    loads = [part for part in parts if isinstance(part, Load)]
+    accesses: list[Load | Store] = [one for one in inside if isinstance(one, Store)]
+    accesses += [part for part in parts if isinstance(part, Load)]
     assigned = {one.name for one in inside if isinstance(one, Assign)}
     made = {one.array for one in inside if isinstance(one, Allocate)}
-    read = {part.name for part in parts if isinstance(part, Var)} | {part.array for part in (*loads, *stores)}
+    read = {part.name for part in parts if isinstance(part, Var)} | {access.array for access in accesses}
     return Nest(
         stmt,
         frozenset(one.name for one in inside if isinstance(one, For | While)),
         frozenset(assigned | made),
         frozenset(read | assigned | made),
-        frozenset((one.key, one.array) for one in (*loads, *stores)),
+        frozenset((one.key, one.array) for one in accesses),
         size_of((stmt,)),
     )
 

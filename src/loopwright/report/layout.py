@@ -168,6 +168,10 @@ def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
             return "several iterations at once in each thread (SIMD)"
         case "sequential":
             return "in order"
+        case "block.x" | "block.y" | "block.z":
+            return f"each iteration in a block of its own (axis {loop.run[-1]} of the grid)"
+        case "thread.x" | "thread.y" | "thread.z":
+            return f"shared out among the threads of a block (axis {loop.run[-1]})"
 
 
 def _conflict(conflict: ConflictReport) -> str:

@@ -24,7 +24,9 @@ from loopwright.devices.base import MOST_PARAMETERS, Dispatcher, Entry, Launcher
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import check_failed, warn_once
 from loopwright.ir.signature import Signature
-from loopwright.memory.arrays import REFUSED
+from loopwright.memory.arrays import REFUSED, refusal
+from loopwright.memory.offload import through_host
+from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.runtime.bind import bind
 from loopwright.runtime.compiled import Compile, Compiled, Constant
@@ -127,8 +129,8 @@ class Dispatch:
         """Compile for this call without running it. Raises what the call itself would raise before it runs."""
         given = bind(self.name, self.parameters, self.defaults, args, kwargs)
         arguments = as_arguments(given, self.parameters)
-        config = current()
-        dispatcher = None if config.device == "interpreter" else self._ready()
+        config = _where(arguments, current(), self.parameters)
+        dispatcher = None if config.device == "interpreter" or config.on_gpu else self._ready()
         signature = self._signature(arguments, None if dispatcher is None else dispatcher.key(arguments))
         return Prepared(arguments, given, signature, config, self._variant(signature, config).compiled)
 
@@ -184,8 +186,8 @@ class Dispatch:
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
         given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
         arguments = as_arguments(given, self.parameters)
-        config = current()
-        dispatcher = self._dispatcher
+        config = _where(arguments, current(), self.parameters)
+        dispatcher = None if config.on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, config)
@@ -193,12 +195,21 @@ class Dispatch:
                 return known.run(arguments, given)
         signature = self._signature(arguments, key)
         variant = self._variant(signature, config)
+        if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
+            return through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
         entry = self._entry(variant, config)
         if dispatcher is not None and key is not None:
             dispatcher.add(key, config, entry)
         return entry.run(arguments, given)
+
+    def _run(
+        self, variant: _Variant, config: Config, arguments: tuple[object, ...], given: tuple[object, ...]
+    ) -> object:
+        if variant.compiled.executable is None:
+            return self._interpret(variant, arguments, given, config)
+        return self._entry(variant, config).run(arguments, given)
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
         signature = signature_of(arguments, self.written, self.parameters)
@@ -248,7 +259,7 @@ class Dispatch:
         def guard_failed(arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
             return self._guard_failed(variant, config, arguments, originals)
 
-        return self._launcher.Entry(
+        return executable.entry_type(self._launcher.Entry)(
             entry=executable.entry,
             guard=executable.guard,
             threads=config.threads,
@@ -284,6 +295,16 @@ class Dispatch:
 # For how many values of its captured constants a kernel keeps code, for one Signature: a global counter that
 # changes at every call must not fill the memory.
 _MOST_VALUES = 8
+
+
+def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
+    """The Config for a call: arrays in a GPU's memory are used there. Raises ArgumentTypeError where they cannot be."""
+    for name, value in zip(names, arguments, strict=True):
+        if isinstance(value, OnDevice) and config.device != value.where:
+            if config.device != "auto":
+                raise refusal(name, f"the array is in a GPU's memory, and device={config.device!r}", "device='auto'")
+            config = replace(config, device=value.where)
+    return config
 
 
 def _runs(variant: _Variant) -> Iterator[Run]:

@@ -10,6 +10,8 @@ from loopwright.errors import ArgumentValueError
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
 from loopwright.memory.arrays import REFUSED, Array, as_numpy, refusal
+from loopwright.memory.device_array import DeviceArray
+from loopwright.memory.on_device import of_cuda_array
 from loopwright.memory.overlap import disjoint, layout_of, overlaps_itself, same_array
 from loopwright.memory.records import alignment_of, fields_of, fields_overlap
 
@@ -33,9 +35,20 @@ def _as_argument(value: object, name: str) -> object:
         return value
     if isinstance(value, tuple) and all(type(one) in _PLAIN for one in value):
         return value
+    if isinstance(value, DeviceArray):
+        return value.argument()
+    if _is_cuda_array(value):
+        return of_cuda_array(value)
     if isinstance(value, complex):
         raise refusal(name, "complex numbers are not supported", "pass the real and the imaginary part")
     return as_numpy(value, name)
+
+
+def _is_cuda_array(value: object) -> bool:
+    try:
+        return hasattr(value, "__cuda_array_interface__")
+    except RuntimeError:  # PyTorch's, of a tensor that needs its gradient: what to do about it is told elsewhere
+        return False
 
 
 def signature_of(arguments: Sequence[object], written: Collection[int], names: Sequence[str] = ()) -> Signature:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from loopwright.steps.bind import Bind
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
+from loopwright.steps.guard import Guard
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.promote import Promote
@@ -24,6 +26,6 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Specialize, Promote, Demote, Expand, Pack,
-    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
+    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Specialize, Promote, Demote, Expand, Pack,
+    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import missing, names_in, the_loop
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, whole_number
 
 CACHE_BYTES = 512 * 1024
 """The largest tile, or other local array: half of a usual second cache."""
@@ -22,7 +22,8 @@ CACHE_BYTES = 512 * 1024
 @dataclass(frozen=True, slots=True)
 class Pack:
     """Copy what a loop reads of an array into a local array before the loop. The first axis of the local one belongs to
-    the outermost of the loops that read it; with the word `transposed` at the end, to the innermost. `pack d i`:
+    the outermost of the loops that read it; with the word `transposed`, to the innermost. `pad 4` makes its rows longer
+    by elements that nobody uses, so that a column lies in several banks of a GPU's shared memory. `pack d i`:
 
     for i in 0 .. n:
         for k in 0 .. 4:
@@ -44,6 +45,7 @@ class Pack:
     array: str
     loop: str
     transposed: bool = False
+    pad: int = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -67,6 +69,8 @@ class Pack:
         region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
         assert not isinstance(region, Rejection)
         region = _ordered(region, self.transposed)
+        if self.pad:
+            region = replace(region, shape=(*region.shape[:-1], region.shape[-1] + self.pad))
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
 
     @classmethod
@@ -81,12 +85,18 @@ class Pack:
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) == 2 or (len(words) == 3 and words[2] == "transposed"):
-            return cls(words[0], words[1], len(words) == 3)
-        raise ValueError("pack ARRAY LOOP, or pack ARRAY LOOP transposed")
+        rest = words[2:]
+        transposed = rest[:1] == ("transposed",)
+        rest = rest[transposed:]
+        if len(words) >= 2 and not rest:
+            return cls(words[0], words[1], transposed)
+        if len(words) >= 2 and len(rest) == 2 and rest[0] == "pad":
+            return cls(words[0], words[1], transposed, whole_number(rest[1], "PAD"))
+        raise ValueError("pack ARRAY LOOP, then maybe: transposed, then maybe: pad ELEMENTS")
 
     def __str__(self) -> str:
-        return f"pack {self.array} {self.loop}{' transposed' if self.transposed else ''}"
+        pad = f" pad {self.pad}" if self.pad else ""
+        return f"pack {self.array} {self.loop}{' transposed' if self.transposed else ''}{pad}"
 
 
 def _pays(kernel: Kernel, step: Pack) -> bool:

@@ -7,12 +7,13 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Kernel, Store
+from loopwright.ir.nodes import For, Kernel, Store
 from loopwright.ir.walk import loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import missing, the_loop
-from loopwright.steps.region import kept_around, may_fail, region_of
+from loopwright.steps.pack import CACHE_BYTES
+from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection
 
 STACK_BYTES = 4096
@@ -21,7 +22,8 @@ STACK_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """Keep the elements of an array that a loop uses in a local, for the duration of the loop. `promote b k`:
+    """Keep the elements of an array that a loop uses in a local, for the duration of the loop; with the word `whole` at
+    the end, those of all stretches inside the loop together. `promote b k`:
 
     for k in 0 .. n:
         for j in 0 .. 8:
@@ -41,6 +43,7 @@ class Promote:
     name: ClassVar[str] = "promote"
     array: str
     loop: str
+    whole: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -50,14 +53,17 @@ class Promote:
         loop = the_loop(kernel, self.loop)
         if any(escapes(stmt) for stmt in loop.body):
             return Rejection(f"'{self.loop}' can be left in the middle")
-        region = region_of(kernel, loop, self.array, STACK_BYTES)
+        region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
         return marked((loop,)) or may_fail(loop, region, facts)
 
+    def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
+        return region_of(kernel, loop, self.array, CACHE_BYTES if self.whole else STACK_BYTES, self.whole)
+
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        region = region_of(kernel, loop, self.array, STACK_BYTES)
+        region = self._region(kernel, loop)
         assert not isinstance(region, Rejection)
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)
 
@@ -72,9 +78,9 @@ class Promote:
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("promote ARRAY LOOP")
-        return cls(*words)
+        if len(words) == 2 or (len(words) == 3 and words[2] == "whole"):
+            return cls(words[0], words[1], len(words) == 3)
+        raise ValueError("promote ARRAY LOOP, or promote ARRAY LOOP whole")
 
     def __str__(self) -> str:
-        return f"promote {self.array} {self.loop}"
+        return f"promote {self.array} {self.loop}{' whole' if self.whole else ''}"

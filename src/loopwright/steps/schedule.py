@@ -10,12 +10,16 @@ from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import For, Kernel, Location, Run, Stmt
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.bind import Bind
 from loopwright.steps.catalogue import STEPS
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.step import Step
 from loopwright.steps.vectorize import Vectorize
 
 Schedule = tuple[Step, ...]
+RUNS: tuple[Run, ...] = (
+    "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "sequential",
+)  # fmt: skip
 
 
 def print_schedule(schedule: Schedule) -> str:
@@ -55,7 +59,7 @@ def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: boo
             what = f"'{step}' is not legal: {rejection.reason}"
             raise ScheduleError(what, print_schedule(schedule), position)
         after = step.apply(kernel)
-        if not isinstance(step, Parallelize | Vectorize):
+        if not isinstance(step, Parallelize | Vectorize | Bind):
             verify(after)
             facts = analyse_restructured(after, facts)
         kernel = after
@@ -63,8 +67,8 @@ def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: boo
 
 
 def as_run(written: Kernel, scheduled: Kernel) -> Kernel:
-    """The kernel as it was written, each loop marked with how the loops run that were made of it: `parallel` where
-    one of them does, else `vector`. They are known by the place in the user's source, which steps keep."""
+    """The kernel as it was written, each loop marked with how the loops run that were made of it: the first of `RUNS`
+    that one of them does. They are known by the place in the user's source, which steps keep."""
     runs: dict[Location | str, set[Run]] = {}
     for name, loop in loops(scheduled).items():
         if isinstance(loop, For):
@@ -74,7 +78,7 @@ def as_run(written: Kernel, scheduled: Kernel) -> Kernel:
         if not isinstance(stmt, For):
             return (stmt,)
         found = runs.get(stmt.at or stmt.name, set())
-        run: Run = "parallel" if "parallel" in found else "vector" if "vector" in found else "sequential"
+        run: Run = next((one for one in RUNS if one in found), "sequential")
         return (stmt if run == stmt.run else replace(stmt, run=run),)
 
     return replace(written, body=rewrite_body(written.body, stmt=mark))

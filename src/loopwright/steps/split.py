@@ -9,6 +9,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Break, For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, least, most, names_of, number, plus, variable, with_statement
+from loopwright.steps.extent import apart
 from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
 from loopwright.steps.step import Rejection, whole_number
 
@@ -65,4 +66,6 @@ def halves(loop: For, size: int, outer_name: str) -> tuple[For, For]:
     start = variable(outer_name)
     end = plus(start, stretch)
     nearer = least(end, loop.upper) if stretch > 0 else most(end, loop.upper)
+    if (length := apart(loop.upper, loop.lower)) is not None and length % stretch == 0:
+        nearer = end  # every stretch is whole
     return outer, replace(loop, lower=start, upper=nearer)

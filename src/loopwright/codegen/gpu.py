@@ -1,0 +1,260 @@
+"""Kernel and Facts to a program for a GPU: the host's C text, which knows sizes and starts kernels, and the device's
+CUDA text, which touches arrays.
+
+A loop that is bound to blocks or threads becomes a kernel of the grid. What stands around such loops stays on the host:
+loops over time are repeated launches. Everything else that touches an array runs in one thread of the device, between
+launches; scalars that it sets and others need are fetched. What cannot be parted so is refused (`NotOnGpu`), and the
+CPU runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from importlib import resources
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import escapes
+from loopwright.codegen.grid import GpuWriter, NotOnGpu, write_fill, write_grid, write_one_thread
+from loopwright.codegen.openmp import HEADER, array_texts, guard_text, scalar_text
+from loopwright.codegen.program import DeviceText, Program
+from loopwright.codegen.statements import write
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Block,
+    Body,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Return,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.walk import own_expressions, statements, subexpressions, with_own_expressions
+from loopwright.steps.bind import BLOCKS, THREADS
+
+DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
+
+
+def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
+    """The two texts of a kernel some of whose loops are bound. Facts must be those of this kernel's own nodes. Raises
+    NotOnGpu."""
+    if kernel.overlap:
+        raise NotOnGpu("arguments overlap in memory")
+    w = GpuWriter(kernel, facts, strict)
+    w.write_loop = partial(_host_loop, w=w)
+    for stmt in statements(kernel.body):
+        if isinstance(stmt, Assign):
+            w.declare(w.names.of(stmt.name))
+    main = w.function
+    _host_body(kernel.body, w)
+    main.lines[:0] = _slots(w)
+    w.finish(main)
+    guard = "lw_guard" if facts.guard.c_text else ""
+    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), _entry(w)]
+    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks)
+    return Program(
+        "\n".join(parts) + "\n",
+        "lw_entry",
+        guard,
+        tuple(w.sites),
+        tuple(w.parallel),
+        ("-ffp-contract=off",),
+        tuple(dict.fromkeys(w.notes)),
+        device,
+    )
+
+
+def complete(text: DeviceText) -> DeviceText:
+    """A device text with the header that it needs, as CUDA's compiler wants it."""
+    return replace(text, text=DEVICE_HEADER + "#line 1\n" + text.text)
+
+
+# ---- what runs where --------------------------------------------------------------------------------------------
+
+
+def is_bound(stmt: Stmt) -> bool:
+    """Whether a statement is a loop that blocks or threads share."""
+    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS)
+
+
+def _launches(stmt: Stmt) -> bool:
+    return any(is_bound(inner) for inner in statements((stmt,)))
+
+
+def _touches(expr: Expr) -> bool:
+    return any(isinstance(part, Load) for part in subexpressions(expr))
+
+
+def _is_host(stmt: Stmt) -> bool:
+    """Whether the host can run a statement by itself: scalars and control flow."""
+    if isinstance(stmt, Allocate):
+        return True
+    inside = list(statements((stmt,)))
+    if any(isinstance(one, Store | Allocate) for one in inside):
+        return False
+    return not any(_touches(expr) for one in inside for expr in own_expressions(one))
+
+
+def _host_body(body: Body, w: GpuWriter) -> None:
+    group: list[Stmt] = []
+
+    def flush() -> None:
+        if group:
+            write_one_thread(tuple(group), w)
+            group.clear()
+
+    for stmt in body:
+        if not _launches(stmt) and not _is_host(stmt) and not isinstance(stmt, Return):
+            if escapes(stmt):
+                raise NotOnGpu("data decides how a loop around others is left")
+            group.append(stmt)
+            continue
+        flush()
+        _host_statement(stmt, w)
+    flush()
+
+
+def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
+    if is_bound(stmt):
+        assert isinstance(stmt, For)
+        write_grid(stmt, w)
+        return
+    if isinstance(stmt, Allocate):
+        _allocate(stmt, w)
+        return
+    if isinstance(stmt, While) and _touches(stmt.condition):
+        raise NotOnGpu("data decides how often a loop around others runs")
+    stmt = _without_loads(stmt, w)
+    match stmt:
+        case If():
+            w.line(f"if ({w.text(stmt.condition)}) {{")
+            _indented(stmt.then, w)
+            w.line("} else {")
+            _indented(stmt.otherwise, w)
+            w.line("}")
+        case While():
+            w.line(f"while ({w.text(stmt.condition)}) {{")
+            _indented(stmt.body, w)
+            w.line("}")
+        case Block() if _launches(stmt):
+            raise NotOnGpu("a function with several ends holds loops of its own")
+        case _:
+            write(stmt, w)
+
+
+def _host_loop(loop: For, w: GpuWriter) -> None:
+    variable = w.names.of(loop.name)
+    lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
+    w.function.scoped.add(variable)
+    w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {step}, lw_count = lw_trip(lw_lower, {upper}, lw_step);")
+    w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
+    w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
+    _indented(loop.body, w)
+    w.line("}}")
+    w.function.scoped.discard(variable)
+
+
+def _indented(body: Body, w: GpuWriter) -> None:
+    w.function.depth += 1
+    _host_body(body, w)
+    w.function.depth -= 1
+
+
+def _without_loads(stmt: Stmt, w: GpuWriter) -> Stmt:
+    """The statement with values in place of its own expressions that read arrays: the device evaluates these before."""
+    values: list[Expr] = []
+    first: list[Stmt] = []
+    for expr in own_expressions(stmt):
+        if _touches(expr):
+            name = w.new_scalar("value", expr.type)
+            first.append(Assign(name, expr))
+            expr = Var(name, expr.type)
+        values.append(expr)
+    if first:
+        write_one_thread(tuple(first), w, {one.name for one in first if isinstance(one, Assign)})
+    return with_own_expressions(stmt, tuple(values))
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------
+
+
+def _allocate(stmt: Allocate, w: GpuWriter) -> None:
+    """A local array of the host's part: device memory, given back at the end of the call."""
+    array = w.arrays[stmt.array]
+    w.use("failure")
+    pointer = w.declare(array.pointer)
+    for identifier, expr in zip(array.sizes, stmt.shape, strict=True):
+        if not identifier[0].isdigit():
+            w.line(f"{w.declare(identifier)} = {w.text(expr)};")
+    negative, memory = w.site("negative_size", stmt.array, 0, stmt.at), w.site("memory", stmt.array, 0, stmt.at)
+    count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
+    for axis in array.sizes:
+        w.line(f"if (LW_RARE({axis} < 0)) {{ lw_fail(failure, {negative}, {axis}, 0); goto lw_leave; }}")
+    zero = " || ".join(f"{axis} == 0" for axis in array.sizes) or "0"
+    overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes) or "0"
+    size, gpu = array.element.size_bytes, w.use("gpu")
+    w.line(f"{count} = 1;")
+    w.line(f"if ({zero}) {count} = 0;")
+    w.line(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size}))) {{")
+    w.line(f"  lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
+    w.line("}")
+    w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
+    w.line(f"if ({pointer}) gpu->release({gpu}, {pointer});")
+    w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
+    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
+    if pointer not in w.function.buffers:
+        w.function.buffers.append(pointer)
+    if stmt.fill is None:
+        return
+    if not stmt.fill.value and str(stmt.fill.value) != "-0.0":
+        w.launched(f"gpu->clear(gpu, {pointer}, {count} * {size})")
+    else:
+        write_fill(array, stmt.fill, count, w)
+
+
+def _slots(w: GpuWriter) -> Iterator[str]:
+    """Room for scalars that the device hands to the host."""
+    if w.slots:
+        site = w.site("memory", "", 0, None)
+        w.use("gpu"), w.use("failure")
+        yield f"  lw_slots = gpu->allocate(gpu, {8 * w.slots});"
+        yield f"  if (LW_RARE(!lw_slots)) {{ lw_fail(failure, {site}, {w.slots}, 0); goto lw_leave; }}"
+        w.function.buffers.append("lw_slots")
+
+
+# ---- the entry --------------------------------------------------------------------------------------------------
+
+
+def _entry(w: GpuWriter) -> str:
+    given = {
+        "failure": "call->failure",
+        "returned": "call->returned",
+        "gpu": "call->gpu",
+        "lw_failed": "call->device_failure",
+        "lw_small": _small(w),
+    }
+    for scalar in w.kernel.scalars:
+        given[w.names.of(scalar.name)] = scalar_text(scalar)
+    for array in w.arrays.values():
+        given |= array_texts(array)
+    arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
+    return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
+
+
+def _small(w: GpuWriter) -> str:
+    """C text: whether 32 bits are enough for the distance between any two elements (bytes, for arrays of records)."""
+    tests = []
+    for array in w.arrays.values():
+        if array.slot is not None:
+            unit = 1 if array.bytes else array.element.size_bytes
+            shape = f"call->shape[{array.slot}], call->strides[{array.slot}]"
+            own = array.rank if not array.bytes else sum(not size[0].isdigit() for size in array.sizes)
+            tests.append(f"lw_is_small({own}, {shape}, {unit})")
+    return " && ".join(dict.fromkeys(tests)) or "1"

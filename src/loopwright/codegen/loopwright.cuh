@@ -1,0 +1,231 @@
+/* What device text may use, and the meaning of the operators that CUDA does not have or leaves undefined. Generated
+   device text starts with this file. It has two readers: NVRTC, which has no headers and no statement expressions,
+   and, where LW_EMULATED is defined, a C++ compiler behind devices/emulated.h, which then gives the first part its
+   checked meaning. The operators mean exactly what codegen/loopwright.h says: a test compares them. */
+#ifndef LW_EMULATED
+
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#ifndef INT64_MIN
+#define INT64_MIN (-9223372036854775807LL - 1)
+#endif
+#ifndef UINT64_C
+#define UINT64_C(value) value##ULL
+#endif
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+
+#define LW_GLOBAL(type) type *__restrict__
+#define LW_ALIASED(type) type *
+#define LW_AT(type, array, byte_offset) (*(type *)((array) + (byte_offset)))
+#define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
+#define LW_ADDRESS(array, index) (&(array)[index])
+#define LW_OPAQUE(value)
+
+/* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
+static __device__ __forceinline__ void lw_stop() {
+  asm volatile("exit;" ::: "memory");
+  __builtin_unreachable();
+}
+
+/* CUDA has these for unsigned numbers only; with two's complement the bits are the same. */
+[[maybe_unused]] static __device__ __forceinline__ int64_t atomicAdd(int64_t *address, int64_t value) {
+  return (int64_t)atomicAdd((uint64_t *)address, (uint64_t)value);
+}
+
+template <class T, int N>
+struct __align__(sizeof(T) * N) lw_vector {
+  T v[N];
+};
+
+template <int N, class T>
+static __device__ __forceinline__ lw_vector<T, N> lw_read(const T *array, int64_t index) {
+  static_assert(sizeof(T) * N <= 16, "one access moves 16 bytes at most");
+  return *(const lw_vector<T, N> *)(array + index);
+}
+
+template <int N, class T>
+static __device__ __forceinline__ void lw_write(T *array, int64_t index, const lw_vector<T, N> &vector) {
+  static_assert(sizeof(T) * N <= 16, "one access moves 16 bytes at most");
+  *(lw_vector<T, N> *)(array + index) = vector;
+}
+
+#else
+
+#define LW_OPAQUE(value) __asm__("" : "+r"(value))
+
+#endif /* LW_EMULATED */
+
+#define LW_RARE(x) __builtin_expect(!!(x), 0)
+#define LW_PART [[maybe_unused]] static __device__ __noinline__
+#define LW_PURE [[maybe_unused]] static __device__ __forceinline__
+
+struct lw_failure {
+  int64_t site, index, size; /* site < 0: none */
+};
+
+/* The first failure of all threads of all launches is kept; later ones are dropped. */
+LW_PART void lw_fail(lw_failure *failure, int64_t site, int64_t index, int64_t size) {
+  const unsigned long long none = ~0ULL;
+  if (atomicCAS((unsigned long long *)&failure->site, none, (unsigned long long)site) == none) {
+    failure->index = index;
+    failure->size = size;
+  }
+}
+
+LW_PURE int64_t lw_wrap(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
+
+/* An index checked as Python does: -size <= index < size, or the failure is recorded and the thread ends. */
+LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int64_t site) {
+  if (LW_RARE((uint64_t)index >= (uint64_t)count)) {
+    if (index >= 0 || index < -count) {
+      lw_fail(failure, site, index, count);
+      lw_stop();
+    }
+    index += count;
+  }
+  return index;
+}
+#define LW_INDEX(expression, count, site) lw_index(failure, (expression), (count), (site))
+
+LW_PURE void lw_failed(lw_failure *failure, int64_t site) {
+  lw_fail(failure, site, 0, 0);
+  lw_stop();
+}
+#define LW_CHECKED(condition, value, site) \
+  ((LW_RARE(!(condition)) ? lw_failed(failure, (site)) : (void)0), (value))
+
+/* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
+LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
+  return (first >= 0) & (first <= last) & (last < size);
+}
+
+/* The number of iterations of range(lower, upper, step); step is not 0. */
+LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
+  if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
+  return lower > upper ? (int64_t)(((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step) + 1) : 0;
+}
+
+/* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. */
+#define LW_DIVISION(type, suffix)                                   \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {               \
+    if (LW_RARE(b == 0)) return 0;                                  \
+    if (LW_RARE(b == (type)-1)) return (type)(0 - (uint64_t)a);     \
+    type q = (type)(a / b);                                         \
+    return (type)(q - ((a % b != 0) & ((a < 0) != (b < 0))));       \
+  }                                                                 \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                    \
+    if (LW_RARE(b == 0 || b == (type)-1)) return 0;                 \
+    type r = (type)(a % b);                                         \
+    return (type)(r + (((r != 0) & ((r < 0) != (b < 0))) ? b : 0)); \
+  }
+LW_DIVISION(int8_t, int8)
+LW_DIVISION(int16_t, int16)
+LW_DIVISION(int32_t, int32)
+LW_DIVISION(int64_t, int64)
+#define LW_UDIVISION(type, suffix)                                                                  \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) { return LW_RARE(b == 0) ? 0 : (type)(a / b); } \
+  LW_PURE type lw_mod_##suffix(type a, type b) { return LW_RARE(b == 0) ? 0 : (type)(a % b); }
+LW_UDIVISION(uint8_t, uint8)
+LW_UDIVISION(uint16_t, uint16)
+LW_UDIVISION(uint32_t, uint32)
+LW_UDIVISION(uint64_t, uint64)
+
+/* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
+#define LW_SHIFT(type, utype, suffix, bits)                                                                     \
+  LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)(a >> b) : (type)(a < 0 ? -1 : 0); }
+LW_SHIFT(int8_t, uint8_t, int8, 8)
+LW_SHIFT(int16_t, uint16_t, int16, 16)
+LW_SHIFT(int32_t, uint32_t, int32, 32)
+LW_SHIFT(int64_t, uint64_t, int64, 64)
+#define LW_USHIFT(type, suffix, bits)                                                             \
+  LW_PURE type lw_shl_##suffix(type a, type b) { return b < bits ? (type)(a << b) : (type)0; } \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return b < bits ? (type)(a >> b) : (type)0; }
+LW_USHIFT(uint8_t, uint8, 8)
+LW_USHIFT(uint16_t, uint16, 16)
+LW_USHIFT(uint32_t, uint32, 32)
+LW_USHIFT(uint64_t, uint64, 64)
+
+LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  while (exponent) {
+    if (exponent & 1) result *= base;
+    base *= base;
+    exponent >>= 1;
+  }
+  return result;
+}
+
+/* Integers are multiplied and negated without a sign: NVRTC has no -fwrapv. */
+template <class T>
+struct lw_wraps {
+  typedef uint64_t type;
+};
+template <>
+struct lw_wraps<float> {
+  typedef float type;
+};
+template <>
+struct lw_wraps<double> {
+  typedef double type;
+};
+
+/* Python's min and max, of any type: the first operand stays unless the second is truly less or greater. */
+template <class T> LW_PURE T lw_min(T a, T b) { return b < a ? b : a; }
+template <class T> LW_PURE T lw_max(T a, T b) { return b > a ? b : a; }
+template <class T> LW_PURE T lw_abs(T a) { return a < 0 ? (T)-(typename lw_wraps<T>::type)a : a; }
+template <class T> LW_PURE T lw_square(T a) {
+  const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a;
+  return (T)(w * w);
+}
+template <class T> LW_PURE T lw_cube(T a) {
+  const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a;
+  return (T)(w * w * w);
+}
+#define LW_MIN(type, a, b) lw_min<type>((a), (b))
+#define LW_MAX(type, a, b) lw_max<type>((a), (b))
+#define LW_ABS(type, a) lw_abs<type>((a))
+#define LW_SQUARE(type, a) lw_square<type>((a))
+#define LW_CUBE(type, a) lw_cube<type>((a))
+
+/* Floats: NumPy's floor division, modulo, maximum, minimum. */
+#define LW_FLOAT(type, suffix, f)                                                                  \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                                                   \
+    type m = fmod##f(a, b);                                                                        \
+    if (LW_RARE(b == 0)) return m;                                                                 \
+    if (m != 0) return (b < 0) != (m < 0) ? m + b : m;                                             \
+    return copysign##f((type)0, b);                                                                      \
+  }                                                                                                \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {                                              \
+    if (LW_RARE(b == 0)) return a / b;                                                             \
+    type m = fmod##f(a, b), q = (a - m) / b;                                                       \
+    if (m != 0 && (b < 0) != (m < 0)) q -= 1;                                                      \
+    if (q == 0) return copysign##f((type)0, a / b);                                                      \
+    type w = floor##f(q);                                                                          \
+    return q - w > (type)0.5 ? w + 1 : w;                                                          \
+  }                                                                                                \
+  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a >= b ? a : b; }            \
+  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a <= b ? a : b; }            \
+  LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }               \
+  LW_PURE type lw_fmin_##suffix(type a, type b) { return b != b || a <= b ? a : b; }               \
+  LW_PURE int64_t lw_toint_##suffix(type a) {                                                      \
+    int64_t whole = a >= (type)-0x1p63 && a < (type)0x1p63 ? (int64_t)a : INT64_MIN;               \
+    LW_OPAQUE(whole); /* else gcc makes trunc() of a later conversion back: -0.0 for 0 */          \
+    return whole;                                                                                  \
+  }                                                                                                \
+  LW_PURE uint64_t lw_touint_##suffix(type a) {                                                    \
+    return a >= (type)0x1p63 && a < (type)0x1p64 ? (uint64_t)a : (uint64_t)lw_toint_##suffix(a);   \
+  }
+LW_FLOAT(double, float64, )
+LW_FLOAT(float, float32, f)

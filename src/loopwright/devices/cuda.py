@@ -1,0 +1,564 @@
+"""Real GPUs, through CUDA's driver: finding them, their memory, copies, times, and modules whose kernels host code
+starts (cuda_launch.c). A machine without one is an answer (`find_gpus()` is empty, and `why_none` says why), not an
+error.
+
+All GPU work of this package is in order in one stream per GPU. The context is the primary one, which CuPy, PyTorch and
+CUDA's runtime use too, so pointers of theirs are good here; on the calling thread it is current during a call only.
+
+How arrays are copied: in pieces through pinned memory of ours. The GPU's copy engines read only pinned memory; of
+other memory the driver makes such a copy too, but more slowly than the bus could move it. With pinned memory of our own
+several threads fill it while the engine empties it, an upload returns before the GPU has everything, and it makes no
+difference how the user's memory was allocated. Small arrays take the same way: what the driver promises for them
+depends on whether they happen to be pinned, and to copy them first costs less than to ask.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from loopwright.codegen.gpu import complete
+from loopwright.codegen.program import DeviceText
+from loopwright.config import Config, available_cores, current
+from loopwright.devices.gpu import Limits
+from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.toolchain import cc, nvrtc
+
+LIBRARY = "libcuda.so.1"
+OLDEST_DRIVER = 13000  # what cuDriverGetVersion says for CUDA 13.0; older drivers refuse the cubins that we make
+OLDEST_CAPABILITY = (7, 5)  # of those that CUDA 13 makes code for
+LANES = 4  # threads of a large copy
+HALF_BYTES = 2 << 20  # of pinned memory; each lane has two halves
+KEEP_ALL = 2**64 - 1  # released memory stays in the pool: to give it back to the system takes longer than a kernel
+IN_THIS_PROCESS = (
+    "this process cannot use the GPU any more: kernels run on the CPU; to use it again, start a new process"
+)
+FORKED = (
+    "this process was forked from one that had already looked for GPUs, and CUDA does not work across a fork\n"
+    "  try: start processes with multiprocessing's 'spawn' or 'forkserver'; until then kernels run on the CPU"
+)
+
+# The driver's functions that cuda_launch.c calls, in the order of its lw_driver, under their names in the library.
+FUNCTIONS = (
+    "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+    "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
+    "cuEventSynchronize",
+)  # fmt: skip
+DOING = ("starting kernel", "copying from the GPU", "clearing memory", "allocating memory")  # of cuda_launch.c
+LAUNCH, FETCH, CLEAR, ALLOCATE = range(len(DOING))
+OUT_OF_MEMORY, NO_DEVICE = 2, 100
+# After one of these every later call fails, until the process ends (CUresult in the driver API's reference): 4 shut
+# down, 46 unavailable, 201 and 709 no context, 214 and 220 faulty memory or link, 226 contained error, 700 illegal
+# address, 702 too long, 710 assertion, 714 stack, 715 instruction, 716 alignment, 717 address space, 718 program
+# counter, 719 launch failed, 721 tensor memory, 999 unknown.
+STICKY = frozenset((4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999))
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """CUDA's driver: api, cuda.bindings.driver; library, the same driver for C."""
+
+    api: Any
+    library: ctypes.CDLL
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    gpus: tuple[CudaGpu, ...]
+    failure: str
+
+
+def find_gpus() -> tuple[CudaGpu, ...]:
+    """The GPUs that this process can use, in the driver's order; looked for once."""
+    return _searched().gpus
+
+
+def why_none() -> str:
+    """Why there is no GPU, and what to do, for people, where `find_gpus` finds none."""
+    return _searched().failure
+
+
+@functools.cache
+def _searched() -> _Search:
+    try:
+        driver = _driver()
+        found = tuple(CudaGpu(driver, number) for number in range(_count(driver)))
+    except RuntimeError as error:  # DeviceError is one, and what the package raises of itself is another
+        return _Search((), str(error))
+    usable = tuple(gpu for gpu in found if not gpu.missing)
+    return _Search(usable, "" if usable else "; ".join(f"{gpu.name}: {gpu.missing}" for gpu in found))
+
+
+def _driver() -> Driver:
+    """The driver of this machine. Raises DeviceError where there is none. The library comes first: nothing of CUDA's
+    Python packages is touched where there is no driver."""
+    if _forked:
+        raise DeviceError(FORKED)
+    try:
+        library = ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        raise DeviceError(
+            f"no NVIDIA driver was found ({error}): kernels run on the CPU. Where there is an NVIDIA GPU, install its "
+            "driver, of CUDA 13.0 or newer"
+        ) from error
+    try:
+        api = importlib.import_module("cuda.bindings.driver")
+    except ImportError as error:
+        raise DeviceError(
+            f"there is an NVIDIA driver, but not the package to reach it ({error}): kernels run on the CPU. To install "
+            f"it: {nvrtc.INSTALL}"
+        ) from error
+    return Driver(api, library)
+
+
+def _count(driver: Driver) -> int:
+    """How many devices there are, after the driver has started. Raises DeviceError where there is none."""
+    api = driver.api
+    code, version = api.cuDriverGetVersion()
+    if int(code):
+        raise DeviceError(f"the NVIDIA driver does not tell its version: {_named(api, int(code))}")
+    if version < OLDEST_DRIVER:
+        raise DeviceError(
+            f"the NVIDIA driver is one of CUDA {version // 1000}.{version % 1000 // 10}, and 13.0 or newer is needed: "
+            "kernels run on the CPU. To use the GPU, install driver 580 or newer"
+        )
+    code = int(api.cuInit(0)[0])
+    count = 0
+    if not code:
+        code, count = api.cuDeviceGetCount()
+    if int(code) not in (0, NO_DEVICE):
+        raise DeviceError(
+            f"the NVIDIA driver does not start: {_named(api, int(code))}\n  try: nvidia-smi, which should list the "
+            "GPUs; until then kernels run on the CPU"
+        )
+    if not count:
+        hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
+        why = "" if hidden is None else f" (CUDA_VISIBLE_DEVICES is {hidden!r}: unset it to see all)"
+        raise DeviceError(f"the NVIDIA driver finds no GPU{why}: kernels run on the CPU")
+    _watch_forks()
+    return int(count)
+
+
+def _named(api: Any, code: int) -> str:
+    """An error code in words: "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"."""
+    try:
+        result = api.CUresult(code)
+        _, name = api.cuGetErrorName(result)
+        _, text = api.cuGetErrorString(result)
+        return f"{name.decode()} ({text.decode()})"
+    except (ValueError, AttributeError):  # newer than the package
+        return f"CUDA error {code}"
+
+
+# ---- a GPU ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What a GPU has once it is used: context, stream and pool of the driver, the code of cuda_launch.c, and its
+    lw_cuda."""
+
+    context: int
+    stream: int
+    pool: int
+    code: ctypes.CDLL
+    handle: int
+
+
+class CudaGpu:
+    """See devices.gpu.Gpu. The driver makes a context (some 0.3 s, some 0.5 GiB of GPU memory) when the first thing is
+    asked for that needs one. `missing`: why it cannot be used, '' where it can. May be called by several threads."""
+
+    def __init__(self, driver: Driver, number: int, lanes: int = 0, half_bytes: int = HALF_BYTES) -> None:
+        self._driver, self._api, self._number = driver, driver.api, number
+        self._lanes, self._half_bytes = lanes or min(LANES, available_cores()), half_bytes
+        self._opening = threading.Lock()
+        self._opened: _Opened | None = None
+        self._lost = ""
+        self._device = self._ask("cuDeviceGet", number)
+        name: bytes = self._ask("cuDeviceGetName", 256, self._device)
+        self.name = name.split(b"\0")[0].decode(errors="replace").strip()
+        self.limits = self._limits()
+        self.missing = self._missing()
+        _made.add(self)
+
+    def _limits(self) -> Limits:
+        ask = self._attribute
+        return Limits(
+            capability=(ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")),
+            multiprocessors=ask("MULTIPROCESSOR_COUNT"),
+            memory_bytes=int(self._ask("cuDeviceTotalMem", self._device)),
+            threads_per_block=ask("MAX_THREADS_PER_BLOCK"),
+            threads_per_multiprocessor=ask("MAX_THREADS_PER_MULTIPROCESSOR"),
+            blocks_per_multiprocessor=ask("MAX_BLOCKS_PER_MULTIPROCESSOR"),
+            shared_per_block=ask("MAX_SHARED_MEMORY_PER_BLOCK"),
+            shared_per_block_most=ask("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            shared_per_multiprocessor=ask("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
+            registers=ask("MAX_REGISTERS_PER_MULTIPROCESSOR"),
+            warp=ask("WARP_SIZE"),
+            l2_bytes=ask("L2_CACHE_SIZE"),
+        )
+
+    def _missing(self) -> str:
+        major, minor = self.limits.capability
+        if (major, minor) < OLDEST_CAPABILITY:
+            return f"it has compute capability {major}.{minor}, and CUDA 13 makes code for 7.5 and newer"
+        if not self._attribute("MEMORY_POOLS_SUPPORTED"):
+            return "its driver has no memory pools, as in some virtual machines"
+        return ""
+
+    def _attribute(self, name: str) -> int:
+        kind = getattr(self._api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._ask("cuDeviceGetAttribute", kind, self._device))
+
+    # ---- memory and copies --------------------------------------------------------------------------------------
+
+    def allocate(self, size_bytes: int) -> int:
+        """The address of so much memory, aligned to 256 bytes. Raises DeviceMemoryError, which names sizes."""
+        opened = self._open()
+        memory = ctypes.c_uint64()
+        code = opened.code.lw_cuda_allocate(opened.handle, opened.stream, size_bytes, ctypes.byref(memory))
+        if code:
+            raise self.failed(code, DOING[ALLOCATE], size_bytes)
+        return memory.value
+
+    def release(self, address: int) -> None:
+        """Give memory back; launches that still use it end first. On a lost GPU nothing happens: the next call
+        that uses it raises."""
+        opened = self._opened
+        if not address or opened is None or self._lost:
+            return
+        code = opened.code.lw_cuda_release(opened.handle, opened.stream, address)
+        error = self.failed(code, "releasing memory") if code else None
+        if error is not None and not self._lost:
+            raise error
+
+    def upload(self, address: int, source: Any) -> None:
+        """Copy a C-contiguous NumPy array to device memory; when this returns, it may be changed."""
+        self._copy(source, address, True, "copying to the GPU")
+
+    def download(self, target: Any, address: int) -> None:
+        """Copy device memory to a C-contiguous NumPy array, and wait for it."""
+        if not target.flags.writeable:
+            raise ValueError("an array that is to be filled from the GPU is read-only")
+        self._copy(target, address, False, DOING[FETCH])
+
+    def _copy(self, array: np.ndarray[Any, Any], address: int, up: bool, doing: str) -> None:
+        if not array.flags.c_contiguous or array.dtype.hasobject:
+            raise ValueError(
+                f"an array of {array.dtype} that is not C-contiguous, or that holds objects, is not copied"
+            )
+        opened = self._open()
+        code = opened.code.lw_cuda_copy(
+            opened.handle, opened.stream, array.ctypes.data, address, array.nbytes, 1 if up else 0
+        )
+        if code:
+            raise self.failed(code, doing, array.nbytes)
+
+    def synchronize(self) -> None:
+        """Wait for everything. Raises DeviceError where something went wrong."""
+        self.ask("cuStreamSynchronize", self.stream, doing="waiting for the GPU")
+
+    def free_bytes(self) -> int:
+        """How much memory is free, for all programs that use the GPU; what our pool holds counts as used."""
+        free, _ = self.ask("cuMemGetInfo")
+        return int(free)
+
+    # ---- streams, times, modules --------------------------------------------------------------------------------
+
+    @property
+    def stream(self) -> int:
+        """The driver's handle of our stream: other libraries can wait for it, and order their work with ours."""
+        return self._open().stream
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """The GPU's context is current on this thread for a `with` block."""
+        opened = self._open()
+        self._ask("cuCtxPushCurrent", opened.context)
+        try:
+            yield
+        finally:
+            self._api.cuCtxPopCurrent()
+
+    def timer(self, stream: int | None = None) -> Timer:
+        """`with gpu.timer() as timer: ...` takes the time that the GPU needs for what the block starts."""
+        return Timer(self, self.stream if stream is None else stream)
+
+    def module(self, text: DeviceText, config: Config) -> CudaModule:
+        """Compile and load. Raises CompilerError."""
+        artifact = nvrtc.build(complete(text), self.limits.capability, config)
+        opened = self._open(config)
+        with self.current():
+            loaded = int(self._ask("cuModuleLoadData", artifact.path.read_bytes(), doing="loading compiled code"))
+            functions = [
+                int(self._ask("cuModuleGetFunction", loaded, name.encode(), doing=f"looking for kernel {name!r}"))
+                for name in text.kernels
+            ]
+            most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            allowed = [int(self._ask("cuFuncGetAttribute", most, function)) for function in functions]
+        count = len(functions)
+        handle = opened.code.lw_cuda_module_new(
+            opened.handle,
+            opened.stream,
+            (ctypes.c_void_p * count)(*functions),
+            (ctypes.c_int32 * count)(*allowed),
+            count,
+        )
+        if not handle:
+            raise MemoryError("no memory for a module")
+        return CudaModule(self, text, loaded, handle)
+
+    def unload(self, loaded: int) -> None:
+        """Forget a CUmodule, after everything that runs has ended."""
+        opened = self._opened
+        if opened is None or self._lost:
+            return
+        with self.current():
+            if not int(self._api.cuStreamSynchronize(opened.stream)[0]):
+                self._api.cuModuleUnload(loaded)
+
+    # ---- the driver ---------------------------------------------------------------------------------------------
+
+    def lose(self, why: str) -> None:
+        """From now on every call raises DeviceError, which says why."""
+        self._lost = self._lost or why
+
+    def ask(self, function: str, *arguments: object, doing: str = "") -> Any:
+        """What a function of the driver returns, with our context current. Raises DeviceError where it fails."""
+        with self.current():
+            return self._ask(function, *arguments, doing=doing)
+
+    def failed(self, code: int, doing: str, size_bytes: int = 0) -> DeviceError:
+        """The exception for an error of the driver; from a sticky one on, the GPU is lost. size_bytes: of what was
+        asked for."""
+        what = f"{self.name}: {doing} failed: {_named(self._api, code)}"
+        if code in STICKY:
+            self.lose(f"{what}\n  {IN_THIS_PROCESS}")
+            return DeviceError(self._lost)
+        if code != OUT_OF_MEMORY:
+            return DeviceError(f"{what}\n  try: run it on the CPU: LOOPWRIGHT_DEVICE=cpu")
+        needs = f"needs {_size(size_bytes)}, " if size_bytes else ""
+        return DeviceMemoryError(
+            f"{self.name}: {doing} failed: {needs}{self._free_text()}\n  try: smaller arrays, or fewer of them at "
+            "once, or run it on the CPU: LOOPWRIGHT_DEVICE=cpu"
+        )
+
+    def _free_text(self) -> str:
+        """How much memory is free, in words. It raises nothing: it is asked when something has failed already."""
+        total, opened = _size(self.limits.memory_bytes), self._opened
+        if opened is None or int(self._api.cuCtxPushCurrent(opened.context)[0]):
+            return f"it has {total}"
+        code, free, _ = self._api.cuMemGetInfo()
+        self._api.cuCtxPopCurrent()
+        return f"it has {total}" if int(code) else f"{_size(int(free))} of {total} are free"
+
+    def _ask(self, function: str, *arguments: object, doing: str = "") -> Any:
+        code, *results = getattr(self._api, function)(*arguments)
+        if int(code):
+            raise self.failed(int(code), doing or function)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _open(self, config: Config | None = None) -> _Opened:
+        if self._lost:
+            raise DeviceError(self._lost)
+        if self._opened is None:
+            with self._opening:
+                self._opened = self._opened or self._made_ready(config or current())
+        return self._opened
+
+    def _made_ready(self, config: Config) -> _Opened:
+        code = _launcher(config)
+        context = int(self._ask("cuDevicePrimaryCtxRetain", self._device, doing="starting the GPU"))
+        self._ask("cuCtxPushCurrent", context)
+        try:
+            # Not ordered with the default stream, in which other libraries may run something long.
+            flag = self._api.CUstream_flags.CU_STREAM_NON_BLOCKING
+            stream = int(self._ask("cuStreamCreate", int(flag)))
+            pool = int(self._ask("cuDeviceGetDefaultMemPool", self._device))
+            threshold = self._api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+            self._ask("cuMemPoolSetAttribute", pool, threshold, self._counted(KEEP_ALL))
+        finally:
+            self._api.cuCtxPopCurrent()
+        addresses = [ctypes.cast(getattr(self._driver.library, name), ctypes.c_void_p).value for name in FUNCTIONS]
+        table = (ctypes.c_void_p * len(FUNCTIONS))(*addresses)
+        handle = code.lw_cuda_new(table, context, pool, self._lanes, self._half_bytes)
+        if not handle:
+            raise MemoryError("no memory for the state of a GPU")
+        return _Opened(context, stream, pool, code, handle)
+
+    def _counted(self, number: int) -> Any:
+        return self._api.cuuint64_t(number)
+
+
+def _size(size_bytes: int) -> str:
+    """'12.0 GiB'."""
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size_bytes >= 1 << power:
+            return f"{size_bytes / (1 << power):.1f} {unit}"
+    return f"{size_bytes} bytes"
+
+
+class Timer:
+    """The time that a GPU needs for what a `with` block starts in a stream: measured by the GPU, not by the CPU."""
+
+    def __init__(self, gpu: CudaGpu, stream: int) -> None:
+        self._gpu, self._stream = gpu, stream
+        # Flags 0: with times. cuEventSynchronize then waits actively.
+        self._events = tuple(int(gpu.ask("cuEventCreate", 0)) for _ in range(2))
+        weakref.finalize(self, _end_events, gpu, self._events).atexit = False
+
+    def __enter__(self) -> Timer:
+        self._gpu.ask("cuEventRecord", self._events[0], self._stream)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._gpu.ask("cuEventRecord", self._events[1], self._stream)
+
+    @property
+    def elapsed_ns(self) -> int:
+        """Waits for the end of what was started. The GPU counts in steps of about 500 ns."""
+        self._gpu.ask("cuEventSynchronize", self._events[1], doing="waiting for the GPU")
+        return round(1e6 * float(self._gpu.ask("cuEventElapsedTime", *self._events)))
+
+
+def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:
+    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
+        for event in events:
+            gpu.ask("cuEventDestroy", event)
+
+
+class CudaModule:
+    """See devices.gpu.Module. It keeps its GPU, and unloads the code when it is no longer used."""
+
+    def __init__(self, gpu: CudaGpu, text: DeviceText, loaded: int, handle: int) -> None:
+        self._gpu, self._kernels, self._handle = gpu, text.kernels, handle
+        self._stream = gpu.stream
+        self.table = handle  # struct lw_gpu is the first part of lw_cuda_module
+        weakref.finalize(self, _end_module, gpu, loaded, handle).atexit = False
+
+    @property
+    def stream(self) -> int:
+        """Where kernels start: the driver's handle of a stream. At first the GPU's own."""
+        return self._stream
+
+    @stream.setter
+    def stream(self, stream: int) -> None:
+        self._code().lw_cuda_module_stream(self._handle, stream)
+        self._stream = stream
+
+    def started(self, stream: int) -> DeviceError | None:
+        """From now on kernels start in this stream (0: the GPU's own); what is known to be wrong without waiting."""
+        wanted = stream or self._gpu.stream
+        if wanted != self._stream:
+            self.stream = wanted
+        return None
+
+    def fault(self) -> DeviceError | None:
+        """What the device has found wrong since the last time, or None. Waits for all launches."""
+        try:
+            found = (ctypes.c_int64 * 5)()
+            self._code().lw_cuda_module_fault(self._handle, found)
+            error, doing, kernel, size_bytes, last = found
+            if error:
+                return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
+            self._gpu.ask("cuStreamSynchronize", self._stream, doing=f"running {self._before(last)}")
+        except DeviceError as lost:
+            return lost
+        return None
+
+    def _code(self) -> ctypes.CDLL:
+        return self._gpu._open().code
+
+    def _told(self, error: int, doing: int, kernel: int, size_bytes: int) -> str:
+        """What failed. Sticky errors come from a kernel, and are seen at the next thing that anyone asks for."""
+        if error in STICKY:
+            return f"running {self._before(kernel)}"
+        shared = f" with {_size(size_bytes)} of dynamic shared memory" if size_bytes else ""
+        return f"{DOING[doing]} {self._name(kernel)}{shared}" if doing == LAUNCH else DOING[doing]
+
+    def _before(self, kernel: int) -> str:
+        return f"kernel {self._name(kernel)}, or one started before it," if kernel >= 0 else "what was started before"
+
+    def _name(self, kernel: int) -> str:
+        return repr(self._kernels[kernel]) if 0 <= kernel < len(self._kernels) else f"number {kernel}"
+
+
+def _end_module(gpu: CudaGpu, loaded: int, handle: int) -> None:
+    opened = gpu._opened
+    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
+        gpu.unload(loaded)
+    if opened is not None:
+        opened.code.lw_cuda_module_end(handle)
+
+
+# ---- cuda_launch.c, and forks -----------------------------------------------------------------------------------
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "lw_cuda_new": (
+        ctypes.c_void_p,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
+    ),
+    "lw_cuda_copy": (
+        ctypes.c_int32,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_int32),
+    ),
+    "lw_cuda_allocate": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)),
+    "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
+    "lw_cuda_module_new": (
+        ctypes.c_void_p,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64),
+    ),
+    "lw_cuda_module_stream": (None, (ctypes.c_void_p, ctypes.c_void_p)),
+    "lw_cuda_module_fault": (None, (ctypes.c_void_p, ctypes.c_void_p)),
+    "lw_cuda_module_end": (None, (ctypes.c_void_p,)),
+}
+
+
+@functools.cache
+def _launcher(config: Config) -> ctypes.CDLL:
+    """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
+    text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
+    artifact = cc.build(text, ("-pthread",), config)
+    try:
+        code = ctypes.CDLL(str(artifact.path))
+    except OSError as error:
+        raise CompilerError(
+            f"the launcher for GPUs cannot be loaded: {error}\n  source: {artifact.source_path}"
+        ) from error
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(code, name)
+        function.restype, function.argtypes = result, arguments
+    return code
+
+
+_made: weakref.WeakSet[CudaGpu] = weakref.WeakSet()
+
+
+@functools.cache
+def _watch_forks() -> None:
+    """CUDA does not work in a process that was forked after it started: there is no GPU in the child."""
+
+    def in_child() -> None:
+        for gpu in tuple(_made):
+            gpu.lose(FORKED)
+        _searched.cache_clear()
+        _forked.append(True)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=in_child)
+
+
+_forked: list[bool] = []

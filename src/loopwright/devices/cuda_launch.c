@@ -1,0 +1,399 @@
+/* What host code can ask of a real GPU (struct lw_gpu), and copies between NumPy's memory and the GPU's.
+
+   It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's headers are not
+   needed. Every function may be called by any thread: it makes the GPU's context current for itself, and leaves
+   another one that was current as it was. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };                            /* of CUresult */
+enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
+enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
+enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096 };
+#define LW_RARE(x) __builtin_expect(!!(x), 0)
+
+typedef uint64_t device_memory;
+
+typedef struct { /* FUNCTIONS of cuda.py, in this order */
+  int (*cuLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared_bytes, void *stream, void **arguments, void **extra);
+  int (*cuFuncSetAttribute)(void *function, int attribute, int value);
+  int (*cuCtxGetCurrent)(void **context);
+  int (*cuCtxPushCurrent)(void *context);
+  int (*cuCtxPopCurrent)(void **context);
+  int (*cuMemAllocAsync)(device_memory *memory, size_t bytes, void *stream);
+  int (*cuMemFreeAsync)(device_memory memory, void *stream);
+  int (*cuMemPoolTrimTo)(void *pool, size_t bytes_to_keep);
+  int (*cuMemsetD8Async)(device_memory memory, unsigned char value, size_t bytes, void *stream);
+  int (*cuMemcpyHtoDAsync)(device_memory to, const void *from, size_t bytes, void *stream);
+  int (*cuMemcpyDtoHAsync)(void *to, device_memory from, size_t bytes, void *stream);
+  int (*cuStreamSynchronize)(void *stream);
+  int (*cuMemHostAlloc)(void **memory, size_t bytes, unsigned flags);
+  int (*cuEventCreate)(void **event, unsigned flags);
+  int (*cuEventRecord)(void *event, void *stream);
+  int (*cuEventSynchronize)(void *event);
+} lw_driver;
+
+typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
+struct lw_gpu {
+  int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
+                    void **arguments);
+  int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
+  void *(*allocate)(lw_gpu *gpu, int64_t bytes);
+  void (*release)(lw_gpu *gpu, void *memory);
+  int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
+};
+
+/* Two buffers of pinned memory: while the GPU copies from or to one of them, a CPU thread fills or empties the other.
+   done[k]: all that was asked of the GPU with half[k] has ended. Bytes of half[now] up to `fill` are in use. */
+typedef struct {
+  char *half[2];
+  void *done[2];
+  void *stream; /* of the copy before */
+  int64_t fill;
+  int now;
+} lane;
+
+typedef struct {
+  lw_driver cu;
+  void *context, *pool;
+  int64_t lanes, half_bytes;
+  pthread_mutex_t copying; /* held by the thread whose copy uses the lanes */
+  lane lane[MOST_LANES];
+} lw_cuda;
+
+typedef struct {
+  lw_gpu table; /* first: host code has its address */
+  lw_cuda *gpu;
+  void *stream; /* where kernels start; cuda.py may change it between calls */
+  int64_t count;
+  void **functions;
+  int32_t *shared_allowed; /* per function, in bytes */
+  int64_t last;            /* the kernel started last, -1: none */
+  pthread_mutex_t noting;  /* held to write what is below, or shared_allowed */
+  int64_t error, doing, kernel, bytes; /* the first failure; error 0: none */
+} lw_cuda_module;
+
+/* ---- the context ---------------------------------------------------------------------------------------------- */
+
+static int enter(const lw_cuda *gpu, bool *pushed) {
+  void *now = NULL;
+  *pushed = false;
+  int error = gpu->cu.cuCtxGetCurrent(&now);
+  if (LW_RARE(error)) return error;
+  if (now == gpu->context) return 0;
+  error = gpu->cu.cuCtxPushCurrent(gpu->context);
+  *pushed = !error;
+  return error;
+}
+
+static void leave(const lw_cuda *gpu, bool pushed) {
+  void *ours;
+  if (pushed) gpu->cu.cuCtxPopCurrent(&ours);
+}
+
+/* ---- copies: through pinned memory ---------------------------------------------------------------------------- */
+
+static void *pinned(const lw_cuda *gpu, int64_t bytes) {
+  void *memory = NULL;
+  if (!gpu->cu.cuMemHostAlloc(&memory, (size_t)bytes, FOR_ALL_CONTEXTS)) return memory;
+  return aligned_alloc(PAGE, (size_t)bytes); /* no more may be pinned: slower, and as correct */
+}
+
+static int open_lane(const lw_cuda *gpu, lane *l, void *stream) {
+  for (int k = 0; k < 2; k++) {
+    if (!l->half[k] && !(l->half[k] = pinned(gpu, gpu->half_bytes))) return OUT_OF_MEMORY;
+    int error = l->done[k] ? 0 : gpu->cu.cuEventCreate(&l->done[k], EVENT_WITHOUT_TIME);
+    if (error) return error;
+  }
+  if (l->stream == stream) return 0;
+  int error = gpu->cu.cuEventSynchronize(l->done[0]); /* the streams are in no order */
+  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
+  if (error) return error;
+  l->stream = stream;
+  l->fill = 0;
+  return 0;
+}
+
+/* Returns when all of `from` is in pinned memory; the GPU may still be copying. Small arrays follow one another in a
+   half, so that many of them wait for nothing. */
+static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const char *from, int64_t bytes, void *stream) {
+  while (bytes > 0) {
+    if (l->fill && bytes > gpu->half_bytes - l->fill) {
+      int error = gpu->cu.cuEventSynchronize(l->done[l->now ^ 1]);
+      if (error) return error;
+      l->now ^= 1;
+      l->fill = 0;
+    }
+    const int64_t room = gpu->half_bytes - l->fill, part = bytes < room ? bytes : room;
+    char *between = l->half[l->now] + l->fill;
+    memcpy(between, from, (size_t)part);
+    l->fill += (part + PIECE - 1) / PIECE * PIECE;
+    int error = gpu->cu.cuMemcpyHtoDAsync(to, between, (size_t)part, stream);
+    if (!error) error = gpu->cu.cuEventRecord(l->done[l->now], stream);
+    if (error) return error;
+    to += (device_memory)part;
+    from += part;
+    bytes -= part;
+  }
+  return 0;
+}
+
+static int lane_down(const lw_cuda *gpu, lane *l, char *to, device_memory from, int64_t bytes, void *stream) {
+  int error = gpu->cu.cuEventSynchronize(l->done[0]);
+  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
+  const int64_t most = gpu->half_bytes;
+  int64_t asked = 0, taken = 0;
+  l->fill = most; /* if it ends early, the halves are in use */
+  while (!error && taken < bytes) {
+    while (asked < bytes && asked - taken < 2 * most) {
+      const int k = (asked / most) & 1;
+      const int64_t part = bytes - asked < most ? bytes - asked : most;
+      error = gpu->cu.cuMemcpyDtoHAsync(l->half[k], from + (device_memory)asked, (size_t)part, stream);
+      if (!error) error = gpu->cu.cuEventRecord(l->done[k], stream);
+      if (error) return error;
+      asked += part;
+    }
+    const int k = (taken / most) & 1;
+    const int64_t part = bytes - taken < most ? bytes - taken : most;
+    error = gpu->cu.cuEventSynchronize(l->done[k]);
+    if (error) return error;
+    memcpy(to + taken, l->half[k], (size_t)part);
+    taken += part;
+  }
+  if (!error) l->fill = 0;
+  return error;
+}
+
+typedef struct { /* the part of a copy that one thread does in one lane */
+  lw_cuda *gpu;
+  lane *lane;
+  char *host;
+  device_memory device;
+  int64_t bytes;
+  void *stream;
+  bool up;
+  int error;
+} share;
+
+static void *run_share(void *argument) {
+  share *s = argument;
+  bool pushed;
+  s->error = enter(s->gpu, &pushed);
+  if (!s->error) s->error = open_lane(s->gpu, s->lane, s->stream);
+  if (!s->error)
+    s->error = s->up ? lane_up(s->gpu, s->lane, s->device, s->host, s->bytes, s->stream)
+                     : lane_down(s->gpu, s->lane, s->host, s->device, s->bytes, s->stream);
+  if (s->error) s->gpu->cu.cuStreamSynchronize(s->stream); /* what was started ends before the halves are used again */
+  leave(s->gpu, pushed);
+  return NULL;
+}
+
+/* One part for each lane that gets at least a half to do. One thread copies to pinned memory more slowly than the bus
+   moves data; threads are started anew each time, since a pool would not outlive a fork. */
+static int copy(lw_cuda *gpu, void *stream, char *host, device_memory device, int64_t bytes, bool up) {
+  const int64_t wanted = bytes / gpu->half_bytes;
+  const int64_t parts = wanted < 1 ? 1 : wanted < gpu->lanes ? wanted : gpu->lanes;
+  const int64_t each = (bytes / parts + PAGE - 1) / PAGE * PAGE;
+  share shares[MOST_LANES];
+  pthread_t threads[MOST_LANES];
+  bool started[MOST_LANES] = {false};
+  for (int64_t p = 0; p < parts; p++) {
+    const int64_t from = p * each < bytes ? p * each : bytes;
+    const int64_t rest = bytes - from, mine = p < parts - 1 && each < rest ? each : rest;
+    shares[p] = (share){gpu, &gpu->lane[p], host + from, device + (device_memory)from, mine, stream, up, 0};
+    if (p > 0) started[p] = !pthread_create(&threads[p], NULL, run_share, &shares[p]);
+  }
+  int error = 0;
+  for (int64_t p = 0; p < parts; p++) {
+    if (!started[p]) run_share(&shares[p]);
+    else pthread_join(threads[p], NULL);
+    if (!error) error = shares[p].error;
+  }
+  return error;
+}
+
+/* Between host memory and device memory, in order with what was started on `stream`. Up: when it returns, host memory
+   may change. Down: host memory is there. */
+int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, void *host, device_memory device, int64_t bytes, int32_t up) {
+  if (bytes <= 0) return bytes < 0 ? INVALID_VALUE : 0;
+  pthread_mutex_lock(&gpu->copying);
+  int error = copy(gpu, stream, host, device, bytes, up);
+  pthread_mutex_unlock(&gpu->copying);
+  return error;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+/* At least one byte, so that each array has an address of its own. Where nothing is left, memory that was released and
+   that the pool still holds is given back to the system first, for it may be in too small pieces. */
+int32_t lw_cuda_allocate(lw_cuda *gpu, void *stream, int64_t bytes, device_memory *memory) {
+  bool pushed;
+  *memory = 0;
+  int error = bytes < 0 ? INVALID_VALUE : enter(gpu, &pushed);
+  if (error) return error;
+  const size_t wanted = bytes > 0 ? (size_t)bytes : 1;
+  error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
+  if (LW_RARE(error == OUT_OF_MEMORY)) {
+    error = gpu->cu.cuStreamSynchronize(stream);
+    if (!error) error = gpu->cu.cuMemPoolTrimTo(gpu->pool, 0);
+    if (!error) error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
+  }
+  if (error) *memory = 0;
+  leave(gpu, pushed);
+  return error;
+}
+
+int32_t lw_cuda_release(lw_cuda *gpu, void *stream, device_memory memory) {
+  bool pushed;
+  int error = enter(gpu, &pushed);
+  if (!error) error = gpu->cu.cuMemFreeAsync(memory, stream);
+  leave(gpu, pushed);
+  return error;
+}
+
+/* functions: addresses in the order of lw_driver. lanes: how many threads a large copy uses. NULL: no memory. */
+lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, int64_t lanes, int64_t half_bytes) {
+  lw_cuda *gpu = calloc(1, sizeof(lw_cuda));
+  if (!gpu) return NULL;
+  memcpy(&gpu->cu, functions, sizeof(lw_driver));
+  gpu->context = context;
+  gpu->pool = pool;
+  gpu->lanes = lanes < 1 ? 1 : lanes < MOST_LANES ? lanes : MOST_LANES;
+  gpu->half_bytes = (half_bytes + PAGE - 1) / PAGE * PAGE;
+  pthread_mutex_init(&gpu->copying, NULL);
+  return gpu;
+}
+
+/* ---- struct lw_gpu -------------------------------------------------------------------------------------------- */
+
+static int32_t note(lw_cuda_module *self, int error, int doing, int64_t kernel, int64_t bytes) {
+  pthread_mutex_lock(&self->noting);
+  if (!self->error) {
+    self->error = error;
+    self->doing = doing;
+    self->kernel = kernel;
+    self->bytes = bytes;
+  }
+  pthread_mutex_unlock(&self->noting);
+  return error;
+}
+
+static int64_t last_kernel(const lw_cuda_module *self) { return __atomic_load_n(&self->last, __ATOMIC_RELAXED); }
+
+/* Kernels may have 48 KiB of shared memory unless more is allowed. It is never lowered: another thread may rely on it. */
+static int allow_shared(lw_cuda_module *self, int64_t kernel, int64_t shared) {
+  int error = 0;
+  pthread_mutex_lock(&self->noting);
+  if (shared > self->shared_allowed[kernel]) {
+    error = self->gpu->cu.cuFuncSetAttribute(self->functions[kernel], MOST_DYNAMIC_SHARED, (int)shared);
+    if (!error) __atomic_store_n(&self->shared_allowed[kernel], (int32_t)shared, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&self->noting);
+  return error;
+}
+
+static int start(lw_cuda_module *self, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared,
+                 void **arguments) {
+  if (LW_RARE(shared > __atomic_load_n(&self->shared_allowed[kernel], __ATOMIC_ACQUIRE))) {
+    int error = allow_shared(self, kernel, shared);
+    if (error) return error;
+  }
+  __atomic_store_n(&self->last, kernel, __ATOMIC_RELAXED);
+  return self->gpu->cu.cuLaunchKernel(self->functions[kernel], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
+                                      (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], (unsigned)shared,
+                                      self->stream, arguments, NULL);
+}
+
+/* The driver looks at the sizes, but takes them as 32 bits. A grid without blocks is no launch: nothing is to do. */
+static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared,
+                      void **arguments) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  const int64_t all = grid[0] | grid[1] | grid[2] | block[0] | block[1] | block[2] | shared;
+  if (LW_RARE((uint64_t)kernel >= (uint64_t)self->count || (uint64_t)all > INT32_MAX))
+    return note(self, INVALID_VALUE, LAUNCH, kernel, shared);
+  if (!grid[0] || !grid[1] || !grid[2]) return 0;
+  bool pushed;
+  int error = enter(self->gpu, &pushed);
+  if (!error) error = start(self, kernel, grid, block, shared, arguments);
+  leave(self->gpu, pushed);
+  return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
+}
+
+static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  int error = lw_cuda_copy(self->gpu, self->stream, to, (device_memory)(uintptr_t)from, bytes, 0);
+  return LW_RARE(error) ? note(self, error, FETCH, last_kernel(self), bytes) : 0;
+}
+
+static void *allocate(lw_gpu *table, int64_t bytes) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  device_memory memory;
+  int error = lw_cuda_allocate(self->gpu, self->stream, bytes, &memory);
+  if (LW_RARE(error)) note(self, error, ALLOCATE, last_kernel(self), bytes);
+  return (void *)(uintptr_t)memory;
+}
+
+/* An error is not lost: the driver gives those that matter again at the next call. */
+static void release(lw_gpu *table, void *memory) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  if (memory) lw_cuda_release(self->gpu, self->stream, (device_memory)(uintptr_t)memory);
+}
+
+static int32_t clear(lw_gpu *table, void *memory, int64_t bytes) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  if (bytes == 0) return 0;
+  bool pushed;
+  int error = bytes < 0 ? INVALID_VALUE : enter(self->gpu, &pushed);
+  if (error) return note(self, error, CLEAR, last_kernel(self), bytes);
+  error = self->gpu->cu.cuMemsetD8Async((device_memory)(uintptr_t)memory, 0, (size_t)bytes, self->stream);
+  leave(self->gpu, pushed);
+  return LW_RARE(error) ? note(self, error, CLEAR, last_kernel(self), bytes) : 0;
+}
+
+void lw_cuda_module_end(lw_cuda_module *self) {
+  if (!self) return;
+  free(self->functions);
+  free(self->shared_allowed);
+  free(self);
+}
+
+/* functions: CUfunction by number; shared_allowed: how much dynamic shared memory each may use, in bytes. NULL: no
+   memory. */
+lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *functions, const int32_t *shared_allowed,
+                                   int64_t count) {
+  lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
+  if (!self) return NULL;
+  self->table = (lw_gpu){launch, fetch, allocate, release, clear};
+  self->gpu = gpu;
+  self->stream = stream;
+  self->count = count;
+  self->last = -1;
+  self->functions = calloc((size_t)count + 1, sizeof(void *));
+  self->shared_allowed = calloc((size_t)count + 1, sizeof(int32_t));
+  pthread_mutex_init(&self->noting, NULL);
+  if (!self->functions || !self->shared_allowed) {
+    lw_cuda_module_end(self);
+    return NULL;
+  }
+  memcpy(self->functions, functions, (size_t)count * sizeof(void *));
+  memcpy(self->shared_allowed, shared_allowed, (size_t)count * sizeof(int32_t));
+  return self;
+}
+
+void lw_cuda_module_stream(lw_cuda_module *self, void *stream) { self->stream = stream; }
+
+/* found: error, what failed, kernel, bytes of the first failure since the last time, then the kernel started last. */
+void lw_cuda_module_fault(lw_cuda_module *self, int64_t found[5]) {
+  pthread_mutex_lock(&self->noting);
+  found[0] = self->error;
+  found[1] = self->doing;
+  found[2] = self->kernel;
+  found[3] = self->bytes;
+  found[4] = last_kernel(self);
+  self->error = 0;
+  pthread_mutex_unlock(&self->noting);
+}

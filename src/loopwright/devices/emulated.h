@@ -1,0 +1,413 @@
+/* The emulated device: it gives device text (codegen/loopwright.cuh) a checked meaning on the CPU. devices/emulated.py
+   puts this file in front of loopwright.cuh and of the text, which stays as NVRTC would get it.
+
+   Blocks run one after the other. The threads of a block are fibers of one system thread: a stack runs one thread
+   after another for as long as none has to wait, so that a kernel without barriers costs a function call a thread.
+   A thread that waits keeps its stack, and another stack goes on. The first fault ends the launch: the fiber is left
+   where it is, and run() returns. State is the library's own, so one launch runs at a time; emulated.py sees to that.
+   Nothing of the C++ library is used, for the sake of compile time: even <math.h> would triple it. */
+#define LW_EMULATED 1
+#include <stdint.h>
+#if !(defined(__x86_64__) || defined(__aarch64__))
+#include <ucontext.h>
+#endif
+
+/* ---- mathematics ------------------------------------------------------------------------------------------------ */
+
+#undef INFINITY
+#undef NAN
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define LW_LIKELY(x) __builtin_expect(!!(x), 1)
+
+#define LW_MATH1(name)                  \
+  extern "C" double name(double);       \
+  extern "C" float name##f(float);      \
+  static inline float name(float x) { return name##f(x); }
+#define LW_MATH2(name)                     \
+  extern "C" double name(double, double);  \
+  extern "C" float name##f(float, float);  \
+  static inline float name(float x, float y) { return name##f(x, y); }
+LW_MATH1(sqrt) LW_MATH1(cbrt) LW_MATH1(exp) LW_MATH1(exp2) LW_MATH1(expm1) LW_MATH1(log) LW_MATH1(log2)
+LW_MATH1(log10) LW_MATH1(log1p) LW_MATH1(sin) LW_MATH1(cos) LW_MATH1(tan) LW_MATH1(asin) LW_MATH1(acos)
+LW_MATH1(atan) LW_MATH1(sinh) LW_MATH1(cosh) LW_MATH1(tanh) LW_MATH1(asinh) LW_MATH1(acosh) LW_MATH1(atanh)
+LW_MATH1(erf) LW_MATH1(erfc) LW_MATH1(tgamma) LW_MATH1(lgamma) LW_MATH1(fabs) LW_MATH1(floor) LW_MATH1(ceil)
+LW_MATH1(trunc) LW_MATH1(round) LW_MATH1(rint) LW_MATH1(nearbyint) LW_MATH2(pow) LW_MATH2(fmod) LW_MATH2(atan2)
+LW_MATH2(hypot) LW_MATH2(copysign) LW_MATH2(fmin) LW_MATH2(fmax) LW_MATH2(fdim) LW_MATH2(remainder)
+LW_MATH2(nextafter)
+extern "C" double fma(double, double, double);
+extern "C" float fmaf(float, float, float);
+#define LW_TEST(name)                                                      \
+  static inline bool name(double x) { return __builtin_##name(x) != 0; } \
+  static inline bool name(float x) { return __builtin_##name(x) != 0; }
+LW_TEST(isnan) LW_TEST(isinf) LW_TEST(isfinite) LW_TEST(signbit)
+
+/* ---- the words of CUDA ------------------------------------------------------------------------------------------ */
+
+#undef __noinline__
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __device__
+#define __global__ __attribute__((visibility("hidden"), unused))
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+namespace {
+
+template <class T, int N>
+struct __align__(sizeof(T) * N) lw_vector {
+  T v[N];
+};
+
+namespace lw_emulated {
+
+/* ---- what emulated.py hands over and gets back: the same layout stands there ------------------------------------- */
+
+struct allocation {
+  int64_t low, high, real; /* device addresses [low, high), and where the bytes are in truth */
+};
+
+enum fault_kind : int32_t {
+  fine, outside_global, outside_shared, not_memory, misaligned, race, divergent, returned_before, stuck,
+  too_much_shared, no_pointer, partial_mask
+};
+
+struct fault {
+  int32_t kind, how, line, other_line;
+  int64_t block[3], thread[3], other[3];
+  const char *array;
+  int64_t index, first, count, bytes;
+};
+
+struct launch {
+  int64_t kernel, grid[3], block[3];
+  void **arguments;
+  const allocation *allocations;
+  int64_t allocation_count;
+  char *stacks;
+  int64_t stack_bytes;
+  uint64_t seed;
+  fault found;
+};
+
+/* ---- contexts --------------------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+typedef void *context;
+__asm__(
+    ".text\n"
+    "lw_emulated_enter:\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n  xorl %ebp, %ebp\n  callq *%rdx\n  ud2\n"
+    "lw_emulated_switch:\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  movq %rsp, (%rdi)\n  movq (%rsi), %rsp\n"
+    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n");
+#elif defined(__aarch64__)
+typedef void *context;
+#define LW_SAVE                                                                                       \
+  "  sub sp, sp, #160\n  stp x19, x20, [sp]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"  \
+  "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"                 \
+  "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n"                 \
+  "  stp d14, d15, [sp, #144]\n  mov x9, sp\n  str x9, [x0]\n"
+__asm__(
+    ".text\n"
+    ".balign 4\n"
+    "lw_emulated_enter:\n" LW_SAVE "  mov sp, x1\n  mov x29, xzr\n  blr x2\n  brk #1\n"
+    "lw_emulated_switch:\n" LW_SAVE
+    "  ldr x9, [x1]\n  mov sp, x9\n  ldp x19, x20, [sp]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n"
+    "  ldp x25, x26, [sp, #48]\n  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
+    "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n"
+    "  ldp d14, d15, [sp, #144]\n  add sp, sp, #160\n  ret\n");
+#else
+typedef ucontext_t context;
+#endif
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/* Save where we are and call entry(), which never returns, on the stack that ends at `top`. */
+extern "C" void enter(context *save, char *top, void (*entry)()) __asm__("lw_emulated_enter");
+/* Save where we are and go on where `to` was saved. */
+extern "C" void change(context *save, const context *to) __asm__("lw_emulated_switch");
+#else
+void enter(context *save, char *top, void (*entry)()) {
+  static const int64_t room = 128 * 1024; /* less than emulated.py gives each stack */
+  ucontext_t fresh;
+  getcontext(&fresh);
+  fresh.uc_stack.ss_sp = top - room;
+  fresh.uc_stack.ss_size = room;
+  fresh.uc_link = nullptr;
+  makecontext(&fresh, entry, 0);
+  swapcontext(save, &fresh);
+}
+void change(context *save, const context *to) { swapcontext(save, to); }
+#endif
+
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
+
+const int most_threads = 1024, warp_size = 32, most_warps = most_threads / warp_size;
+const int64_t most_static_shared = 48 * 1024;
+
+struct triple {
+  unsigned x, y, z;
+};
+
+struct place {
+  int line, number; /* number differs between two places on one line */
+};
+
+enum wait : uint8_t { running, at_barrier, at_warp, ended };
+
+/* Where threads wait for one another: a block's barrier, or what the lanes of a warp do together. */
+struct meeting {
+  place where;
+  int living, waiting, first;
+};
+
+struct warp {
+  meeting meet;
+  int side; /* which half of the slots this exchange uses: lanes may still read the last one */
+  uint32_t given[2];
+  uint64_t slots[2][warp_size];
+};
+
+launch *now_launched;
+void (*kernel_call)();
+triple thread_index, block_index, block_size, grid_size;
+triple indices[most_threads];
+int order[most_threads]; /* in which the threads of a block start and go on */
+int threads, started, now, now_warp, fiber, returned, first_returned;
+uint8_t waits[most_threads];
+uint16_t fiber_of[most_threads];
+context contexts[most_threads], main_context, nowhere;
+uint16_t free_fibers[most_threads], ready[most_threads];
+int free_count, fresh_fibers, ready_first, ready_count;
+meeting barrier_meeting;
+warp warps[most_warps];
+
+/* Time, for races on shared memory: it passes at a block's start and wherever threads meet. */
+uint32_t clock_now, block_time, warp_time[most_warps];
+uint64_t block_serial, launch_serial;
+int64_t shared_bytes;
+
+void put(int64_t *to, const triple &from) { to[0] = from.x, to[1] = from.y, to[2] = from.z; }
+
+/* The launch ends with this fault of the current thread; `other`: a second thread that has a part in it, or -1. */
+[[noreturn]] __noinline__ void fail(fault what, int other = -1) {
+  put(what.block, block_index);
+  put(what.thread, thread_index);
+  if (other >= 0) put(what.other, indices[other]);
+  now_launched->found = what;
+  change(&nowhere, &main_context);
+  __builtin_unreachable();
+}
+
+fault of_kind(fault_kind kind) {
+  fault what = {};
+  what.kind = kind;
+  return what;
+}
+
+void set_current(int thread) {
+  now = thread;
+  now_warp = thread / warp_size;
+  thread_index = indices[thread];
+}
+
+/* The top of a stack. Not all at the same distance from a page: they would share a few lines of the caches. */
+char *top_of(int number) {
+  return now_launched->stacks + (number + 1) * now_launched->stack_bytes - 256 - number % 16 * 192;
+}
+
+void make_ready(int thread) {
+  waits[thread] = running;
+  ready[(ready_first + ready_count++) % most_threads] = (uint16_t)thread;
+}
+
+int next_ready() {
+  const int thread = ready[ready_first];
+  ready_first = (ready_first + 1) % most_threads;
+  ready_count--;
+  fiber = fiber_of[thread];
+  set_current(thread);
+  return thread;
+}
+
+/* Everybody who lives has come to the barrier: all but the current thread become ready. */
+void open_barrier() {
+  barrier_meeting.waiting = 0;
+  block_time = ++clock_now;
+  for (int w = 0; w < most_warps; w++) warp_time[w] = clock_now;
+  for (int k = 0; k < threads; k++)
+    if (waits[order[k]] == at_barrier) make_ready(order[k]);
+}
+
+void open_warp(int number) {
+  warp &its = warps[number];
+  its.meet.waiting = 0;
+  its.side ^= 1;
+  its.given[its.side] = 0;
+  const int last = (number + 1) * warp_size < threads ? (number + 1) * warp_size : threads;
+  for (int t = number * warp_size; t < last; t++)
+    if (waits[t] == at_warp) make_ready(t);
+}
+
+/* Nobody can go on: some wait for a barrier and some for their warp. */
+[[noreturn]] void fail_stuck() {
+  int other = -1;
+  for (int t = 0; t < threads; t++)
+    if (t != now && (waits[t] == at_barrier || waits[t] == at_warp) && (other < 0 || waits[t] != waits[now])) other = t;
+  fault what = of_kind(stuck);
+  what.line = waits[now] == at_warp ? warps[now_warp].meet.where.line : barrier_meeting.where.line;
+  if (other >= 0)
+    what.other_line = waits[other] == at_warp ? warps[other / warp_size].meet.where.line : barrier_meeting.where.line;
+  fail(what, other);
+}
+
+void carry();
+
+/* Run others until this thread is made ready. */
+void wait_as(wait how) {
+  const int me = now;
+  waits[me] = how;
+  if (ready_count) {
+    const int next = next_ready();
+    change(&contexts[me], &contexts[next]);
+  } else if (started < threads) {
+    fiber = free_count ? free_fibers[--free_count] : fresh_fibers++;
+    enter(&contexts[me], top_of(fiber), carry);
+  } else {
+    fail_stuck();
+  }
+}
+
+/* The current thread has ended: its stack is free, and somebody else goes on. */
+[[noreturn]] void leave() {
+  if (!ready_count && started < threads) enter(&nowhere, top_of(fiber), carry); /* on this stack, from its top */
+  free_fibers[free_count++] = (uint16_t)fiber;
+  if (ready_count) change(&nowhere, &contexts[next_ready()]);
+  if (barrier_meeting.living == 0) change(&nowhere, &main_context);
+  now = -1;
+  for (int t = 0; t < threads; t++)
+    if (waits[t] == at_barrier || waits[t] == at_warp) set_current(t);
+  fail_stuck();
+}
+
+/* Nobody waits for the current thread any more. */
+void end_thread() {
+  warp &its = warps[now_warp];
+  waits[now] = ended;
+  if (--its.meet.living == its.meet.waiting && its.meet.waiting) {
+    open_warp(now_warp);
+    warp_time[now_warp] = ++clock_now;
+  }
+  if (--barrier_meeting.living == barrier_meeting.waiting && barrier_meeting.waiting) open_barrier();
+}
+
+/* What runs on every stack: threads that have not begun yet, one after the other. */
+void carry() {
+  for (;;) {
+    const int thread = order[started++];
+    fiber_of[thread] = (uint16_t)fiber;
+    set_current(thread);
+    kernel_call();
+    if (barrier_meeting.waiting) {
+      fault what = of_kind(returned_before);
+      what.line = barrier_meeting.where.line;
+      fail(what, barrier_meeting.first);
+    }
+    if (!returned++) first_returned = now;
+    end_thread();
+    if (ready_count || started == threads) leave();
+  }
+}
+
+[[noreturn]] void stop() {
+  end_thread();
+  leave();
+}
+
+/* The current thread comes to a meeting. True where it is the last one. */
+bool arrive(meeting &at, place where) {
+  if (!at.waiting++) {
+    at.where = where;
+    at.first = now;
+  } else if (at.where.number != where.number) {
+    fault what = of_kind(divergent);
+    what.line = where.line;
+    what.other_line = at.where.line;
+    fail(what, at.first);
+  }
+  return at.waiting == at.living;
+}
+
+void barrier(place where) {
+  if (returned) {
+    const int here = now;
+    fault what = of_kind(returned_before);
+    what.line = where.line;
+    set_current(first_returned);
+    fail(what, here);
+  }
+  if (arrive(barrier_meeting, where)) {
+    open_barrier();
+  } else {
+    wait_as(at_barrier);
+  }
+}
+
+void meet_warp(place where) {
+  const int number = now_warp;
+  if (arrive(warps[number].meet, where)) {
+    open_warp(number);
+  } else {
+    wait_as(at_warp);
+  }
+}
+
+void sync_warp(place where, uint32_t mask = 0xffffffff) {
+  if (mask != 0xffffffff) fail(of_kind(partial_mask));
+  const bool last = warps[now_warp].meet.waiting + 1 == warps[now_warp].meet.living;
+  if (last) warp_time[now_warp] = ++clock_now;
+  meet_warp(where);
+}
+
+/* ---- shuffles --------------------------------------------------------------------------------------------------- */
+
+/* Every lane gives a value and takes that of lane `from`; what a lane that has ended would give is all ones. */
+template <class T>
+T exchange(place where, uint32_t mask, T value, int from) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle takes 4 or 8 bytes");
+  if (mask != 0xffffffff) fail(of_kind(partial_mask));
+  warp &its = warps[now_warp];
+  const int lane = now % warp_size, side = its.side;
+  __builtin_memcpy(&its.slots[side][lane], &value, sizeof(T));
+  its.given[side] |= 1u << lane;
+  meet_warp(where);
+  uint64_t bits = ~UINT64_C(0);
+  if (its.given[side] >> from & 1) bits = its.slots[side][from];
+  __builtin_memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+int lane() { return now % warp_size; }
+
+#define LW_PLACE (lw_emulated::place{__LINE__, __COUNTER__})
+#define __syncthreads() lw_emulated::barrier(LW_PLACE)
+#define __syncwarp(...) lw_emulated::sync_warp(LW_PLACE, ##__VA_ARGS__)
+#define __shfl_sync(...) lw_emulated::shuffle(LW_PLACE, __VA_ARGS__)
+#define __shfl_down_sync(...) lw_emulated::shuffle_down(LW_PLACE, __VA_ARGS__)
+#define __shfl_up_sync(...) lw_emulated::shuffle_up(LW_PLACE, __VA_ARGS__)
+#define __shfl_xor_sync(...) lw_emulated::shuffle_xor(LW_PLACE, __VA_ARGS__)
+#define LW_SHUFFLE(name, source)                           \
+  template <class T>                                       \
+  auto name(place where, uint32_t mask, T value, int n) {  \
+    const int from = source;                               \
+    return exchange(where, mask, +value, from);            \
+  }
+LW_SHUFFLE(shuffle, n & 31)
+LW_SHUFFLE(shuffle_down, lane() + n < warp_size ? lane() + n : lane())
+LW_SHUFFLE(shuffle_up, lane() - n >= 0 ? lane() - n : lane())
+LW_SHUFFLE(shuffle_xor, (lane() ^ n) & 31)
+
+} // namespace lw_emulated
+} // namespace

@@ -1,0 +1,348 @@
+"""The emulated device: a GPU that is not there. It executes unmodified device text on the CPU, for tests and for
+machines without a GPU, and finds what a real one would not say: accesses outside of an array or after its release,
+misaligned vectors, races on shared memory, barriers that not all threads reach.
+
+A C++ compiler compiles the text behind emulated.h; this module finds it, keeps memory, and puts faults into words.
+Addresses are numbers that no memory of this process has, so that host code that uses one as its own crashes here as
+it would with a GPU. A launch is done when it returns, one at a time in a process. It refuses what CUDA refuses."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loopwright.codegen.program import DeviceText
+from loopwright.config import Config
+from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
+from loopwright.devices.emulated_memory import Memory
+from loopwright.devices.gpu import Limits
+from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+
+MOST_THREADS = 1024
+STACK_BYTES = 256 * 1024
+MOST_BLOCK = (1024, 1024, 64)
+MOST_GRID = (2**31 - 1, 65535, 65535)
+
+INVALID, OUT_OF_RESOURCES, ILLEGAL_ADDRESS, LAUNCH_FAILED = 1, 701, 700, 719  # as CUDA numbers them
+
+
+# ---- what C gives and takes -------------------------------------------------------------------------------------
+
+
+class _Fault(ctypes.Structure):
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("how", ctypes.c_int32),
+        ("line", ctypes.c_int32),
+        ("other_line", ctypes.c_int32),
+        ("block", ctypes.c_int64 * 3),
+        ("thread", ctypes.c_int64 * 3),
+        ("other", ctypes.c_int64 * 3),
+        ("array", ctypes.c_char_p),
+        ("index", ctypes.c_int64),
+        ("first", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+    )
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = (
+        ("kernel", ctypes.c_int64),
+        ("grid", ctypes.c_int64 * 3),
+        ("block", ctypes.c_int64 * 3),
+        ("arguments", ctypes.c_void_p),
+        ("allocations", ctypes.c_void_p),
+        ("allocation_count", ctypes.c_int64),
+        ("stacks", ctypes.c_void_p),
+        ("stack_bytes", ctypes.c_int64),
+        ("seed", ctypes.c_uint64),
+        ("found", _Fault),
+    )
+
+
+_LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
+    ctypes.c_int64, ctypes.c_void_p,
+)  # fmt: skip
+_FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+_ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+class Table(ctypes.Structure):
+    """struct lw_gpu of codegen/loopwright.h."""
+
+    _fields_ = (
+        ("launch", _LAUNCH),
+        ("fetch", _FETCH),
+        ("allocate", _ALLOCATE),
+        ("release", _RELEASE),
+        ("clear", _CLEAR),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the device has found wrong. kind: a word for programs; text: all of it, for people; kernel: its name, ''
+    where none ran."""
+
+    kind: str
+    kernel: str
+    text: str
+    code: int
+
+
+# ---- faults in words --------------------------------------------------------------------------------------------
+
+_KINDS = (
+    "", "out_of_bounds", "out_of_bounds", "not_memory", "misaligned", "race", "divergent", "returned", "stuck",
+    "too_much_shared", "not_memory", "partial_mask",
+)  # fmt: skip
+_DID = {1: "reads", 2: "writes", 3: "updates atomically"}
+
+
+def _words(found: _Fault, memory: Memory) -> str:
+    """What a thread of a kernel did."""
+    array = (found.array or b"?").decode()
+    line, other_line = f"line {found.line} of the device text", f"line {found.other_line}"
+    other = f"thread {_triple(found.other)}"
+    match found.kind:
+        case 1:
+            last = found.first + found.count - 1
+            there = f"elements {found.first} to {last}" if found.count else "no element"
+            return f"element {found.index} of '{array}' ({found.bytes} bytes) is touched, whose memory has {there}"
+        case 2:
+            return f"element {found.index} of shared '{array}' is touched, which has {found.count}"
+        case 3:
+            return f"element {found.index} of '{array}' is touched: {memory.described(found.first)}"
+        case 4:
+            return f"element {found.index} of '{array}' is not aligned for an access of {found.bytes} bytes at once"
+        case 5:
+            mine, its = _DID[found.how // 4], _DID[found.how % 4]
+            return f"race on shared '{array}'[{found.index}]: this thread {mine} it, {other} {its} it, nothing between"
+        case 6:
+            return f"this thread waits at {line}, {other} at {other_line}: they never meet"
+        case 7:
+            return f"this thread returned from the kernel, {other} waits for it at {line}"
+        case 8:
+            return f"this thread waits for others at {line}, {other} at {other_line}: none can go on"
+        case 9:
+            return f"the kernel has {found.count} bytes of shared arrays, and {found.bytes} are allowed"
+        case 10:
+            return f"the plain pointer '{array}' is {memory.described(found.first)}"
+    return "a shuffle or __syncwarp for some lanes only is not emulated: the mask must be 0xffffffff"
+
+
+def _triple(values: Sequence[int]) -> str:
+    return f"({values[0]}, {values[1]}, {values[2]})"
+
+
+def _fault_of(found: _Fault, kernel: str, memory: Memory) -> Fault:
+    where = f"block {_triple(found.block)}, thread {_triple(found.thread)}: " if found.kind != 10 else ""
+    text = f"kernel '{kernel}', {where}{_words(found, memory)}"
+    return Fault(_KINDS[found.kind], kernel, text, ILLEGAL_ADDRESS if found.kind in (1, 3, 10) else LAUNCH_FAILED)
+
+
+def _error_of(faults: Sequence[Fault]) -> DeviceError | None:
+    if not faults:
+        return None
+    more = len(faults) - 1
+    return DeviceError(f"{faults[0].text}" + (f"\n  and {more} more fault{'s' * (more > 1)} after it" if more else ""))
+
+
+# ---- the device -------------------------------------------------------------------------------------------------
+
+_one_launch = threading.RLock()  # the stacks, and the state in a library, are for one launch at a time
+
+
+@functools.cache
+def _stacks() -> tuple[mmap.mmap, int]:
+    """Stacks for the threads of a block, for all of this process, and their address. Only what is used takes memory."""
+    private = getattr(mmap, "MAP_PRIVATE", 2) | getattr(mmap, "MAP_ANONYMOUS", 0x20) | getattr(mmap, "MAP_NORESERVE", 0)
+    area = mmap.mmap(-1, MOST_THREADS * STACK_BYTES, flags=private)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    protect = ctypes.CDLL(None).mprotect
+    protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for number in range(MOST_THREADS):  # the last page of each: to overflow is to crash, not to spoil the next one
+        protect(address + number * STACK_BYTES, mmap.PAGESIZE, 0)
+    return area, address
+
+
+class EmulatedGpu:
+    """A GPU of `devices.gpu`'s protocol on the CPU. memory_bytes: how much it has. seed: 0 runs blocks and threads in
+    order, every other number in another order."""
+
+    def __init__(self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132) -> None:
+        self.name = "emulated"
+        self.limits = Limits((9, 0), multiprocessors, memory_bytes)
+        self.seed = seed
+        self.memory = Memory(memory_bytes)
+        self._reports: list[list[Fault]] = []
+
+    def module(self, text: DeviceText, config: Config) -> EmulatedModule:
+        """Compile and load. Raises CompilerError."""
+        module = EmulatedModule(self, text, config)
+        self._reports.append(module.report)
+        return module
+
+    def allocate(self, size_bytes: int) -> int:
+        """The address of so much memory, every byte of it POISON. Raises DeviceMemoryError."""
+        with _one_launch:
+            return self.memory.allocate(size_bytes)
+
+    def release(self, address: int) -> None:
+        """Give memory back. Raises DeviceError for what was not allocated."""
+        with _one_launch:
+            wrong = self.memory.release(address)
+        if wrong:
+            raise DeviceError(wrong)
+
+    def upload(self, address: int, source: Any) -> None:
+        """Copy an array to device memory. Raises DeviceError outside of an allocation."""
+        array = np.ascontiguousarray(source)
+        with _one_launch:
+            self._at(address, array.nbytes, "upload")[:] = array.reshape(-1).view(np.uint8)
+
+    def download(self, target: Any, address: int) -> None:
+        """Copy device memory to a C-contiguous array. Raises DeviceError outside of an allocation."""
+        if not target.flags.c_contiguous:
+            raise DeviceError("download needs a C-contiguous array")
+        with _one_launch:
+            target.reshape(-1).view(np.uint8)[:] = self._at(address, target.nbytes, "download")
+
+    def synchronize(self) -> None:
+        """Raises DeviceError where a launch of any module went wrong and nobody has asked yet."""
+        faults = [fault for report in self._reports for fault in report]
+        for report in self._reports:
+            report.clear()
+        error = _error_of(faults)
+        if error is not None:
+            raise error
+
+    def _at(self, address: int, size_bytes: int, what: str) -> npt.NDArray[np.uint8]:
+        found = self.memory.bytes_at(address, size_bytes)
+        if found is None:
+            raise DeviceError(f"{what} of {size_bytes} bytes at {self.memory.described(address)}")
+        return found
+
+
+class EmulatedModule:
+    """Device text that was compiled for an EmulatedGpu. report: its faults since somebody asked for them."""
+
+    def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Config) -> None:
+        self.report: list[Fault] = []
+        self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
+        self._most_threads = [signature_of(text.text, kernel).most_threads for kernel in text.kernels]
+        path = build_emulated(text, config)
+        try:
+            self._library = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise CompilerError(f"the compiled device text cannot be loaded: {error}\n  source: {path}") from error
+        self._run: Callable[..., None] = getattr(self._library, ENTRY)
+        self._table = Table(
+            _LAUNCH(self._launch),
+            _FETCH(self._fetch),
+            _ALLOCATE(self._allocate),
+            _RELEASE(self._release),
+            _CLEAR(self._clear),
+        )
+        self.table = ctypes.addressof(self._table)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """What the device has found wrong since the last time, one by one."""
+        found = tuple(self.report)
+        self.report.clear()
+        return found
+
+    def started(self, stream: int) -> Exception | None:
+        """There is one stream only, and it has done what it was asked."""
+        return self.fault()
+
+    def fault(self) -> Exception | None:
+        """The same as one DeviceError, or None."""
+        return _error_of(self.faults())
+
+    def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int) -> int:
+        try:
+            return self._launched(kernel, grid, block, shared_bytes, arguments)
+        except Exception as error:  # C cannot see it; a report can tell it
+            return self._found(Fault("internal", "", f"the emulated GPU itself failed: {error!r}", LAUNCH_FAILED))
+
+    def _launched(self, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int) -> int:
+        with _one_launch:
+            refused = self._refused(kernel, grid[:3], block[:3], shared_bytes)
+            if refused:
+                name = self._kernels[kernel] if 0 <= kernel < len(self._kernels) else ""
+                return self._found(Fault("refused", name, refused, INVALID))
+            launch = _Launch(kernel, tuple(grid[:3]), tuple(block[:3]), arguments, seed=self._gpu.seed)
+            launch.allocations, launch.allocation_count = self._memory.table()
+            launch.stacks, launch.stack_bytes = _stacks()[1], STACK_BYTES
+            self._run(ctypes.byref(launch))
+            if launch.found.kind:  # a real one would tell when it is waited for, not here
+                self._found(_fault_of(launch.found, self._kernels[kernel], self._memory))
+        return 0
+
+    def _refused(self, kernel: int, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> str:
+        if not 0 <= kernel < len(self._kernels):
+            return f"launch of kernel number {kernel} of {len(self._kernels)}"
+        head = f"launch of '{self._kernels[kernel]}' with grid {_triple(grid)} and block {_triple(block)}: "
+        bounds = min(MOST_THREADS, self._most_threads[kernel] or MOST_THREADS)
+        threads = block[0] * block[1] * block[2]
+        for what, sizes, most in (("grid", grid, MOST_GRID), ("block", block, MOST_BLOCK)):
+            for axis, size, limit in zip("xyz", sizes, most, strict=True):
+                if not 1 <= size <= limit:
+                    return f"{head}{what} {axis} is {size}, allowed are 1 to {limit}"
+        if threads > bounds:
+            return f"{head}a block has {threads} threads, allowed are {bounds}"
+        allowed = self._gpu.limits.shared_per_block_most
+        if not 0 <= shared_bytes <= allowed:
+            return f"{head}{shared_bytes} bytes of shared memory, allowed are {allowed}"
+        return ""
+
+    def _found(self, fault: Fault) -> int:
+        self.report.append(fault)
+        return fault.code
+
+    def _fetch(self, _: int, to: int, source: int, size_bytes: int) -> int:
+        with _one_launch:
+            if self.report:
+                return self.report[0].code
+            found = self._memory.bytes_at(source or 0, size_bytes)
+            if found is None:
+                where = self._memory.described(source or 0)
+                return self._found(Fault("fetch", "", f"fetch of {size_bytes} bytes at {where}", INVALID))
+            ctypes.memmove(to, found.ctypes.data, size_bytes)
+        return 0
+
+    def _allocate(self, _: int, size_bytes: int) -> int | None:
+        try:
+            with _one_launch:
+                return self._memory.allocate(size_bytes)
+        except DeviceMemoryError:
+            return None
+
+    def _release(self, _: int, address: int | None) -> None:
+        if address is not None:
+            with _one_launch:
+                wrong = self._memory.release(address)
+            if wrong:
+                self._found(Fault("release", "", wrong, INVALID))
+
+    def _clear(self, _: int, address: int | None, size_bytes: int) -> int:
+        with _one_launch:
+            found = self._memory.bytes_at(address or 0, size_bytes)
+            if found is None:
+                where = self._memory.described(address or 0)
+                return self._found(Fault("clear", "", f"clear of {size_bytes} bytes at {where}", INVALID))
+            found.fill(0)
+        return 0

@@ -1,0 +1,161 @@
+"""Compile device text for the emulated device: the C++ compiler is found, the headers go in front, the library is kept
+in the store. What the text says of its kernels, names of parameters and launch bounds, is read here too."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from loopwright.codegen.program import DeviceText
+from loopwright.config import Config
+from loopwright.errors import CompilerError
+from loopwright.toolchain.cc import Compiler, find_compiler, raise_if_full, run_compiler, why_none
+from loopwright.toolchain.machine import cpu_fingerprint
+from loopwright.toolchain.store import keep_aside, key_of, obtain
+
+ABI = "1"  # of lw_emulated_run: raise it when its structures change
+SOURCE, LIBRARY = "kernel.cpp", "kernel.so"
+FLAGS = (
+    "-std=gnu++17", "-O2", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
+    "-fno-trapping-math", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-w",
+)  # fmt: skip
+HEADERS = tuple(
+    Path(__file__).parent / name
+    for name in ("emulated.h", "emulated_memory.h", "../codegen/loopwright.cuh", "emulated_launch.h")
+)
+ENTRY = "lw_emulated_run"
+VERSION_TIMEOUT_S = 30.0
+TAIL_LINES = 40
+
+
+def find_cxx(config: Config) -> tuple[str, ...]:
+    """The command of the C++ compiler: $LOOPWRIGHT_CXX, else the C compiler's sister. Raises CompilerError."""
+    named = os.environ.get("LOOPWRIGHT_CXX", "").strip()
+    words = shlex.split(named) if named else list(_sister(_c_compiler(config)))
+    path = shutil.which(words[0]) if words else None
+    if path is None:
+        install = "xcode-select --install" if sys.platform == "darwin" else "apt install g++ (or dnf install gcc-c++)"
+        raise CompilerError(
+            f"the emulated GPU needs a C++ compiler, and {shlex.join(words)} was not found\n"
+            f"  try: {install}, or name one in LOOPWRIGHT_CXX"
+        )
+    return (path, *words[1:])
+
+
+def _c_compiler(config: Config) -> Compiler:
+    compiler = find_compiler(config)
+    if compiler is None:
+        raise CompilerError(why_none(config))
+    return compiler
+
+
+def _sister(compiler: Compiler) -> tuple[str, ...]:
+    path, *rest = compiler.command
+    folder, name = os.path.split(path)
+    for c, cxx in (("clang", "clang++"), ("gcc", "g++"), ("cc", "c++")):
+        if c in name:
+            return (os.path.join(folder, name.replace(c, cxx)), *rest)
+    return (path, *rest)
+
+
+@functools.cache
+def _version(command: tuple[str, ...]) -> str:
+    return run_compiler((*command, "--version"), Path("/"), VERSION_TIMEOUT_S)[1]
+
+
+def build_emulated(text: DeviceText, config: Config) -> Path:
+    """The shared library of a device text behind the emulation, made or from the cache. Raises CompilerError."""
+    cxx = find_cxx(config)
+    contract = "-ffp-contract=off" if text.strict else "-ffp-contract=fast"
+    tuning = _c_compiler(config).tuning
+    linking = ("-lm",) if sys.platform == "darwin" else ("-Wl,--as-needed", "-lm")
+    command = (*cxx, *FLAGS, contract, *tuning, "-o", LIBRARY, SOURCE, *linking)
+    source = _complete(text)
+    key = key_of((ABI, "emulated", source, "\0".join(command), _version(cxx), cpu_fingerprint()))
+    make = partial(_make_library, source, command, config, key)
+    try:
+        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30)
+    except OSError as error:
+        raise CompilerError(f"no folder for compiled code can be written ({error})") from error
+    return stored.folder / LIBRARY
+
+
+def _make_library(source: str, command: tuple[str, ...], config: Config, key: str, folder: Path) -> None:
+    (folder / SOURCE).write_text(source)
+    code, output = run_compiler(command, folder, config.compile_timeout_s)
+    if code == 0 and (folder / LIBRARY).is_file():
+        return
+    raise_if_full(folder, output)
+    kept = keep_aside(config.cache, f"{key[:16]}.cpp", source)
+    what = f"stopped after {config.compile_timeout_s:g} s" if code is None else f"ended with code {code}"
+    lines = output.splitlines()
+    tail = "\n".join("  " + line for line in lines[:TAIL_LINES])
+    raise CompilerError(
+        f"the C++ compiler of the emulated GPU {what}\n  command: {shlex.join(command)}\n"
+        f"  source: {kept or 'could not be kept'}\n{tail}"
+    )
+
+
+def _complete(text: DeviceText) -> str:
+    """Headers, text and the table of kernels."""
+    names, entries = [], []
+    for number, kernel in enumerate(text.kernels):
+        parameters = ", ".join(f'"{name}"' for name in signature_of(text.text, kernel).parameters)
+        names.append(f"const char *const lw_names_{number}[] = {{{parameters or 'nullptr'}}};")
+        entry = f"lw_emulated::entry<{kernel}>"
+        entries.append(f"  {{{entry}::fill, {entry}::call, lw_names_{number}}},")
+    return "\n".join(
+        (
+            *(_header(path) for path in HEADERS),
+            '#line 1 "device text"',
+            text.text,
+            '#line 1 "kernels"',
+            "namespace {",
+            *names,
+            "const lw_emulated::kernel lw_kernels[] = {",
+            *(entries or ["  {nullptr, nullptr, nullptr},"]),
+            "};",
+            "}  // namespace",
+            f'extern "C" __attribute__((visibility("default"))) void {ENTRY}(lw_emulated::launch *launch) {{',
+            "  lw_emulated::run(*launch, lw_kernels[launch->kernel]);",
+            "}\n",
+        )
+    )
+
+
+@functools.cache
+def _header(path: Path) -> str:
+    return f'#line 1 "{path.name}"\n{path.read_text()}'
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A kernel's parameter names, and how many threads a block may have; None: no bound of its own."""
+
+    parameters: tuple[str, ...]
+    most_threads: int | None
+
+
+def signature_of(text: str, kernel: str) -> Signature:
+    """What the text says of a kernel. Raises CompilerError where it has none of this name."""
+    head = re.search(rf"__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", text)
+    if head is None:
+        raise CompilerError(f"the device text has no kernel '{kernel}'")
+    bounds = re.search(r"__launch_bounds__\s*\(\s*(\d+)", head[1])
+    parts, depth, start = [], 1, head.end()
+    for at in range(head.end(), len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0 or (depth == 1 and text[at] == ","):
+            parts.append(text[start:at])
+            start = at + 1
+        if depth == 0:
+            break
+    found = [re.search(r"(\w+)\s*$", re.sub(r"/\*.*?\*/", "", part)) for part in parts]
+    return Signature(tuple(name[1] for name in found if name), int(bounds[1]) if bounds else None)

@@ -1,0 +1,116 @@
+"""Memory of the emulated device: blocks of host memory under addresses that are none of this process.
+
+Host code that uses a device address as its own crashes, as it would with a GPU; an address is never given twice, so
+that every use after release is found; between two blocks lie addresses that belong to none."""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loopwright.errors import DeviceMemoryError
+
+FIRST_ADDRESS = 1 << 52  # beyond what a 64-bit CPU maps for a process that does not insist
+RED_ZONE = 4096  # addresses between two allocations that belong to none
+ALIGNMENT = 256
+POISON = 0xFF  # every float is NaN, every signed integer -1
+
+
+class Allocation(ctypes.Structure):
+    """struct allocation of emulated.h."""
+
+    _fields_ = (("low", ctypes.c_int64), ("high", ctypes.c_int64), ("real", ctypes.c_int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    address: int
+    size_bytes: int
+    room: npt.NDArray[np.uint8]  # its bytes, aligned
+
+
+class Memory:
+    """Device memory: blocks at addresses that are never given twice."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self.used_bytes = 0
+        self._next = FIRST_ADDRESS
+        self._starts: list[int] = []  # of live blocks, in order
+        self._blocks: dict[int, _Block] = {}
+        self._released: list[tuple[int, int]] = []  # (start, size), for the words of a fault
+        self._table: ctypes.Array[Allocation] | None = None
+
+    def allocate(self, size_bytes: int) -> int:
+        """Raises DeviceMemoryError."""
+        if size_bytes < 0:
+            raise DeviceMemoryError(f"{size_bytes} bytes of device memory were asked for")
+        free = self.limit_bytes - self.used_bytes
+        if size_bytes > free:
+            raise DeviceMemoryError(_no_room(size_bytes, self.limit_bytes, free))
+        try:
+            room = np.empty(size_bytes + ALIGNMENT, dtype=np.uint8)
+        except MemoryError as error:
+            raise DeviceMemoryError(_no_room(size_bytes, self.limit_bytes, free)) from error
+        offset = -room.ctypes.data % ALIGNMENT
+        block = _Block(self._next, size_bytes, room[offset : offset + size_bytes])
+        block.room.fill(POISON)
+        self._next += -(-(size_bytes + RED_ZONE) // ALIGNMENT) * ALIGNMENT
+        self._starts.append(block.address)
+        self._blocks[block.address] = block
+        self.used_bytes += size_bytes
+        self._table = None
+        return block.address
+
+    def release(self, address: int) -> str:
+        """'' or what is wrong with releasing this."""
+        block = self._blocks.pop(address, None)
+        if block is None:
+            return f"release of {self.described(address)}"
+        self._starts.remove(address)
+        bisect.insort(self._released, (address, block.size_bytes))
+        self.used_bytes -= block.size_bytes
+        self._table = None
+        return ""
+
+    def bytes_at(self, address: int, size_bytes: int) -> npt.NDArray[np.uint8] | None:
+        """So many bytes of one block, or None where they are not inside of one."""
+        at = bisect.bisect_right(self._starts, address) - 1
+        if at < 0 or size_bytes < 0:
+            return None
+        block = self._blocks[self._starts[at]]
+        offset = address - block.address
+        return block.room[offset : offset + size_bytes] if offset + size_bytes <= block.size_bytes else None
+
+    def table(self) -> tuple[int, int]:
+        """Address and length of the table of live blocks, for C; valid until the next change."""
+        if self._table is None:
+            self._table = (Allocation * len(self._starts))()
+            for entry, start in zip(self._table, self._starts, strict=True):
+                block = self._blocks[start]
+                entry.low, entry.high, entry.real = start, start + block.size_bytes, block.room.ctypes.data
+        return ctypes.addressof(self._table), len(self._starts)
+
+    def described(self, address: int) -> str:
+        """What an address is, in words."""
+        at = bisect.bisect_right(self._starts, address) - 1
+        if at >= 0:
+            block = self._blocks[self._starts[at]]
+            if address <= block.address + block.size_bytes:
+                return f"address {address:#x}, byte {address - block.address} of {block.size_bytes} allocated ones"
+        at = bisect.bisect_right(self._released, (address, sys.maxsize)) - 1
+        if at >= 0 and address <= sum(self._released[at]):
+            return f"address {address:#x}, which was released"
+        return f"address {address:#x}, which is not device memory"
+
+
+def _no_room(wanted: int, limit: int, free: int) -> str:
+    return (
+        f"the emulated GPU has no room for {wanted:,} bytes: {free:,} of its {limit:,} are free\n"
+        "  try: smaller arrays, or release some that are not needed"
+    )

@@ -1,0 +1,28 @@
+"""Which GPU a device option means: the first one that CUDA's driver shows, or the emulated one. Each is made once."""
+
+from __future__ import annotations
+
+import functools
+
+from loopwright.config import Device
+from loopwright.devices.cuda import find_gpus, why_none
+from loopwright.devices.emulated import EmulatedGpu
+from loopwright.devices.gpu import Gpu
+
+
+def gpu_of(device: Device) -> Gpu | None:
+    """The GPU that an option asks for, None where there is none (`why_no_gpu` tells why)."""
+    if device == "emulated":
+        return _emulated()
+    found = find_gpus()
+    return found[0] if found else None
+
+
+def why_no_gpu() -> str:
+    """Why there is no GPU, and what to do about it, for people."""
+    return why_none()
+
+
+@functools.cache
+def _emulated() -> Gpu:
+    return EmulatedGpu()

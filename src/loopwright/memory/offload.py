@@ -1,0 +1,307 @@
+"""A call on a GPU: arrays of the host are moved there and back, arrays that are there already are used in place.
+
+`OffloadEntry` is the `Entry` of such a call, and `GpuExecutable` what is loaded for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from loopwright.devices import base
+from loopwright.devices.base import Executable
+from loopwright.devices.by_ctypes import Call, Slot, fill_slot, read_slot
+from loopwright.devices.gpu import Gpu, Module
+from loopwright.devices.gpus import gpu_of
+from loopwright.errors import DeviceError
+from loopwright.memory.arrays import Array
+from loopwright.memory.on_device import OnDevice, dense, is_on_device
+from loopwright.memory.overlap import layout_of
+
+NO_FAILURE = (-1, 0, 0)
+
+
+class GpuCall(ctypes.Structure):
+    """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
+
+    _fields_ = (*Call._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
+
+
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
+
+
+@dataclass(frozen=True, slots=True)
+class GpuExecutable(Executable):
+    """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to. `failures`: the
+    address of an lw_failure there."""
+
+    gpu: Gpu
+    module: Module
+    written: frozenset[int]
+    failures: int
+
+    def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
+        return OffloadEntry
+
+
+def on_gpu(host: Executable, gpu: Gpu, module: Module, written: frozenset[int]) -> GpuExecutable:
+    """What is needed to call a program whose two texts are loaded."""
+    failures = gpu.allocate(24)
+    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
+    return GpuExecutable(host.program, host.library, host.entry, host.guard, gpu, module, written, failures)
+
+
+@dataclass(slots=True)
+class Placed:
+    """Where an array is for the length of a call: `address` and `strides` (bytes) on the GPU; `staged`: what to copy
+    back and how (None: nothing); `owned`: the address to give back, 0 for none."""
+
+    address: int
+    strides: tuple[int, ...]
+    owned: int = 0
+    staged: Array | None = None
+    target: Array | None = None
+
+
+def place(array: Array, gpu: Gpu, upload: bool, download: bool) -> Placed:
+    """Bring an array to the GPU. Raises DeviceMemoryError."""
+    if is_on_device(array):
+        return Placed(array.ctypes.data, array.strides)
+    # The program relies on what `layout_of` says: a copy must not change which axis goes by ones.
+    order: Literal["C", "F"] = "F" if layout_of(array) == "first" else "C"
+    staged = array if dense(array) else np.array(array, order=order)
+    flat = staged.reshape(-1, order="A") if staged.ndim else staged.reshape(1)
+    address = gpu.allocate(max(staged.nbytes, 1))
+    try:
+        if upload and staged.nbytes:
+            gpu.upload(address, flat)
+    except BaseException:
+        gpu.release(address)
+        raise
+    return Placed(address, staged.strides, address, flat if download else None, array if staged is not array else None)
+
+
+def bring_back(placed: Placed, gpu: Gpu) -> None:
+    """Copy what the device has written to where the caller sees it."""
+    if placed.staged is not None and placed.staged.nbytes:
+        gpu.download(placed.staged, placed.address)
+        if placed.target is not None:
+            order: Literal["C", "F"] = "F" if layout_of(placed.target) == "first" else "C"
+            placed.target[...] = placed.staged.reshape(placed.target.shape, order=order)
+
+
+def through_host(
+    arguments: tuple[object, ...],
+    written: Collection[int],
+    run: Callable[[tuple[object, ...]], object],
+    gpu: Gpu | None = None,
+) -> object:
+    """Run on copies in the host's memory of the arrays that are on a GPU; written ones are copied back, whatever
+    happens."""
+    there: list[object] = []
+    for value in arguments:
+        if isinstance(value, OnDevice):
+            gpu = gpu or gpu_of(value.where)
+            there.append(_fetched(value, gpu))
+        else:
+            there.append(value)
+    try:
+        return run(tuple(there))
+    finally:
+        for position, (value, copy) in enumerate(zip(arguments, there, strict=True)):
+            if isinstance(value, OnDevice) and isinstance(copy, np.ndarray) and position in written:
+                _return(copy, value, gpu)
+
+
+def _fetched(value: OnDevice, gpu: Gpu | None) -> Array:
+    if gpu is None or not dense(value):
+        raise DeviceError(
+            "this call runs on the CPU, which cannot reach an array with gaps between its elements in a GPU's memory"
+        )
+    gpu.synchronize()
+    flat = np.empty(value.size, value.dtype)
+    if flat.nbytes:
+        gpu.download(flat, value.ctypes.data)
+    return np.ndarray(value.shape, value.dtype, flat, strides=value.strides)
+
+
+def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
+    if gpu is not None and copy.nbytes:
+        gpu.upload(value.ctypes.data, copy.reshape(-1, order="A"))
+
+
+class OffloadEntry:
+    """See devices.base.Entry. Calls of one entry run one after the other."""
+
+    def __init__(
+        self,
+        *,
+        entry: int,
+        guard: int,
+        threads: int,
+        parallel: bool,
+        returns: int,
+        values: tuple[tuple[int, int], ...],
+        constants: base.Constants,
+        fresh: base.Fresh | None,
+        fail: Callable[[int, int, int], Exception],
+        guard_failed: Callable[[tuple[object, ...], tuple[object, ...]], object],
+        payload: Any,
+    ) -> None:
+        self._entry = _FUNCTION(entry)
+        self._guard = _FUNCTION(guard) if guard else None
+        self._returns, self._values = returns, values
+        self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
+        self.constants = tuple(constants)
+        self.threads, self.payload = threads, payload
+        self.calls = self.total_ns = self.min_ns = self.last_ns = 0
+        self._lock = threading.Lock()
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
+        originals = arguments if originals is None else originals
+        fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
+        with self._lock:
+            return self._run(arguments, fresh, originals)
+
+    def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
+        executable: GpuExecutable = self.payload
+        call = _Prepared((*arguments, *fresh), len(self._values), self.threads, executable)
+        if self._guard is not None and not self._guard(ctypes.byref(call.call)):
+            return self._left_to_others(arguments, originals)
+        started = time.perf_counter_ns()
+        placed: list[Placed] = []
+        try:
+            stream = self._place((*arguments, *fresh), len(arguments), placed, call)
+            if stream and any(one.owned for one in placed):
+                executable.gpu.synchronize()  # uploads are in the GPU's own stream
+            fault = executable.module.started(stream)
+            failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
+            waits = failed or self._values or any(one.owned for one in placed)
+            if waits or executable.program.device is None or executable.program.device.checks:
+                self._raise(failed, call, executable, fault)
+            for one in placed:
+                bring_back(one, executable.gpu)
+        except BoundsLeft as left:
+            for one in placed:
+                bring_back(one, executable.gpu)
+            raise left.error from None
+        finally:
+            for one in placed:
+                if one.owned:
+                    executable.gpu.release(one.owned)
+        self._record(time.perf_counter_ns() - started)
+        return self._result(originals, fresh, call.returned)
+
+    def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> int:
+        """Put every array where kernels find it; the stream in which they start, 0 for the GPU's own."""
+        executable: GpuExecutable = self.payload
+        stream = 0
+        for position, value in enumerate(everything):
+            if isinstance(value, np.ndarray):
+                is_written = position in executable.written or position >= count
+                placed.append(place(value, executable.gpu, True, is_written))
+                call.put(position, placed[-1])
+                stream = stream or (value.stream if isinstance(value, OnDevice) else 0)
+        return stream
+
+    def _left_to_others(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+        """The guard is false: an error that is certain, or a run on the CPU with every access checked."""
+        if not any(map(is_on_device, arguments)):
+            return self._guard_failed(arguments, originals)
+        executable: GpuExecutable = self.payload
+        return through_host(
+            arguments, executable.written, lambda there: self._guard_failed(there, originals), executable.gpu
+        )
+
+    def _raise(self, failed: int, call: _Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
+        """What went wrong, on the host or in a kernel: first what makes all else meaningless."""
+        fault = fault or executable.module.fault()
+        if fault is not None:
+            raise fault
+        if failed and executable.program.sites[call.failure.site].kind == "device":
+            raise DeviceError("the GPU does not do what it was asked, and does not say why")
+        found = np.array(NO_FAILURE, np.int64)
+        if executable.program.device is not None and executable.program.device.checks:
+            executable.gpu.download(found, executable.failures)
+        if found[0] >= 0:
+            executable.gpu.upload(executable.failures, np.array(NO_FAILURE, np.int64))
+            raise BoundsLeft(self._fail(*(int(value) for value in found)))
+        if failed:
+            raise BoundsLeft(self._fail(call.failure.site, call.failure.index, call.failure.size))
+
+    def _record(self, spent_ns: int) -> None:
+        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
+        self.calls += 1
+        self.total_ns += spent_ns
+        self.last_ns = spent_ns
+
+    def _result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+        found: list[object] = []
+        for code, number in self._values:
+            if code == base.ARGUMENT:
+                found.append(originals[number])
+            elif code == base.FRESH:
+                found.append(fresh[number])
+            else:
+                found.append(read_slot(returned[number], code))
+        if self._returns == 2:
+            return tuple(found)
+        return found[0] if self._returns == 1 else None
+
+
+class BoundsLeft(Exception):
+    """A check failed in the middle: what was written until then is the caller's, as on the CPU."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _Prepared:
+    """The struct of one call, and what it points to."""
+
+    def __init__(self, everything: tuple[object, ...], results: int, threads: int, executable: GpuExecutable) -> None:
+        count = len(everything)
+        pointers = ctypes.c_void_p * max(1, count)
+        self._data, self._shape, self._strides = pointers(), pointers(), pointers()
+        self._scalars, self.returned = (Slot * max(1, count))(), (Slot * max(1, results))()
+        self.failure, self._keep = _Failure(*NO_FAILURE), list[object]()
+        for position, value in enumerate(everything):
+            if isinstance(value, np.ndarray):
+                self._lay(position, value.shape, value.strides)
+            else:
+                fill_slot(self._scalars[position], value)
+        parts = (self._data, self._shape, self._strides, self._scalars, self.returned)
+        self.call = GpuCall(
+            *(ctypes.addressof(part) for part in parts),
+            threads,
+            ctypes.addressof(self.failure),
+            executable.module.table,
+            executable.failures,
+        )
+
+    def put(self, position: int, placed: Placed) -> None:
+        """An array is now where the program finds it."""
+        self._data[position] = placed.address
+        axes = ctypes.c_int64 * max(1, len(placed.strides))
+        strides = axes(*placed.strides)
+        self._keep.append(strides)
+        self._strides[position] = ctypes.addressof(strides)
+
+    def _lay(self, position: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        axes = ctypes.c_int64 * max(1, len(shape))
+        sizes, steps = axes(*shape), axes(*strides)
+        self._keep += [sizes, steps]
+        self._shape[position], self._strides[position] = ctypes.addressof(sizes), ctypes.addressof(steps)
+
+
+class _Failure(ctypes.Structure):
+    """struct lw_failure of codegen/loopwright.h."""
+
+    _fields_ = (("site", ctypes.c_int64), ("index", ctypes.c_int64), ("size", ctypes.c_int64))

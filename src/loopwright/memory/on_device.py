@@ -1,0 +1,81 @@
+"""Arrays in a GPU's memory as arguments: `OnDevice`, an array whose elements only kernels can reach."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from loopwright.memory.arrays import Array
+
+Where = Literal["cuda", "emulated"]
+LEGACY_STREAM = 1
+"""CUDA's handle of the default stream, which other streams wait for unless they were made not to."""
+
+
+class OnDevice(np.ndarray[Any, np.dtype[Any]]):
+    """A NumPy array in name: shape, strides, dtype and an address, which is one of a GPU. Its elements must never be
+    touched by the CPU. where: which GPU; stream: whose work comes before that of a kernel, 0 where there is none;
+    owner: keeps the memory."""
+
+    where: Where
+    stream: int
+    owner: object
+
+    def __repr__(self) -> str:
+        return f"<array {self.shape} of {self.dtype} in a GPU's memory>"
+
+    __str__ = __repr__
+
+
+def on_device(
+    address: int, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None, where: Where, owner: object
+) -> OnDevice:
+    """The argument for an array of this kind at an address of a GPU. strides: in bytes, None for C layout."""
+    told = {
+        "version": 3, "data": (address, False), "shape": tuple(shape), "typestr": dtype.str,
+        "strides": None if strides is None else tuple(strides),
+    }  # fmt: skip
+    array = np.asarray(_Described(told)).view(OnDevice)
+    array.where, array.stream, array.owner = where, 0, owner
+    return array
+
+
+def of_cuda_array(value: Any) -> OnDevice:
+    """The argument for an object with `__cuda_array_interface__`: used in place, in the order of its producer."""
+    told = value.__cuda_array_interface__
+    address, read_only = told["data"]
+    array = on_device(int(address or 0), told["shape"], np.dtype(told["typestr"]), told.get("strides"), "cuda", value)
+    array.stream = _stream_of(value, told)
+    if read_only:
+        array.flags.writeable = False
+    return array
+
+
+def _stream_of(value: object, told: dict[str, Any]) -> int:
+    """The stream in which the producer works: as it says, or PyTorch's current one, or the default one."""
+    if told.get("stream"):
+        return int(told["stream"])
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return int(torch.cuda.current_stream(value.device).cuda_stream) or LEGACY_STREAM
+    return LEGACY_STREAM
+
+
+def is_on_device(value: object) -> bool:
+    """Whether only a GPU can reach the elements of an argument."""
+    return isinstance(value, OnDevice)
+
+
+class _Described:
+    """What NumPy makes an array of without looking at its memory."""
+
+    def __init__(self, told: dict[str, object]) -> None:
+        self.__array_interface__ = told
+
+
+def dense(array: Array) -> bool:
+    """Whether the elements of an array fill one stretch of memory without gaps."""
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)

@@ -1,0 +1,109 @@
+"""Launch hand-written CUDA text on the emulated device, as generated host code would: through struct lw_gpu."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loopwright.codegen.program import DeviceText
+from loopwright.config import current
+from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
+
+Size = int | tuple[int, ...]
+
+SAXPY = """
+extern "C" __global__ void __launch_bounds__(256) saxpy(int64_t n, float a, LW_GLOBAL(const float) x,
+                                                        LW_GLOBAL(float) y) {
+  const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+# Host text that launches the first kernel of a program, on (n, x, result), three times.
+HOST = """
+#include <stdint.h>
+typedef struct lw_gpu lw_gpu;
+struct lw_gpu {
+  int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
+                    void **arguments);
+  int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
+  void *(*allocate)(lw_gpu *gpu, int64_t bytes);
+  void (*release)(lw_gpu *gpu, void *memory);
+  int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
+};
+double host(lw_gpu *gpu, void *x, int64_t n) {
+  double total = -1;
+  void *result = gpu->allocate(gpu, 8);
+  if (!result || gpu->clear(gpu, result, 8)) return -2;
+  const int64_t grid[3] = {2, 1, 1}, block[3] = {64, 1, 1};
+  void *arguments[3] = {&n, &x, &result};
+  for (int k = 0; k < 3; k++)
+    if (gpu->launch(gpu, 0, grid, block, 0, arguments)) return -3;
+  if (gpu->fetch(gpu, &total, result, 8)) return -4;
+  gpu->release(gpu, result);
+  return total;
+}
+"""
+
+
+class Session:
+    """A text on a device of its own. Arguments of a launch: arrays are copied there and back, Python's ints are
+    int64_t, NumPy's scalars what they are, ctypes values as they are."""
+
+    def __init__(self, text: str, *kernels: str, gpu: EmulatedGpu | None = None, strict: bool = False) -> None:
+        self.gpu = gpu or EmulatedGpu()
+        self.kernels = kernels
+        self.module: EmulatedModule = self.gpu.module(DeviceText(text, kernels, strict), current())
+        self.table = Table.from_address(self.module.table)
+
+    def launch(self, kernel: str, grid: Size, block: Size, *arguments: Any, shared_bytes: int = 0) -> int:
+        """The code that a launch gives; what is wrong stays in the report."""
+        arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
+        places = [self.put(array) for array in arrays]
+        addresses = iter(places)
+        values = [_value(next(addresses) if isinstance(a, np.ndarray) else a, a) for a in arguments]
+        pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
+        number = self.kernels.index(kernel) if kernel in self.kernels else len(self.kernels)
+        code: int = self.table.launch(
+            self.module.table, number, _three(grid), _three(block), shared_bytes, ctypes.addressof(pointers)
+        )
+        for array, place in zip(arrays, places, strict=True):
+            if array.flags.writeable:
+                self.gpu.download(array, place)
+            self.gpu.release(place)
+        return code
+
+    def run(self, kernel: str, grid: Size, block: Size, *arguments: Any) -> None:
+        """A launch in which nothing may be wrong."""
+        code = self.launch(kernel, grid, block, *arguments)
+        error = self.module.fault()
+        if error is not None:
+            raise error
+        assert code == 0
+
+    def put(self, array: npt.NDArray[Any]) -> int:
+        """The address of a copy."""
+        address = self.gpu.allocate(array.nbytes)
+        self.gpu.upload(address, array)
+        return address
+
+    def fault(self) -> str:
+        """The text of what is wrong; '' where nothing is."""
+        return str(self.module.fault() or "")
+
+
+def _three(size: Size) -> ctypes.Array[ctypes.c_int64]:
+    sizes: Sequence[int] = (size,) if isinstance(size, int) else size
+    return (ctypes.c_int64 * 3)(*sizes, *(1,) * (3 - len(sizes)))
+
+
+def _value(given: Any, argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        return ctypes.c_void_p(given)
+    if isinstance(given, np.generic):
+        return np.ctypeslib.as_ctypes_type(given.dtype)(given.item())
+    return ctypes.c_int64(given) if isinstance(given, int) else given

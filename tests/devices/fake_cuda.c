@@ -1,0 +1,230 @@
+/* A driver of CUDA for tests: device memory is the host's. As with a real one, nothing of a stream happens before
+   someone waits for it, so that a copy from a buffer that was filled again too early shows. One stream's worth of order
+   for all streams. It fails on command (fake_fail), and after a fault every call fails. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 3 };
+typedef uint64_t memory;
+
+typedef struct { char kind; char *to; const char *from; size_t bytes; int64_t *event; int kernel; int64_t n; float a; } task;
+
+int fake_version = 13000, fake_devices = 1, fake_pools = 1;
+int64_t fake_total, fake_used, fake_contexts, fake_modules, fake_copies, fake_launches, fake_pinned, fake_trims;
+void *fake_stream; /* of the latest launch */
+static char failing[64];
+static int fail_code, fail_after, sticky;
+static task tasks[MOST];
+static int64_t first_task, task_count;
+static int dynamic_shared[KERNELS];
+static const char *const names[KERNELS] = {"saxpy", "fault", "nothing"};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread void *stack[16];
+static __thread int depth;
+static int the_context;
+
+void fake_reset(void) {
+  fake_version = 13000, fake_devices = 1, fake_pools = 1;
+  fake_total = 1 << 30, fake_used = fake_contexts = fake_modules = fake_copies = fake_launches = fake_pinned = 0;
+  fake_trims = 0;
+  failing[0] = 0, sticky = 0, first_task = task_count = 0;
+  for (int k = 0; k < KERNELS; k++) dynamic_shared[k] = 49152;
+}
+
+/* The call number `after` (0: the next) of a function gives `code`. */
+void fake_fail(const char *name, int code, int after) {
+  strncpy(failing, name, sizeof failing - 1);
+  fail_code = code, fail_after = after;
+}
+
+int fake_depth(void) { return depth; }
+
+static int failed(const char *name) {
+  if (sticky) return sticky;
+  if (strcmp(name, failing) || fail_after-- > 0) return 0;
+  failing[0] = 0;
+  if (fail_code >= ILLEGAL_ADDRESS) sticky = fail_code;
+  return fail_code;
+}
+#define START(name)             \
+  pthread_mutex_lock(&lock);    \
+  int error = failed(name);     \
+  pthread_mutex_unlock(&lock);  \
+  if (error) return error
+#define NEEDS_CONTEXT \
+  if (!depth || stack[depth - 1] != &the_context) return 201
+
+static void run(task *t) {
+  if (t->kind == 'c') memcpy(t->to, t->from, t->bytes);
+  if (t->kind == 'z') memset(t->to, 0, t->bytes);
+  if (t->kind == 'e') *t->event -= 1;
+  if (t->kind == 'k' && t->kernel == 1) sticky = ILLEGAL_ADDRESS;
+  if (t->kind == 'k' && t->kernel == 0)
+    for (int64_t i = 0; i < t->n; i++) ((float *)t->to)[i] += t->a * ((const float *)t->from)[i];
+}
+
+static int all_done(void) {
+  for (; first_task < task_count && !sticky; first_task++) run(&tasks[first_task % MOST]);
+  return sticky;
+}
+
+static int later(task t) {
+  pthread_mutex_lock(&lock);
+  if (task_count - first_task == MOST) all_done();
+  tasks[task_count++ % MOST] = t;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+/* ---- what only Python asks --------------------------------------------------------------------------------------- */
+
+int cuDriverGetVersion(int *version) { *version = fake_version; return 0; }
+int cuInit(unsigned flags) { START("cuInit"); return flags || !fake_devices ? 100 : 0; }
+int cuDeviceGetCount(int *count) { *count = fake_devices; return 0; }
+int cuDeviceGet(int *device, int number) { *device = number; return 0; }
+int cuDeviceGetName(char *name, int length, int device) { (void)device; strncpy(name, "Fake GPU", length); return 0; }
+int cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; *bytes = fake_total; return 0; }
+int cuDeviceGetAttribute(int *value, int kind, int device) {
+  (void)device;
+  *value = kind == 75 ? 9 : kind == 76 ? 0 : kind == 115 ? fake_pools : kind == 10 ? 32 : kind;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  START("cuDevicePrimaryCtxRetain");
+  (void)device, fake_contexts++;
+  *context = &the_context;
+  return 0;
+}
+int cuStreamCreate(void **stream, unsigned flags) { START("cuStreamCreate"); *stream = malloc(8); return flags != 1; }
+int cuDeviceGetDefaultMemPool(void **pool, int device) { (void)device; *pool = &fake_trims; return 0; }
+int cuMemPoolSetAttribute(void *pool, int kind, uint64_t *value) { return !(pool == &fake_trims && kind == 4 && !~*value); }
+int cuMemGetInfo_v2(size_t *free, size_t *total) {
+  NEEDS_CONTEXT;
+  *free = fake_total - fake_used, *total = fake_total;
+  return 0;
+}
+int cuModuleLoadData(void **module, const char *image) {
+  START("cuModuleLoadData");
+  NEEDS_CONTEXT;
+  *module = malloc(8), fake_modules++;
+  return memcmp(image, "fake", 4) ? 200 : 0;
+}
+int cuModuleUnload(void *module) { START("cuModuleUnload"); free(module), fake_modules--; return 0; }
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  (void)module;
+  for (int k = 0; k < KERNELS; k++)
+    if (!strcmp(name, names[k])) return *function = &dynamic_shared[k], 0;
+  return NOT_FOUND;
+}
+int cuFuncGetAttribute(int *value, int kind, int *function) { *value = *function; return kind != 8; }
+int cuEventElapsedTime_v2(float *ms, void *from, void *to) { *ms = from != to ? 1.5f : 0; return 0; }
+int cuEventDestroy_v2(void *event) { free(event); return 0; }
+int cuGetErrorName(int code, const char **name) {
+  *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
+  return 0;
+}
+int cuGetErrorString(int code, const char **text) {
+  *text = code == 700 ? "an illegal memory access was encountered" : "something else";
+  return 0;
+}
+
+/* ---- what cuda_launch.c asks ------------------------------------------------------------------------------------- */
+
+int cuCtxGetCurrent(void **context) { START("cuCtxGetCurrent"); *context = depth ? stack[depth - 1] : NULL; return 0; }
+int cuCtxPushCurrent_v2(void *context) { stack[depth++] = context; return 0; }
+int cuCtxPopCurrent_v2(void **context) { *context = stack[--depth]; return 0; }
+int cuMemAllocAsync(memory *to, size_t bytes, void *stream) {
+  START("cuMemAllocAsync");
+  NEEDS_CONTEXT;
+  (void)stream;
+  if (!bytes) return 1;
+  if (fake_used + (int64_t)bytes > fake_total) return OUT_OF_MEMORY;
+  int64_t *block = aligned_alloc(256, (bytes + 511) / 256 * 256);
+  block[0] = (int64_t)bytes;
+  __atomic_fetch_add(&fake_used, (int64_t)bytes, __ATOMIC_SEQ_CST);
+  *to = (memory)(block + 32);
+  return 0;
+}
+int cuMemFreeAsync(memory from, void *stream) {
+  START("cuMemFreeAsync");
+  NEEDS_CONTEXT;
+  (void)stream;
+  pthread_mutex_lock(&lock);
+  error = all_done();
+  pthread_mutex_unlock(&lock);
+  int64_t *block = (int64_t *)from - 32;
+  __atomic_fetch_sub(&fake_used, block[0], __ATOMIC_SEQ_CST);
+  free(block);
+  return error;
+}
+int cuMemPoolTrimTo(void *pool, size_t keep) { fake_trims++; return pool != &fake_trims || keep; }
+int cuMemsetD8Async(memory to, unsigned char value, size_t bytes, void *stream) {
+  START("cuMemsetD8Async");
+  NEEDS_CONTEXT;
+  (void)stream;
+  return value ? 1 : later((task){.kind = 'z', .to = (char *)to, .bytes = bytes});
+}
+int cuMemcpyHtoDAsync_v2(memory to, const void *from, size_t bytes, void *stream) {
+  START("cuMemcpyHtoDAsync");
+  NEEDS_CONTEXT;
+  (void)stream, __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'c', .to = (char *)to, .from = from, .bytes = bytes});
+}
+int cuMemcpyDtoHAsync_v2(void *to, memory from, size_t bytes, void *stream) {
+  START("cuMemcpyDtoHAsync");
+  NEEDS_CONTEXT;
+  (void)stream, __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'c', .to = to, .from = (const char *)from, .bytes = bytes});
+}
+int cuStreamSynchronize(void *stream) {
+  START("cuStreamSynchronize");
+  NEEDS_CONTEXT;
+  (void)stream;
+  pthread_mutex_lock(&lock);
+  error = all_done();
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
+  START("cuMemHostAlloc");
+  NEEDS_CONTEXT;
+  __atomic_fetch_add(&fake_pinned, (int64_t)bytes, __ATOMIC_SEQ_CST);
+  *to = malloc(bytes);
+  return flags != 1;
+}
+int cuEventCreate(int64_t **event, unsigned flags) { NEEDS_CONTEXT; (void)flags; *event = calloc(1, 8); return 0; }
+int cuEventRecord(int64_t *event, void *stream) {
+  START("cuEventRecord");
+  NEEDS_CONTEXT;
+  (void)stream;
+  __atomic_fetch_add(event, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'e', .event = event});
+}
+int cuEventSynchronize(int64_t *event) {
+  START("cuEventSynchronize");
+  pthread_mutex_lock(&lock);
+  for (; *event && first_task < task_count && !sticky; first_task++) run(&tasks[first_task % MOST]);
+  pthread_mutex_unlock(&lock);
+  return sticky;
+}
+int cuFuncSetAttribute(int *function, int kind, int value) {
+  if (kind != 8 || value > 232448) return 1;
+  *function = value;
+  return 0;
+}
+int cuLaunchKernel(int *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **arguments, void **extra) {
+  START("cuLaunchKernel");
+  NEEDS_CONTEXT;
+  if (!(gx && gy && gz && bx && by && bz) || bx * by * bz > 1024 || (int)shared > *function || extra) return 1;
+  const int kernel = (int)(function - dynamic_shared);
+  fake_stream = stream, fake_launches++;
+  task t = {.kind = 'k', .kernel = kernel};
+  if (kernel == 0) {
+    t.n = *(int64_t *)arguments[0], t.a = *(float *)arguments[1];
+    t.from = *(const char **)arguments[2], t.to = *(char **)arguments[3];
+  }
+  return later(t);
+}

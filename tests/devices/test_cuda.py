@@ -1,0 +1,599 @@
+"""GPUs through CUDA's driver: with a stand-in for the driver (fake_cuda.c), and with a real one where there is one."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from devices.fake_cuda import fake_driver, library_path
+from devices.handmade import config_in
+from loopwright.codegen.program import DeviceText
+from loopwright.devices import cuda
+from loopwright.devices.cuda import FORKED, CudaGpu, find_gpus, why_none
+from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.toolchain import nvrtc
+
+HALF = 4096
+_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS)
+FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+TEXT = DeviceText("", ("saxpy", "fault", "nothing"))
+REAL_TEXT = DeviceText(
+    """
+extern "C" __global__ void saxpy(long long n, float a, const float *x, float *y) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+extern "C" __global__ void turned(int n, int *y) {
+  extern __shared__ int tile[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) tile[i] = y[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = tile[n - 1 - i];
+}
+extern "C" __global__ void fault(int *y) { y[threadIdx.x] = 1; }
+""",
+    ("saxpy", "turned", "fault"),
+)
+
+
+class Table:
+    """What host code does with struct lw_gpu."""
+
+    def __init__(self, module):
+        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR)
+        functions = [
+            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 5).from_address(module.table), strict=True)
+        ]
+        self._launch, self._fetch, self._allocate, self._release, self._clear = functions
+        self.module, self.table = module, module.table
+
+    def launch(self, kernel, grid, block, shared, *values):
+        sizes = [(ctypes.c_int64 * 3)(*(*each, 1, 1)[:3]) for each in (grid, block)]
+        arguments = (ctypes.c_void_p * max(1, len(values)))(*map(ctypes.addressof, values))
+        return self._launch(self.table, kernel, sizes[0], sizes[1], shared, arguments)
+
+    def saxpy(self, n, a, x, y):
+        values = ctypes.c_int64(n), ctypes.c_float(a), ctypes.c_uint64(x), ctypes.c_uint64(y)
+        return self.launch(0, ((n + 255) // 256,), (256,), 0, *values)
+
+    def fetch(self, to, address):
+        return self._fetch(self.table, to.ctypes.data, address, to.nbytes)
+
+    def allocate(self, size_bytes):
+        return self._allocate(self.table, size_bytes)
+
+    def release(self, address):
+        self._release(self.table, address)
+
+    def clear(self, address, size_bytes):
+        return self._clear(self.table, address, size_bytes)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    return config_in(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def driver(config):
+    return fake_driver(config)
+
+
+@pytest.fixture
+def gpu(driver, config, monkeypatch):
+    """A GPU with small halves; opened, so that its code is in the test's own cache."""
+    monkeypatch.setattr(cuda, "current", lambda: config)
+    return CudaGpu(driver, 0, lanes=3, half_bytes=HALF)
+
+
+@pytest.fixture
+def module(gpu, config, tmp_path, monkeypatch):
+    """module() -> Table; what NVRTC would give is a file that the stand-in takes for a cubin."""
+    path = tmp_path / "kernel.cubin"
+    path.write_bytes(b"fake")
+    monkeypatch.setattr(nvrtc, "build", lambda text, capability, config: SimpleNamespace(path=path))
+    return lambda text=TEXT: Table(gpu.module(text, config))
+
+
+# ---- finding ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def search(monkeypatch, driver):
+    """search() -> what is found with this driver, as on a first call."""
+    monkeypatch.setattr(cuda, "_driver", lambda: driver)
+    monkeypatch.setattr(cuda, "_watch_forks", lambda: None)
+    yield cuda._searched.__wrapped__
+    cuda._searched.cache_clear()
+
+
+def test_without_a_driver_there_is_no_gpu_and_the_reason_is_told(monkeypatch):
+    monkeypatch.setattr(cuda, "LIBRARY", "libcuda_that_is_not_here.so.1")
+    found = cuda._searched.__wrapped__()
+    assert found.gpus == ()
+    assert found.failure.startswith("no NVIDIA driver was found (libcuda_that_is_not_here.so.1: cannot open")
+    assert "kernels run on the CPU" in found.failure
+
+
+def test_what_this_machine_has_is_found_or_explained():
+    assert bool(find_gpus()) != bool(why_none())
+
+
+def test_without_the_package_the_reason_names_it(monkeypatch, config):
+    monkeypatch.setattr(cuda, "LIBRARY", str(library_path(config)))
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
+    found = cuda._searched.__wrapped__()
+    assert found.gpus == () and 'pip install "loopwright[cuda]"' in found.failure
+
+
+def test_an_old_driver_is_named(driver, search):
+    driver.set("fake_version", 12080)
+    found = search()
+    assert found.gpus == ()
+    assert "one of CUDA 12.8, and 13.0 or newer is needed" in found.failure
+
+
+@pytest.mark.parametrize("hidden", [None, "-1"])
+def test_no_device(driver, search, monkeypatch, hidden):
+    driver.set("fake_devices", 0)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if hidden is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    found = search()
+    assert found.gpus == () and "the NVIDIA driver finds no GPU" in found.failure
+    assert ("CUDA_VISIBLE_DEVICES is '-1'" in found.failure) == (hidden is not None)
+
+
+def test_a_driver_that_does_not_start(driver, search):
+    driver.fail("cuInit", 999)
+    found = search()
+    assert found.gpus == () and "does not start: CUDA_ERROR_OTHER (something else)" in found.failure
+
+
+def test_a_gpu_without_pools_is_not_used(driver, search):
+    driver.set("fake_pools", 0)
+    found = search()
+    assert found.gpus == () and found.failure == "Fake GPU: its driver has no memory pools, as in some virtual machines"
+
+
+def test_what_is_found(driver, search):
+    driver.set("fake_devices", 2)
+    found = search()
+    assert [gpu.name for gpu in found.gpus] == ["Fake GPU"] * 2 and found.failure == ""
+    limits = found.gpus[0].limits
+    assert limits.capability == (9, 0) and limits.warp == 32 and limits.memory_bytes == 1 << 30
+    assert (limits.shared_per_block, limits.shared_per_block_most, limits.l2_bytes) == (8, 97, 38)
+    assert driver.count("fake_contexts") == 0, "a context takes half a GiB: not before it is used"
+
+
+REAL_PACKAGE = """
+import ctypes, sys
+from pathlib import Path
+ctypes.CDLL(sys.argv[1]).fake_reset()
+import numpy as np
+from loopwright.codegen.program import DeviceText
+from loopwright.devices import cuda
+from types import SimpleNamespace
+gpu, = cuda.find_gpus()
+assert gpu.name == "Fake GPU" and gpu.limits.memory_bytes == 1 << 30, gpu.limits
+values = np.arange(3_000_000, dtype="f8")
+address = gpu.allocate(values.nbytes)
+gpu.upload(address, values)
+back = np.zeros_like(values)
+gpu.download(back, address)
+assert np.array_equal(back, values)
+with gpu.timer() as timer: gpu.synchronize()
+assert timer.elapsed_ns == 1_500_000
+cubin = Path(sys.argv[2])
+cubin.write_bytes(b"fake")
+cuda.nvrtc.build = lambda *_: SimpleNamespace(path=cubin)
+module = gpu.module(DeviceText("", ("saxpy", "fault")), cuda.current())
+assert module.fault() is None
+assert gpu.free_bytes() == (1 << 30) - values.nbytes
+try: gpu.allocate(2 << 30)
+except cuda.DeviceMemoryError as error: print(error)
+gpu.release(address)
+print(gpu.failed(700, "x"))
+"""
+
+
+def test_with_the_real_package_over_the_stand_in(config, tmp_path):
+    pytest.importorskip("cuda.bindings.driver")
+    path = library_path(config, soname="libcuda.so.1")
+    environment = {**os.environ, "LOOPWRIGHT_CACHE": str(config.cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", REAL_PACKAGE, path, tmp_path / "c"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "needs 2.0 GiB, 1001.1 MiB of 1.0 GiB are free" in done.stdout
+    assert "x failed: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)" in done.stdout
+
+
+def test_after_a_fork_there_is_no_gpu(gpu, driver, monkeypatch):
+    gpu.allocate(1)
+    hooks = []
+    monkeypatch.setattr(os, "register_at_fork", lambda after_in_child: hooks.append(after_in_child))
+    monkeypatch.setattr(cuda, "_forked", [])
+    cuda._watch_forks.__wrapped__()
+    hooks[0]()
+    with pytest.raises(DeviceError, match="forked"):
+        gpu.allocate(1)
+    gpu.release(1)
+    assert cuda._searched.__wrapped__().failure == FORKED
+
+
+# ---- memory and copies ------------------------------------------------------------------------------------------
+
+
+def test_memory_is_taken_and_given_back(gpu, driver):
+    addresses = [gpu.allocate(size) for size in (0, 1, 1000)]
+    assert len(set(addresses)) == 3 and all(address % 256 == 0 and address for address in addresses)
+    assert driver.count("fake_used") == 1002  # an empty array takes one byte
+    for address in addresses:
+        gpu.release(address)
+    gpu.release(0)
+    assert driver.count("fake_used") == 0
+    assert driver.library.fake_depth() == 0, "the context that was current before is current again"
+
+
+def test_too_much_memory_names_sizes(gpu, driver):
+    gpu.allocate(768 << 20)
+    with pytest.raises(DeviceMemoryError) as caught:
+        gpu.allocate(12 << 30)
+    assert str(caught.value) == (
+        "Fake GPU: allocating memory failed: needs 12.0 GiB, 256.0 MiB of 1.0 GiB are free\n"
+        "  try: smaller arrays, or fewer of them at once, or run it on the CPU: LOOPWRIGHT_DEVICE=cpu"
+    )
+    assert isinstance(caught.value, MemoryError) and driver.count("fake_trims") == 1
+    gpu.release(gpu.allocate(1))
+
+
+def test_memory_that_the_pool_holds_is_given_back_before_giving_up(gpu, driver):
+    driver.fail("cuMemAllocAsync", 2)
+    assert gpu.allocate(100) and driver.count("fake_trims") == 1
+
+
+def test_a_gpu_that_is_full_before_it_starts(gpu, driver):
+    driver.fail("cuDevicePrimaryCtxRetain", 2)
+    with pytest.raises(DeviceMemoryError, match=r"starting the GPU failed: it has 1\.0 GiB"):
+        gpu.allocate(1)
+    assert gpu.allocate(1), "and later it is not"
+
+
+@pytest.mark.parametrize("size", [0, 1, HALF - 1, HALF, HALF + 1, 2 * HALF, 3 * HALF + 1, 9 * HALF, 50 * HALF + 77])
+def test_copies_of_every_size(gpu, driver, size):
+    values = np.random.default_rng(size).integers(0, 256, size, dtype="u1")
+    kept = values.copy()
+    address = gpu.allocate(size)
+    gpu.upload(address, values)
+    values[:] = 0  # it may be changed
+    back = np.zeros_like(kept)
+    gpu.download(back, address)
+    assert np.array_equal(back, kept)
+    assert driver.count("fake_copies") >= 2 * -(-size // HALF)
+    assert driver.count("fake_pinned") == 2 * HALF * min(3, max(1, size // HALF)) * (size > 0)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16", "?", "i2", "S5", "datetime64[ns]", [("a", "i1"), ("b", "f8")], ">i4"])
+def test_copies_of_every_kind(gpu, dtype):
+    values = np.frombuffer(np.random.default_rng(1).bytes(60 * np.dtype(dtype).itemsize), dtype).reshape(3, 4, 5)
+    address = gpu.allocate(values.nbytes)
+    gpu.upload(address, values)
+    back = np.empty_like(values)
+    gpu.download(back, address)
+    assert back.tobytes() == values.tobytes()
+
+
+def test_what_cannot_be_copied_is_refused(gpu):
+    address = gpu.allocate(800)
+    values = np.zeros((10, 10))
+    for wrong in (values[:, ::2], values.T, np.zeros(3, object)):
+        with pytest.raises(ValueError, match="not C-contiguous"):
+            gpu.upload(address, wrong)
+    values.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        gpu.download(values, address)
+
+
+def test_many_small_arrays_of_many_sizes(gpu):
+    """They share the halves: none may be overwritten before the GPU has it."""
+    random = np.random.default_rng(5)
+    arrays = [random.integers(0, 256, size, dtype="u1") for size in random.integers(1, 3 * HALF, 200)]
+    addresses = []
+    for values in arrays:
+        addresses.append(gpu.allocate(values.nbytes))
+        gpu.upload(addresses[-1], values.copy())
+    for values, address in zip(arrays, addresses, strict=True):
+        back = np.zeros_like(values)
+        gpu.download(back, address)
+        assert np.array_equal(back, values)
+
+
+def test_copies_of_several_threads(gpu, driver):
+    wrong = []
+
+    def work(number):
+        values = np.full(40 * HALF + number, number, "u1")
+        for _ in range(40):
+            address = gpu.allocate(values.nbytes)
+            gpu.upload(address, values)
+            back = np.zeros_like(values)
+            gpu.download(back, address)
+            if not np.array_equal(back, values) or driver.library.fake_depth():
+                wrong.append(number)
+            gpu.release(address)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and driver.count("fake_used") == 0
+
+
+def test_without_pinned_memory_copies_go_on(gpu, driver):
+    driver.fail("cuMemHostAlloc", 2)
+    values = np.arange(5000.0)
+    address = gpu.allocate(values.nbytes)
+    gpu.upload(address, values)
+    back = np.zeros_like(values)
+    gpu.download(back, address)
+    assert np.array_equal(back, values)
+
+
+@pytest.mark.parametrize("function", ["cuMemcpyHtoDAsync", "cuEventRecord", "cuEventSynchronize", "cuCtxGetCurrent"])
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_copy_that_fails_says_so_and_the_next_one_works(gpu, driver, function, after):
+    values = np.arange(4 * HALF, dtype="u1")
+    address = gpu.allocate(values.nbytes)
+    driver.fail(function, 1, after)
+    with pytest.raises(DeviceError, match=r"copying to the GPU failed: CUDA_ERROR_OTHER \(something else\)"):
+        for _ in range(9):
+            gpu.upload(address, values)
+    gpu.upload(address, values)
+    back = np.zeros_like(values)
+    gpu.download(back, address)
+    assert np.array_equal(back, values)
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_download_that_fails_leaves_nothing_behind(gpu, driver, after):
+    """What the GPU still writes to the halves is over before they are used again."""
+    gpu = CudaGpu(driver, 0, lanes=1, half_bytes=HALF)
+    one, two = np.full(2 * HALF, 1, "u1"), np.full(2 * HALF, 2, "u1")
+    addresses = [gpu.allocate(2 * HALF) for _ in range(2)]
+    gpu.upload(addresses[0], one)
+    driver.fail("cuEventRecord", 1, after)
+    with pytest.raises(DeviceError, match="copying from the GPU failed"):
+        gpu.download(np.zeros_like(one), addresses[0])
+    gpu.upload(addresses[1], two)
+    back = np.zeros_like(two)
+    gpu.download(back, addresses[1])
+    assert np.array_equal(back, two)
+
+
+# ---- modules ----------------------------------------------------------------------------------------------------
+
+
+def test_kernels_run_in_order_with_copies(gpu, module):
+    table = module()
+    x, y = np.arange(1000, dtype="f4"), np.ones(1000, "f4")
+    on_gpu = [gpu.allocate(4000), table.allocate(4000)]
+    for address, values in zip(on_gpu, (x, y), strict=True):
+        gpu.upload(address, values)
+    assert [table.saxpy(1000, 2, *on_gpu), table.saxpy(1000, 1, *on_gpu)] == [0, 0]
+    back = np.zeros(1000, "f4")
+    assert table.fetch(back, on_gpu[1]) == 0 and np.array_equal(back, 3 * x + 1)
+    assert table.clear(on_gpu[1], 400) == 0 and table.clear(on_gpu[1], 0) == 0
+    gpu.download(back, on_gpu[1])
+    assert not back[:100].any() and np.array_equal(back[100:], (3 * x + 1)[100:])
+    table.release(on_gpu[1])
+    table.release(None)
+    assert table.module.fault() is None
+
+
+def test_an_empty_grid_is_no_launch(driver, module):
+    table = module()
+    assert table.saxpy(0, 1, 0, 0) == 0 and driver.count("fake_launches") == 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "shared", "said"),
+    [
+        (3, (1,), (1,), 0, "starting kernel number 3 failed"),
+        (2, ((1 << 32) + 1,), (1,), 0, "starting kernel 'nothing' failed: CUDA_ERROR_OTHER"),
+        (2, (1,), (-1,), 0, "starting kernel 'nothing' failed"),
+        (2, (1,), (2048,), 0, "starting kernel 'nothing' failed"),
+        (2, (1,), (1,), 300 << 10, "starting kernel 'nothing' with 300.0 KiB of dynamic shared memory failed"),
+    ],
+)
+def test_a_launch_that_cannot_be(gpu, driver, module, kernel, grid, block, shared, said):
+    table = module()
+    assert table.launch(kernel, grid, block, shared) == 1 and driver.count("fake_launches") == 0
+    assert table.launch(2, (1,), (32,), 0) == 0, "nothing is broken"
+    assert said in str(table.module.fault())
+    assert table.module.fault() is None, "it is told once"
+
+
+def test_the_first_failure_is_told(module):
+    table = module()
+    assert [table.launch(number, (1,), (4096,), 0) for number in (2, 0, 1)] == [1, 1, 1]
+    assert "starting kernel 'nothing' failed" in str(table.module.fault()) and table.module.fault() is None
+
+
+def test_much_shared_memory_is_asked_for(driver, module):
+    table = module()
+    for shared in (1000, 49152, 49153, 200_000, 49153):
+        assert table.launch(2, (1,), (32,), shared) == 0
+    assert driver.count("fake_launches") == 5 and table.module.fault() is None
+
+
+def test_a_fault_in_the_middle_loses_the_gpu(gpu, driver, module):
+    table, other = module(), module()
+    address = gpu.allocate(400)
+    assert [table.saxpy(100, 1, address, address), table.launch(1, (1,), (1,), 0), table.launch(2, (1,), (1,), 0)] == [
+        0
+    ] * 3
+    assert table.fetch(np.zeros(100, "f4"), address) == 700
+    told = str(table.module.fault())
+    assert told.startswith("Fake GPU: running kernel 'nothing', or one started before it, failed: CUDA_ERROR_ILLEGAL")
+    assert "kernels run on the CPU; to use it again, start a new process" in told
+    for later in (
+        gpu.synchronize,
+        lambda: gpu.allocate(1),
+        lambda: gpu.upload(address, np.zeros(1)),
+        gpu.timer,
+        module,
+    ):
+        with pytest.raises(DeviceError) as caught:
+            later()
+        assert str(caught.value) == told
+    gpu.release(address)
+    assert str(other.module.fault()) == told
+    del table, other
+    gc.collect()
+
+
+def test_a_fault_is_found_without_a_fetch(gpu, module):
+    table = module()
+    table.launch(1, (1,), (1,), 0)
+    assert "running kernel 'fault', or one started before it, failed" in str(table.module.fault())
+    with pytest.raises(DeviceError):
+        gpu.synchronize()
+
+
+def test_memory_of_a_call_that_is_not_there(driver, module):
+    table = module()
+    assert table.allocate(4 << 30) is None
+    told = table.module.fault()
+    assert isinstance(told, DeviceMemoryError) and "needs 4.0 GiB, 1.0 GiB of 1.0 GiB are free" in str(told)
+
+
+def test_modules_are_unloaded_and_loaded_again(driver, module):
+    for _ in range(3):
+        table = module()
+        assert table.launch(2, (1,), (1,), 0) == 0 and driver.count("fake_modules") == 1
+        del table
+        gc.collect()
+    assert driver.count("fake_modules") == 0
+
+
+def test_a_kernel_that_is_not_there(module):
+    with pytest.raises(DeviceError, match="looking for kernel 'unknown' failed"):
+        module(DeviceText("", ("saxpy", "unknown")))
+
+
+def test_another_stream(gpu, driver, module):
+    table = module()
+    assert table.module.stream == gpu.stream
+    table.launch(2, (1,), (1,), 0)
+    own = ctypes.c_void_p.in_dll(driver.library, "fake_stream").value
+    table.module.stream = 4711
+    table.launch(2, (1,), (1,), 0)
+    assert (own, ctypes.c_void_p.in_dll(driver.library, "fake_stream").value) == (gpu.stream, 4711)
+
+
+def test_another_context_stays_current(gpu, driver, module):
+    table = module()
+    driver.library.cuCtxPushCurrent_v2(ctypes.c_void_p(99))
+    assert table.launch(2, (1,), (1,), 0) == 0
+    gpu.release(gpu.allocate(1))
+    now = ctypes.c_void_p()
+    driver.library.cuCtxPopCurrent_v2(ctypes.byref(now))
+    assert now.value == 99 and driver.library.fake_depth() == 0
+
+
+def test_a_timer(gpu):
+    with gpu.timer() as timer:
+        gpu.synchronize()
+    assert timer.elapsed_ns == 1_500_000
+
+
+# ---- a real GPU -------------------------------------------------------------------------------------------------
+
+real = pytest.mark.skipif(not find_gpus() or nvrtc.find_nvrtc() is None, reason="no GPU, or no NVRTC")
+
+
+@pytest.fixture
+def real_table(config):
+    return Table(find_gpus()[0].module(REAL_TEXT, config))
+
+
+@real
+def test_saxpy_on_a_gpu(real_table):
+    gpu, n = find_gpus()[0], 1_000_003
+    x, y, back = np.arange(n, dtype="f4"), np.ones(n, "f4"), np.zeros(n, "f4")
+    on_gpu = [gpu.allocate(4 * n), gpu.allocate(4 * n)]
+    gpu.upload(on_gpu[0], x)
+    gpu.upload(on_gpu[1], y)
+    with gpu.timer() as timer:
+        assert real_table.saxpy(n, 2, *on_gpu) == 0
+    gpu.download(back, on_gpu[1])
+    assert np.array_equal(back, np.float32(2) * x + 1) and real_table.module.fault() is None
+    assert timer.elapsed_ns > 0
+    assert real_table.clear(on_gpu[1], 4 * n) == 0 and real_table.fetch(back, on_gpu[1]) == 0 and not back.any()
+    for address in on_gpu:
+        gpu.release(address)
+
+
+@real
+def test_more_than_48_kib_of_shared_memory_on_a_gpu(real_table):
+    gpu = find_gpus()[0]
+    n = gpu.limits.shared_per_block_most // 4
+    values = np.arange(n, dtype="i4")
+    address = gpu.allocate(4 * n)
+    gpu.upload(address, values)
+    assert real_table.launch(1, (1,), (256,), 4 * n, ctypes.c_int(n), ctypes.c_uint64(address)) == 0
+    gpu.download(values, address)
+    assert np.array_equal(values, np.arange(n)[::-1])
+    assert real_table.launch(1, (1,), (256,), 8 * n, ctypes.c_int(n), ctypes.c_uint64(address)) == 1
+    assert "of dynamic shared memory failed: CUDA_ERROR_INVALID_VALUE" in str(real_table.module.fault())
+    gpu.release(address)
+
+
+@real
+def test_too_much_memory_on_a_gpu():
+    gpu = find_gpus()[0]
+    with pytest.raises(DeviceMemoryError, match=r"needs .* GiB, .* of .* are free"):
+        gpu.allocate(2 * gpu.limits.memory_bytes)
+    gpu.release(gpu.allocate(1 << 20))
+
+
+FAULT = """
+from devices.test_cuda import REAL_TEXT, Table
+from loopwright.config import current
+from loopwright.devices.cuda import find_gpus
+import ctypes
+gpu = find_gpus()[0]
+table = Table(gpu.module(REAL_TEXT, current()))
+assert table.launch(2, (1,), (32,), 0, ctypes.c_uint64(64)) == 0
+print(table.module.fault())
+try: gpu.allocate(1)
+except RuntimeError as error: print(type(error).__name__)
+"""
+
+
+@real
+def test_an_illegal_address_on_a_gpu():
+    folders = [str(Path(__file__).parents[1]), *sys.path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))}
+    done = subprocess.run([sys.executable, "-c", FAULT], env=environment, capture_output=True, text=True)
+    assert "running kernel 'fault', or one started before it, failed: CUDA_ERROR_ILLEGAL_ADDRESS" in done.stdout
+    assert done.stdout.strip().endswith("DeviceError")
+
+
+def test_text_that_is_refused_is_a_compiler_error(gpu, config):
+    with pytest.raises(CompilerError):  # without NVRTC too
+        gpu.module(DeviceText("nonsense", ("k",)), config)
