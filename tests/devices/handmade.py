@@ -70,3 +70,4 @@ class Handmade:
     results: Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]] | None = None
     interpret: Callable[[Sequence[object]], object] = lambda arguments: "interpreted"
     on_guard_failure: Callable[[Sequence[object]], Exception | None] = lambda arguments: None
+    takes_device_arrays: bool = False

@@ -8,7 +8,7 @@ import pytest
 
 from ir.sample_texts import EVERYTHING, SMOOTH
 from loopwright.ir import text
-from loopwright.ir.nodes import Assign, Binary, Const, Return, Unary, Var
+from loopwright.ir.nodes import Assign, Binary, Const, For, Return, Unary, Var
 from loopwright.ir.text import TextError, parse_kernel, print_kernel
 from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT8
 from loopwright.ir.verify import verify
@@ -24,6 +24,16 @@ def test_the_example_of_the_grammar_is_a_kernel() -> None:
     kernel = parse_kernel(example)
     verify(kernel)
     assert print_kernel(kernel) == example
+
+
+def test_a_loop_that_threads_share() -> None:
+    heads = ("i in 0 .. n thread.x 32", "j in 0 .. n block.y", "k in n .. 0 step -2 asserted thread.z")
+    text = "kernel f(n: int64):\n" + "".join(f"    for {head}:\n        pass\n" for head in heads)
+    kernel = parse_kernel(text)
+    verify(kernel)
+    assert print_kernel(kernel) == text
+    found = [(loop.run, loop.threads, loop.asserted) for loop in kernel.body if isinstance(loop, For)]
+    assert found == [("thread.x", 32, False), ("block.y", 0, False), ("thread.z", 0, True)]
 
 
 def expression(text: str) -> object:

@@ -44,13 +44,17 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pack": ("array", LOOP),
     "parallelize": (LOOP,),
     "vectorize": (LOOP,),
+    "guard": (LOOP, "inner"),
+    "bind": (LOOP, "axis"),
 }
 """What the words after a step's name are; a step that is not named here gets random ones."""
 
 
-def random_step(choices: Choices, kernel: Kernel, facts: Facts, strict: bool) -> Step | None:
+def random_step(
+    choices: Choices, kernel: Kernel, facts: Facts, strict: bool, kinds: Sequence[type[Step]] = STEPS
+) -> Step | None:
     """Some step, legal or not; None where the words that were drawn do not parse."""
-    kind = choices.pick(STEPS)
+    kind = choices.pick(kinds)
     if choices.chance(6):
         some = kind.instances(kernel, facts, strict)
         if some:
@@ -74,6 +78,8 @@ def _words(choices: Choices, kernel: Kernel, what: str) -> list[str]:
             return [choices.pick(names) if choices.chance(98) else "nowhere"]
         case "next" | "inner":
             return [choices.pick(names)]
+        case "axis":
+            return choices.pick(("block.x", "block.y", "thread.x", "thread.x 4", "thread.y 7")).split()
         case "size":
             return [str(choices.pick((2, 3, 4, 7, 32)))]
         case "place":

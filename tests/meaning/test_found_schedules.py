@@ -3,6 +3,8 @@ the call must give what it gave."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,12 @@ from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Guard
 from loopwright.analysis.guard import both
 from loopwright.errors import ScheduleError
+from loopwright.ir.interp import interpret
 from loopwright.ir.text import parse_kernel
 from loopwright.steps.schedule import apply_schedule, parse_schedule
-from steps.before_after import check_same
+from steps.before_after import check_same, outcome
+
+from .grids import on_emulated
 
 BREAK = """
 kernel f(a: float64[1] C, n: int64):
@@ -90,3 +95,44 @@ kernel f(a: float64[1] C, n: int64, m: int64):
             a[l + 1] = float64(q)
 """
     check_same(text, "promote a q", [[np.arange(9.0), n, m] for n in (0, 1, 2, 7) for m in (0, 1, 4)])
+
+
+HANDED_ON = """
+kernel f(a: float64[2] C, b: float64[2] C, c: float64[2] C, n: int64, m: int64):
+    for i in 0 .. n:
+        allocate t: float64[8] = 0.0
+        for j in 0 .. 8:
+            b[i, j] = t[7 - j]
+        for k in 0 .. m:
+            for j.1 in 0 .. 8:
+                t[j.1] = a[i, j.1] + float64(k)
+            if k > 0:
+                JUMP k
+            for j.2 in 0 .. 8:
+                b[i, j.2] = b[i, j.2] + t[7 - j.2]
+        for j.3 in 0 .. 8:
+            c[i, j.3] = t[7 - j.3]
+"""
+NO_KERNEL = """
+kernel f(a: float64[1] C, n: int64) -> python int64:
+    allocate t: float64[n] = 0.0
+    return n
+"""
+
+
+@pytest.mark.parametrize("jump", ["break", "continue"])
+def test_a_jump_past_the_barrier_of_the_last_iteration(jump: str, tmp_path: Path) -> None:
+    """The threads of `j.3` read what those of `j.1` wrote, and the barrier before `j.2` was not reached."""
+    first = parse_kernel(HANDED_ON.replace("JUMP", jump))
+    steps = "bind i block.x; " + "; ".join(f"bind {name} thread.x" for name in ("j", "j.1", "j.2", "j.3"))
+    kernel, facts = apply_schedule(first, analyse(first), parse_schedule(steps), strict=True)
+    entry = on_emulated(kernel, facts, True, tmp_path, seed=1)
+    for m in (0, 1, 2, 3):
+        given = [np.arange(24.0).reshape(3, 8), np.ones((3, 8)), np.ones((3, 8)), 3, m]
+        assert outcome(lambda own: entry.run(tuple(own)), given) == outcome(lambda own: interpret(first, own), given)
+
+
+def test_a_local_array_that_no_kernel_touches(tmp_path: Path) -> None:
+    """Program 49: the host's text asked whether 32 bits are enough, and nobody had told it."""
+    kernel = parse_kernel(NO_KERNEL)
+    assert on_emulated(kernel, analyse(kernel), True, tmp_path).run((np.ones(3), 3)) == 3

@@ -19,18 +19,23 @@ import pytest
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
+from loopwright.codegen.grid import NotOnGpu
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops
+from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import recipe
 from loopwright.recipe.target import Target
+from loopwright.steps.bind import Bind
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
 from loopwright.steps.step import Step, order_needed
 from loopwright.steps.vectorize import Vectorize
 
+from .blocks import block, calls
 from .choices import Choices
+from .grids import Grid, in_one_block, on_emulated, on_grid
 from .nests import arguments, nest, witnesses
 from .schedules import (
     Outcome,
@@ -50,6 +55,8 @@ from .ways import eagerly
 SHARDS = 4
 NESTS = 250  # of each shard
 RECIPES = 100  # of each shard
+GRIDS = 60  # of each shard
+BLOCKS = 40
 STEPS = 4
 CALLS = 3
 WITNESSES = 6  # calls that may show why a step is forbidden
@@ -98,8 +105,8 @@ def test_random_schedules(shard: int, cache: Path) -> None:
     tally = check_nests(range(shard * NESTS, (shard + 1) * NESTS), cache)
     report(tally)
     counts = tally.counts
-    assert counts["changed"] > 0.6 * NESTS
-    assert counts["compiled"] > 0.6 * NESTS / COMPILED
+    assert counts["changed"] > 0.55 * NESTS
+    assert counts["compiled"] > 0.5 * NESTS / COMPILED
     assert counts["call compared"] > 2 * NESTS
     rightly, not_seen = counts["forbidden, rightly"], counts["forbidden, no difference seen"]
     assert rightly > RIGHTLY * (rightly + not_seen), tally.careful
@@ -123,6 +130,36 @@ def test_what_the_recipe_makes_of_random_nests(shard: int, cache: Path) -> None:
         if seed % COMPILED == 0:
             check_compiled(first, found.kernel, found.facts, given, right, strict, seed, cache)
     assert restructured > RECIPES / 10
+
+
+@pytest.mark.parametrize("shard", range(2))
+def test_random_grids(shard: int, cache: Path) -> None:
+    """Loops become blocks and threads, by random steps and by the recipe for a GPU, and an emulated one runs them."""
+    tally = Tally()
+    for seed in range(shard * GRIDS, (shard + 1) * GRIDS):
+        check_grid(seed, tally, cache)
+    report(tally)
+    assert tally.counts["on the GPU"] > GRIDS / 4
+    assert tally.counts["call on the GPU"] > GRIDS / 2
+
+
+def test_random_blocks(cache: Path) -> None:
+    """Threads of a block hand values on to one another: there is a barrier wherever one is needed."""
+    tally = Tally()
+    for seed in range(BLOCKS):
+        check_block(seed, tally, cache)
+    report(tally)
+    assert tally.counts["on the GPU"] > BLOCKS / 2
+    assert tally.counts["call on the GPU"] > BLOCKS
+
+
+@pytest.mark.skipif(not os.environ.get("LOOPWRIGHT_FUZZ", "").isdecimal(), reason="LOOPWRIGHT_FUZZ=n runs n nests")
+def test_more_random_grids(cache: Path) -> None:
+    tally, start = Tally(), random.randrange(10**6, 10**9)
+    for seed in range(start, start + int(os.environ["LOOPWRIGHT_FUZZ"]) // 20):
+        check_grid(seed, tally, cache)
+        check_block(seed, tally, cache)
+    report(tally)
 
 
 @pytest.mark.skipif(not os.environ.get("LOOPWRIGHT_FUZZ", "").isdecimal(), reason="LOOPWRIGHT_FUZZ=n runs n nests")
@@ -183,6 +220,58 @@ def check_interpreter(
             f"{print_schedule(tuple(taken))} (strict={strict}) changes the result\n{print_kernel(first)}"
             f"{print_kernel(kernel)}{call}\nbefore {wanted}\nafter {got}"
         )
+
+
+def check_grid(seed: int, tally: Tally, cache: Path) -> None:
+    """A nest on an emulated GPU: what it leaves is what the interpreter left of the nest as it was written."""
+    choices = Choices(seed)
+    first = parse_kernel(nest(seed))
+    strict = choices.chance(50)
+    facts = analyse(first)
+    if choices.chance(30):
+        found = gpu_recipe(first, facts, strict)
+        after: Grid = found.kernel, found.facts, list(found.schedule)
+    else:
+        after = on_grid(choices, first, facts, strict)
+    given = [arguments(first, seed, number) for number in range(CALLS)]
+    check_emulated(first, after, given, strict, seed, tally, cache)
+
+
+def check_block(seed: int, tally: Tally, cache: Path) -> None:
+    """What the threads of a block hand on to one another arrives."""
+    first = parse_kernel(block(seed))
+    verify(first)
+    after = in_one_block(Choices(seed), first, analyse(first))
+    check_emulated(first, after, calls(seed), True, seed, tally, cache)
+
+
+def check_emulated(
+    first: Kernel, after: Grid, given: list[list[object]], strict: bool, seed: int, tally: Tally, cache: Path
+) -> None:
+    """The interpreter and an emulated GPU agree on the kernel after steps, if some of its loops are bound."""
+    kernel, facts, taken = after
+    if not any(isinstance(step, Bind) for step in taken):
+        return
+    try:
+        right = [outcome(interpreted(first), call) for call in given]
+        check_interpreter(first, kernel, facts, taken, given, right, strict, tally)
+        check_marks(kernel, strict)
+        try:
+            entry = on_emulated(kernel, facts, strict, cache, seed % 3)
+        except NotOnGpu as why:
+            tally.careful[f"not on a GPU: {kind_of(str(why))}"] += 1
+            return
+        tally.counts["on the GPU"] += 1
+        for call, wanted in zip(given, right, strict=True):
+            if not guard_holds(kernel, facts.guard, call) or (wanted.inexact and not strict):
+                continue
+            tally.counts["call on the GPU"] += 1
+            got = outcome(lambda own: entry.run(tuple(own)), call)
+            assert alike(wanted, got), f"{call}\n{wanted}\n{got}"
+    except Exception as error:
+        steps = print_schedule(tuple(taken))
+        text = f"{print_kernel(first)}{print_kernel(kernel)}"
+        raise Found(f"seed {seed}, {steps}, strict={strict}: {error}\n{text}") from error
 
 
 def check_marks(kernel: Kernel, strict: bool) -> None:

@@ -35,13 +35,14 @@ def device_array(source: Any) -> DeviceArray:
 class DeviceArray:
     """An array in a GPU's memory. Kernels use it in place; `numpy()` copies it to the host, `copy_from` the other way.
 
-    shape, dtype: as of a NumPy array; its layout is C. Made by `lw.device_array`."""
+    shape, dtype: as of a NumPy array; its layout is C. token: what tells it from others. Made by `lw.device_array`."""
 
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
         self.shape, self.dtype, self.where = source.shape, source.dtype, where
         self.nbytes = source.nbytes
         self._gpu = gpu
         self._address = gpu.allocate(max(source.nbytes, 1))
+        self.token = ("device_array", self._address, self.shape, self.dtype)
         self._finalizer = weakref.finalize(self, gpu.release, self._address)
         self.copy_from(source)
 

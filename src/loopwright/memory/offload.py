@@ -9,7 +9,8 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -45,6 +46,7 @@ class GpuExecutable(Executable):
     module: Module
     written: frozenset[int]
     failures: int
+    lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
         return OffloadEntry
@@ -137,7 +139,7 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
 
 
 class OffloadEntry:
-    """See devices.base.Entry. Calls of one entry run one after the other."""
+    """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to."""
 
     def __init__(
         self,
@@ -161,12 +163,11 @@ class OffloadEntry:
         self.constants = tuple(constants)
         self.threads, self.payload = threads, payload
         self.calls = self.total_ns = self.min_ns = self.last_ns = 0
-        self._lock = threading.Lock()
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         originals = arguments if originals is None else originals
         fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
-        with self._lock:
+        with self.payload.lock:
             return self._run(arguments, fresh, originals)
 
     def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
@@ -184,7 +185,7 @@ class OffloadEntry:
             failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
             waits = failed or self._values or any(one.owned for one in placed)
             if waits or executable.program.device is None or executable.program.device.checks:
-                self._raise(failed, call, executable, fault)
+                self.fail(failed, call, executable, fault)
             for one in placed:
                 bring_back(one, executable.gpu)
         except BoundsLeft as left:
@@ -192,11 +193,24 @@ class OffloadEntry:
                 bring_back(one, executable.gpu)
             raise left.error from None
         finally:
-            for one in placed:
-                if one.owned:
-                    executable.gpu.release(one.owned)
-        self._record(time.perf_counter_ns() - started)
+            bring_nothing_back(placed, executable.gpu)
+        self.record(time.perf_counter_ns() - started)
         return self._result(originals, fresh, call.returned)
+
+    def again(self, arguments: tuple[object, ...]) -> Again | None:
+        """What repeats a call with just these arrays, all of them on the GPU, at little cost. None where a call has
+        to wait for the GPU, or to make arrays."""
+        executable: GpuExecutable = self.payload
+        device = executable.program.device
+        if self._fresh is not None or self._values or device is None or device.checks:
+            return None
+        call = _Prepared(arguments, 0, self.threads, executable)
+        placed: list[Placed] = []
+        stream = self._place(arguments, len(arguments), placed, call)
+        if any(one.owned for one in placed):
+            bring_nothing_back(placed, executable.gpu)
+            return None
+        return Again(self, self._entry, self._guard, executable, call, stream, arguments)
 
     def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> int:
         """Put every array where kernels find it; the stream in which they start, 0 for the GPU's own."""
@@ -219,10 +233,12 @@ class OffloadEntry:
             arguments, executable.written, lambda there: self._guard_failed(there, originals), executable.gpu
         )
 
-    def _raise(self, failed: int, call: _Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
-        """What went wrong, on the host or in a kernel: first what makes all else meaningless."""
+    def fail(self, failed: int, call: _Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
+        """Raise what went wrong, on the host or in a kernel: first what makes all else meaningless."""
         fault = fault or executable.module.fault()
         if fault is not None:
+            with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
+                executable.gpu.upload(executable.failures, np.array(NO_FAILURE, np.int64))
             raise fault
         if failed and executable.program.sites[call.failure.site].kind == "device":
             raise DeviceError("the GPU does not do what it was asked, and does not say why")
@@ -235,7 +251,8 @@ class OffloadEntry:
         if failed:
             raise BoundsLeft(self._fail(call.failure.site, call.failure.index, call.failure.size))
 
-    def _record(self, spent_ns: int) -> None:
+    def record(self, spent_ns: int) -> None:
+        """Note how long a call has taken."""
         self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
         self.calls += 1
         self.total_ns += spent_ns
@@ -253,6 +270,50 @@ class OffloadEntry:
         if self._returns == 2:
             return tuple(found)
         return found[0] if self._returns == 1 else None
+
+
+class Again:
+    """A call that is repeated with the same arrays, and maybe other numbers. It keeps no array: whoever repeats it has
+    some that lie just there."""
+
+    def __init__(
+        self,
+        entry: OffloadEntry,
+        function: Callable[[Any], int],
+        guard: Callable[[Any], int] | None,
+        executable: GpuExecutable,
+        call: _Prepared,
+        stream: int,
+        arguments: tuple[object, ...],
+    ) -> None:
+        self._entry, self._function, self._guard, self._executable = entry, function, guard, executable
+        self._call, self._stream = call, stream
+        self._reference = ctypes.byref(call.call)
+        self._numbers = [k for k, value in enumerate(arguments) if not isinstance(value, np.ndarray)]
+        self._module, self._lock = executable.module, executable.lock
+
+    def run(self, arguments: tuple[object, ...]) -> bool:
+        """Repeat the call with these arguments, whose tokens are those of the first ones. False, and nothing done,
+        where it has to be done the long way: the condition on the sizes does not hold, or the GPU is in trouble."""
+        with self._lock:
+            for position in self._numbers:
+                fill_slot(self._call.slot(position), arguments[position])
+            if self._guard is not None and self._numbers and not self._guard(self._reference):
+                return False
+            started = time.perf_counter_ns()
+            if self._module.started(self._stream) is not None:
+                return False
+            if failed := self._function(self._reference):
+                self._entry.fail(failed, self._call, self._executable, None)
+            self._entry.record(time.perf_counter_ns() - started)
+            return True
+
+
+def bring_nothing_back(placed: Sequence[Placed], gpu: Gpu) -> None:
+    """Give back what was taken for arrays."""
+    for one in placed:
+        if one.owned:
+            gpu.release(one.owned)
 
 
 class BoundsLeft(Exception):
@@ -285,6 +346,10 @@ class _Prepared:
             executable.module.table,
             executable.failures,
         )
+
+    def slot(self, position: int) -> Slot:
+        """Where a number is."""
+        return self._scalars[position]
 
     def put(self, position: int, placed: Placed) -> None:
         """An array is now where the program finds it."""

@@ -47,7 +47,7 @@ def in_registers(plan: Plan, target: Target) -> None:
     done: set[str] = set()
     while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
         done |= {chain[-1].name}
-        roles = _roles(plan, chain)
+        roles = roles_of(plan, chain)
         if roles is not None:
             before = {loop.name for c in plan.chains() for loop in c}
             with plan.together():
@@ -55,7 +55,8 @@ def in_registers(plan: Plan, target: Target) -> None:
             done |= {loop.name for c in plan.chains() for loop in c} - before | {roles.rows, roles.depth, roles.vector}
 
 
-def _roles(plan: Plan, chain: Chain) -> Roles | None:
+def roles_of(plan: Plan, chain: Chain) -> Roles | None:
+    """What the loops of a nest do for a block; None where it is no such nest."""
     inside = list(statements(chain[-1].body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None

@@ -1,19 +1,26 @@
 """The default recipe for a GPU, from facts alone: which loops become blocks and threads.
 
-1. Every nest is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
-2. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
-3. One loop: 256 threads of a block take 256 iterations. Two: blocks of 8 x 32. A third, outermost: one block for each
-   iteration.
-4. Triangles are widened to rectangles first, with a test inside.
+1. A contraction (a product of matrices and its kin) gets two levels of tiles: blocks through shared memory, and in each
+   thread a part of the target in registers.
+2. Every other nest is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
+   Triangles are widened to rectangles, with a test inside.
+3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
+   What goes by ones along another loop only is turned in shared memory.
+4. One loop: 256 threads of a block take 512 iterations. Several, with nothing but assignments inside: each thread does
+   four rows. With sums inside: blocks of 8 x 32. A third, outermost: one block for each iteration.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import For, Kernel, Run
+from loopwright.ir.nodes import For, Kernel, Load, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
+from loopwright.recipe.blocks import roles_of
+from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
@@ -27,8 +34,8 @@ from loopwright.steps.tile import Tile
 LINE, ROWS, COLUMNS = 256, 8, 32
 """Threads of a block: in a row for one loop; rows and columns for two."""
 
-Bound = tuple[str, Run, str]
-"""A loop, what it becomes, and why."""
+LINE_EACH = 2
+"""Iterations of each thread where there is one loop."""
 
 
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
@@ -39,11 +46,10 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
         done: set[str] = set()
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
-            if not any(loop.name in {name for name, _, _ in bound} for loop in chain):
+            if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 bound += _shared_out(plan, chain)
     present = plan.present_facts()
-    for name, run, why in bound:
-        step = Bind(name, run)
+    for step, why in bound:
         if step.illegal(plan.kernel, present, strict) is None:
             plan.kernel = step.apply(plan.kernel)
             plan.decisions.append(Decision(step, why))
@@ -56,12 +62,63 @@ def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     if not free:
         return []
     found: list[Bound] = []
-    for attempt in (_perfect, _as_it_is):
+    for attempt in (_contracted, _in_tiles, _perfect, _as_it_is):
         with plan.together():
             found = attempt(plan, chain, free)
         if found:
             return found
     return []
+
+
+def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest that adds to the same elements again and again."""
+    roles = roles_of(plan, chain)
+    if roles is None or roles.across or roles.element_bytes not in BLOCKS:
+        return []
+    parallel = {loop.name for loop in free}
+    if roles.rows not in parallel or roles.vector not in parallel:
+        return []
+    places = [loop.name for loop in chain]
+    wanted = (roles.rows, roles.depth, roles.vector)
+    first = min(places.index(name) for name in wanted)
+    band = isolate(plan, chain[-1].name, places[first], _why(plan, chain[-1]))
+    if len(band) != 3 or len(places) - first != 3:
+        raise NotTaken
+    names = dict(zip(places[first:], band, strict=True))
+    return contraction(
+        plan,
+        band,
+        replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector]),
+    )
+
+
+def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest of parallel loops with nothing but assignments inside."""
+    x = _along_rows(plan, chain, free)
+    first = chain.index(free[0])
+    nest = chain[first:]
+    if len(nest) not in (2, 3) or len(free) != len(nest):
+        return []
+    if any(depends(loop, other.name) for loop in nest for other in nest):
+        return []
+    band = isolate(plan, nest[-1].name, nest[0].name, _why(plan, x))
+    if len(band) != len(nest):
+        raise NotTaken
+    order = [loop for loop in nest if loop is not x] + [x]
+    names = dict(zip((loop.name for loop in nest), band, strict=True))
+    *others, row, column = (names[loop.name] for loop in order)
+    if order != list(nest):
+        plan.take(Reorder((*others, row, column)), _why(plan, x))
+    inside = {id(stmt) for stmt in statements(plan.around(column)[-1].body)}
+    walks = [walk for walk in plan.walks() if id(walk.stmt) in inside]
+    turned = [walk for walk in walks if walk.strides.get(column) not in (0, 1, -1) and walk.strides.get(row) == 1]
+    if turned:
+        arrays = tuple(dict.fromkeys(walk.array for walk in turned))
+        sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
+        if others or len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
+            return []
+        return transposed(plan, row, column, arrays, sizes.pop())
+    return in_rows(plan, row, column, tuple(others), LINE if not others else COLUMNS * 4, _why(plan, x))
 
 
 def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -98,16 +155,19 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     before = set(loops(plan.kernel))
     x = names[-1]
     if len(names) == 1:
-        plan.take(Split(x, LINE), why)
+        plan.take(Split(x, LINE * LINE_EACH), why)
     else:
         plan.take(Tile(((names[-2], ROWS), (x, COLUMNS))), why)
     made = [loop.name for loop in plan.around(x) if loop.name not in before]
     runs: tuple[Run, ...] = ("block.x",) if len(made) == 1 else ("block.y", "block.x")
-    bound: list[Bound] = [(name, run, why) for name, run in zip(made, runs, strict=True)]
+    bound = [Bind(name, run) for name, run in zip(made, runs, strict=True)]
     if len(names) == 3:
-        bound.insert(0, (names[0], "block.z", why))
-    threads: tuple[Run, ...] = ("thread.x",) if len(made) == 1 else ("thread.y", "thread.x")
-    return bound + [(name, run, why) for name, run in zip(names[-len(threads) :], threads, strict=True)]
+        bound.insert(0, Bind(names[0], "block.z"))
+    if len(made) == 1:
+        bound.append(Bind(x, "thread.x", LINE))
+    else:
+        bound += [Bind(names[-2], "thread.y"), Bind(x, "thread.x")]
+    return [(step, why) for step in bound]
 
 
 def _along_rows(plan: Plan, chain: Chain, free: list[For]) -> For:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,9 +25,10 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import check_failed, warn_once
 from loopwright.ir.signature import Signature
 from loopwright.memory.arrays import REFUSED, refusal
-from loopwright.memory.offload import through_host
+from loopwright.memory.offload import Again, OffloadEntry, through_host
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
+from loopwright.memory.tokens import tokens_of
 from loopwright.runtime.bind import bind
 from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
@@ -96,6 +97,14 @@ class _Variant:
     entries: dict[Config, Entry] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """A call that was made before with the same arrays on a GPU, under this very Config."""
+
+    config: Config
+    again: Again
+
+
 class Dispatch:
     """All that one kernel remembers between calls. Call `dispatch.call(*args, **kwargs)`.
 
@@ -119,6 +128,7 @@ class Dispatch:
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self._compile = compile
         self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
+        self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
         self._lock = threading.RLock()
         self._dispatcher: Dispatcher | None = None
         self._launcher: Launcher | None = None
@@ -146,6 +156,7 @@ class Dispatch:
         """Forget everything compiled: the next call starts anew."""
         with self._lock:
             self._variants.clear()
+            self._repeated.clear()
             if self._dispatcher is not None:
                 self._dispatcher.clear()
 
@@ -184,6 +195,10 @@ class Dispatch:
         )
 
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
+        tokens = None if kwargs else tokens_of(args)
+        repeated = None if tokens is None else self._repeated.get(tokens)
+        if repeated is not None and repeated.config is CURRENT.get() and repeated.again.run(args):
+            return None
         given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
         arguments = as_arguments(given, self.parameters)
         config = _where(arguments, current(), self.parameters)
@@ -202,7 +217,24 @@ class Dispatch:
         entry = self._entry(variant, config)
         if dispatcher is not None and key is not None:
             dispatcher.add(key, config, entry)
-        return entry.run(arguments, given)
+        result = entry.run(arguments, given)
+        if tokens is not None and isinstance(entry, OffloadEntry):
+            self._remember(tokens, variant, entry, arguments)
+        return result
+
+    def _remember(
+        self, tokens: tuple[Hashable, ...], variant: _Variant, entry: OffloadEntry, arguments: tuple[object, ...]
+    ) -> None:
+        """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
+        returns = variant.compiled.returns
+        if variant.compiled.constants or len(arguments) != len(tokens) or returns.shape:
+            return
+        again = entry.again(arguments)
+        if again is not None:
+            with self._lock:
+                if len(self._repeated) >= _MOST_REPEATED:
+                    self._repeated.clear()
+                self._repeated[tokens] = _Repeated(CURRENT.get(), again)
 
     def _run(
         self, variant: _Variant, config: Config, arguments: tuple[object, ...], given: tuple[object, ...]
@@ -295,6 +327,9 @@ class Dispatch:
 # For how many values of its captured constants a kernel keeps code, for one Signature: a global counter that
 # changes at every call must not fill the memory.
 _MOST_VALUES = 8
+
+# How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time.
+_MOST_REPEATED = 256
 
 
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:

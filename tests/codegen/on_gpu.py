@@ -1,0 +1,73 @@
+"""Running a kernel both ways: in the interpreter, and as a program for a GPU on the emulated device."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import loopwright as lw
+
+Outcome = tuple[list[Any], object, Exception | None]
+
+
+def outcome(kernel: Callable[..., object], arguments: list[Any]) -> Outcome:
+    """The arguments after a call, what it gave, and what it raised."""
+    with np.errstate(all="ignore"):
+        try:
+            return arguments, kernel(*arguments), None
+        except Exception as error:
+            return arguments, None, error
+
+
+def equal(got: object, wanted: object) -> None:
+    """The same type, shape and values; NaN is NaN, and -0.0 is not 0.0."""
+    if isinstance(wanted, tuple):
+        assert isinstance(got, tuple) and len(got) == len(wanted)
+        for one, other in zip(got, wanted, strict=True):
+            equal(one, other)
+    elif isinstance(wanted, np.ndarray | np.generic):
+        assert type(got) is type(wanted)
+        assert np.asarray(got).dtype == wanted.dtype
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+        if wanted.dtype.kind == "f":
+            np.testing.assert_array_equal(
+                np.signbit(np.asarray(got)) | np.isnan(wanted), np.signbit(wanted) | np.isnan(wanted)
+            )
+    else:
+        assert got == wanted and type(got) is type(wanted)
+
+
+def agree(
+    function: Callable[..., object], *arguments: Any, schedule: str = "", strict: bool = True, why_not: str = ""
+) -> Any:
+    """Call it both ways on arguments of their own, which must end alike, and give the Specialisation. why_not: the
+    reason for which it runs on the CPU, '' where it must run on the GPU. Arguments: an array, or a function that makes
+    one, where a copy would not do."""
+    kernel = lw.kernel(function)
+    with lw.options(device="interpreter"):
+        wanted = outcome(lw.kernel(function), made(arguments))
+    with lw.options(device="emulated", schedule=schedule, strict=strict):
+        got = outcome(kernel, made(arguments))
+    if type(got[2]) is not type(wanted[2]):
+        raise got[2] or AssertionError(f"no {wanted[2]!r}")
+    if got[2] is not None:
+        assert str(got[2]) == str(wanted[2])
+    equal(got[1], wanted[1])
+    for mine, right in zip(got[0], wanted[0], strict=True):
+        equal(mine, right)
+    found: Any = kernel._dispatch.compiled()[0]
+    assert found.why_not_gpu == why_not
+    return found
+
+
+def made(arguments: tuple[Any, ...]) -> list[Any]:
+    return [one() if callable(one) else copy.deepcopy(one) for one in arguments]
+
+
+def device_text(found: Any) -> str:
+    """The CUDA text of a Specialisation."""
+    text: str = found.program.device.text
+    return text
