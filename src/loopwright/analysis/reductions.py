@@ -7,9 +7,11 @@ a partial result just as on the target.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import assert_never
 
 from loopwright.analysis.facts import Reduction, ReductionOp
 from loopwright.ir.nodes import (
@@ -20,6 +22,7 @@ from loopwright.ir.nodes import (
     Cast,
     Checked,
     Compare,
+    Const,
     Expr,
     For,
     If,
@@ -39,6 +42,27 @@ MODULAR: dict[str, ReductionOp] = {
 CHOICES: dict[str, ReductionOp] = {
     "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
 }  # fmt: skip
+
+
+def identity(op: ReductionOp, scalar: Scalar) -> Const:
+    """The value that changes nothing: -0.0 for float sums (0.0 would turn -0.0 into 0.0), NaN for fmin and fmax, which
+    drop it."""
+    match op:
+        case "add" | "or" | "xor":
+            value: bool | int | float = -0.0 if scalar.is_float else 0
+        case "mul":
+            value = 1.0 if scalar.is_float else 1
+        case "and":
+            value = -1 if scalar.kind == "int" else scalar.maximum
+        case "fmin" | "fmax" if scalar.is_float:
+            value = math.nan
+        case "min" | "minimum" | "fmin":
+            value = math.inf if scalar.is_float else scalar.maximum
+        case "max" | "maximum" | "fmax":
+            value = -math.inf if scalar.is_float else scalar.minimum
+        case _:
+            assert_never(op)
+    return Const(bool(value) if scalar.kind == "bool" else value, scalar)
 
 
 class NotAReduction(Exception):

@@ -17,6 +17,7 @@ from loopwright.ir.walk import statements, subexpressions
 
 FEWEST = 16  # iterations of a reduction that are worth vector lanes
 UNROLLED = 16  # iterations of a loop that is written out
+AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,9 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = constant_trip(loop, w)
+    if w.function.on_device and trip is None and not pragma and not isinstance(loop.upper, Const):
+        inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+        pragma = "" if inner else f"{w.unrolling} {AHEAD}"
     if trip is not None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
         w.line(f"{{ const int64_t lw_lower = {lower};")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import assert_never
 
+from loopwright.analysis import reductions
 from loopwright.analysis.facts import Reduction, ReductionOp
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.ir.types import Scalar
 
 
 def identity(op: ReductionOp, scalar: Scalar) -> str:
-    """C text of the value that changes nothing: -0.0 for float sums (0.0 would turn -0.0 into 0.0), NaN for fmin and
-    fmax, which drop it."""
-    match op:
-        case "add" | "or" | "xor":
-            return literal(-0.0 if scalar.is_float else 0, scalar)
-        case "mul":
-            return literal(1.0 if scalar.is_float else 1, scalar)
-        case "and":
-            return literal(-1 if scalar.kind == "int" else scalar.maximum, scalar)
-        case "fmin" | "fmax" if scalar.is_float:
-            return literal(math.nan, scalar)
-        case "min" | "minimum" | "fmin":
-            return literal(math.inf if scalar.is_float else scalar.maximum, scalar)
-        case "max" | "maximum" | "fmax":
-            return literal(-math.inf if scalar.is_float else scalar.minimum, scalar)
-    assert_never(op)
+    """C text of the value that changes nothing."""
+    constant = reductions.identity(op, scalar)
+    return literal(constant.value, scalar)
 
 
 def combine(op: ReductionOp, scalar: Scalar, left: str, right: str) -> str:

@@ -241,6 +241,7 @@ int32_t lw_cuda_allocate(lw_cuda *gpu, void *stream, int64_t bytes, device_memor
     error = gpu->cu.cuStreamSynchronize(stream);
     if (!error) error = gpu->cu.cuMemPoolTrimTo(gpu->pool, 0);
     if (!error) error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
+    if (error) gpu->cu.cuMemPoolTrimTo(gpu->pool, 0); /* a pool that fails may keep all that it tried to grow by */
   }
   if (error) *memory = 0;
   leave(gpu, pushed);

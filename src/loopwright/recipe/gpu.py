@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import For, Kernel, Load, Run
+from loopwright.ir.nodes import Assign, For, Kernel, Load, Run, Var
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_rows, transposed
 from loopwright.recipe.isolate import isolate
@@ -27,12 +27,19 @@ from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
 from loopwright.steps.bind import Bind
 from loopwright.steps.guard import Guard
+from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
 
 LINE, ROWS, COLUMNS = 256, 8, 32
 """Threads of a block: in a row for one loop; rows and columns for two."""
+
+LANES, FEWER = 1 << 17, 512
+"""Partial results of a sum: as many as keep a large GPU busy; and how many of them one thread adds up at first."""
+
+WARP = 32
+"""Threads of a block that share a row of unknown length."""
 
 LINE_EACH = 2
 """Iterations of each thread where there is one loop."""
@@ -47,7 +54,10 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
+                before = set(loops(plan.kernel))
                 bound += _shared_out(plan, chain)
+                if not any(plan.verdict(loop) == "parallel" for loop in chain):
+                    done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
     for step, why in bound:
         if step.illegal(plan.kernel, present, strict) is None:
@@ -59,15 +69,50 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
 def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
     free = [loop for loop in chain if plan.verdict(loop) == "parallel"]
-    if not free:
-        return []
     found: list[Bound] = []
-    for attempt in (_contracted, _in_tiles, _perfect, _as_it_is):
+    for attempt in (_contracted, _in_tiles, _row_by_row, _perfect, _as_it_is) if free else (_in_lanes,):
         with plan.together():
             found = attempt(plan, chain, free)
         if found:
             return found
     return []
+
+
+def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest that only sums (or takes the least of) something: partial results, and partial results of these."""
+    loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
+    if loop is None:
+        return []
+    why = f"'{user_name(loop.name)}' adds up: {LANES} threads have a part each, then {LANES // FEWER} add up these"
+    bound: list[Bound] = []
+    name = loop.name
+    for lanes in (LANES, LANES // FEWER):
+        before = set(loops(plan.kernel))
+        plan.take(Reduce(name, lanes), why, anew=True)
+        lane, merge = (made for made in loops(plan.kernel) if made not in before)
+        plan.take(Split(lane, LINE), why)
+        (block,) = set(loops(plan.kernel)) - before - {lane, merge}
+        bound += [(Bind(block, "block.x"), why), (Bind(lane, "thread.x"), why)]
+        name = merge
+    return bound
+
+
+def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows whose lengths only data tells, and whose entries are summed up: the threads of a block share each row."""
+    if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or plan.verdict(chain[-1]) != "reduction":
+        return []
+    row, entry = chain[-2], chain[-1]
+    assigned = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)}
+    bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
+    if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
+        return []
+    why = (
+        f"only data tells how long a row of '{user_name(row.name)}' is: the {WARP} threads of a block share its entries"
+    )
+    before = set(loops(plan.kernel))
+    plan.take(Reduce(entry.name, WARP), why)
+    lane = next(name for name in loops(plan.kernel) if name not in before)
+    return [(Bind(row.name, "block.x"), why), (Bind(lane, "thread.x"), why)]
 
 
 def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

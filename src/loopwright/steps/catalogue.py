@@ -12,6 +12,7 @@ from loopwright.steps.guard import Guard
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.promote import Promote
+from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.reverse import Reverse
@@ -27,5 +28,5 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Specialize, Promote, Demote, Expand, Pack,
-    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
+    Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
 )  # fmt: skip

@@ -1,0 +1,171 @@
+"""The step `reduce`: partial results of a reduction, each of iterations of its own, put together afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts, Reduction
+from loopwright.analysis.reductions import NotAReduction, identity, scalar_reduction
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Call, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.steps.draft import finished, fresh, names_of, number, plus, variable, with_statement
+from loopwright.steps.extent import marked
+from loopwright.steps.nest import missing, step_of, the_loop
+from loopwright.steps.step import Rejection, order_needed, whole_number
+
+MOST = 1 << 20
+"""Partial results: more would cost more than they spare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Sum (or multiply, or take the least) in lanes, each of which has every n-th iteration, and then over the lanes,
+    which need no order among them. `reduce i 64`:
+
+    var s: float64
+    s = b[0]
+    for i in 0 .. n:
+        s = min(s, a[i])
+    b[0] = s
+    ->
+    var s: float64
+    var s.l: float64
+    s = b[0]
+    allocate s.x: float64[64]
+    for i.l in 0 .. 64:
+        s.l = float64('inf')
+        for i in i.l .. n step 64:
+            s.l = min(s.l, a[i])
+        s.x[i.l] = s.l
+    for i.m in 0 .. 64:
+        s = min(s, s.x[i.m])
+    b[0] = s
+    """
+
+    name: ClassVar[str] = "reduce"
+    loop: str
+    lanes: int
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := missing(kernel, (self.loop,))) is not None:
+            return rejection
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        loop = the_loop(kernel, self.loop)
+        found = facts.loops[self.loop]
+        if found.verdict != "reduction":
+            return order_needed(found, asserted=False, strict=strict) or Rejection(f"'{self.loop}' is no reduction")
+        if any(reduction.kind != "scalar" for reduction in found.reductions):
+            return Rejection(f"'{self.loop}' adds to elements of an array: `promote` keeps one in a scalar")
+        if found.last:
+            return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
+        if self.lanes > MOST:
+            return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
+        if any(escapes(stmt) for stmt in loop.body):
+            return Rejection(f"'{self.loop}' can be left in the middle")
+        return (
+            marked((loop,))
+            or _changing(loop)
+            or order_needed(found, asserted=False, strict=strict)
+            or self._private(loop, facts)
+        )
+
+    def _private(self, loop: For, facts: Facts) -> Rejection | None:
+        inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+        scalars = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+        outside = [name for name in facts.loops[self.loop].private if name not in inside | scalars]
+        return Rejection(f"each lane would need an array '{outside[0]}' of its own") if outside else None
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        found = list(_reductions(loop))
+        taken = names_of(kernel)
+        lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
+        own = {reduction.target: fresh(f"{reduction.target}.l", taken) for reduction, _ in found}
+        arrays = {reduction.target: fresh(f"{reduction.target}.x", taken) for reduction, _ in found}
+        step = step_of(loop)
+        start = variable(lane) if step == 1 else Binary("mul", variable(lane), number(step))
+        inner = replace(
+            loop,
+            lower=plus(start, loop.lower),
+            step=number(step * self.lanes),
+            body=_renamed(loop.body, own),
+            asserted=False,
+        )
+        before: list[Stmt] = []
+        first: list[Stmt] = []
+        last: list[Stmt] = []
+        after: list[Stmt] = []
+        for reduction, type_ in found:
+            target, array = reduction.target, arrays[reduction.target]
+            before.append(Allocate(array, type_, (number(self.lanes),), None))
+            first.append(Assign(own[target], identity(reduction.op, type_)))
+            last.append(Store(array, (variable(lane),), Var(own[target], type_)))
+            part = Load(array, (variable(merge),), type_)
+            after.append(Assign(target, _combined(reduction, Var(target, type_), part), at=loop.at))
+        lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
+        merged = replace(lanes, name=merge, body=tuple(after))
+        result = (*before, replace(lanes, body=(*first, inner, *last)), merged)
+        return finished(with_statement(kernel, loop, result), kernel)
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        steps = (cls(name, 64) for name in loops(kernel))
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) != 2:
+            raise ValueError("reduce LOOP LANES")
+        return cls(words[0], whole_number(words[1], "LANES", least=2))
+
+    def __str__(self) -> str:
+        return f"reduce {self.loop} {self.lanes}"
+
+
+def _changing(loop: For) -> Rejection | None:
+    """Why the bounds of a loop may be other ones when a later lane computes them."""
+    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    stored = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store)}
+    parts = [part for bound in own_expressions(loop) for part in subexpressions(bound)]
+    for part in parts:
+        changed = isinstance(part, Var) and part.name in assigned
+        if changed or (isinstance(part, Load) and part.array in stored):
+            return Rejection(f"the bounds of '{loop.name}' may change while it runs")
+    return None
+
+
+def _reductions(loop: For) -> Iterator[tuple[Reduction, Scalar]]:
+    """The scalars that the loop only updates, with their types."""
+    types = {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    for name, type_ in types.items():
+        with suppress(NotAReduction):
+            yield scalar_reduction(loop, name, type_), type_
+
+
+def _renamed(body: Body, names: Mapping[str, str]) -> Body:
+    """The body with other names for scalars."""
+
+    def read(expr: Expr) -> Expr:
+        return Var(names[expr.name], expr.type) if isinstance(expr, Var) and expr.name in names else expr
+
+    def write(stmt: Stmt) -> Body:
+        return (replace(stmt, name=names[stmt.name]),) if isinstance(stmt, Assign) and stmt.name in names else (stmt,)
+
+    return rewrite_body(body, write, read)
+
+
+def _combined(reduction: Reduction, left: Expr, right: Expr) -> Expr:
+    """Two partial results in one; `left` is the one from earlier iterations."""
+    match reduction.op:
+        case "add" | "mul" | "and" | "or" | "xor" | "min" | "max" as op:
+            return Binary(op, left, right)
+        case "minimum" | "maximum" | "fmin" | "fmax" as function if left.type.is_float:
+            return Call(function, (left, right), left.type)
+        case _:
+            return Binary("min" if "min" in reduction.op else "max", left, right)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loopwright.ir.interp import interpret
+from loopwright.ir.verify import verify
+from loopwright.steps.reduce import MOST, Reduce
+from steps.kernels import PREFIX, ROWS, TOTAL, known
+from steps.pictures import check_picture
+
+OPERATIONS = """
+kernel all(a: float64[1] C, b: int64[1] C, lower: int64) -> tuple(float64, float64, float64, int64, int64):
+    var s: float64
+    var least: float64
+    var most: float64
+    var product: int64
+    var bits: int64
+    var t: float64
+    s = 2.0
+    least = 1.0e9
+    most = -1.0e9
+    product = 1
+    bits = 5
+    for i in lower .. size(a, 0) step 3:
+        t = 2.0 * a[i]
+        s = s + t
+        least = min(least, a[i])
+        most = maximum(most, t)
+        product = product * b[i]
+        bits = bits ^ b[i]
+    return s, least, most, product, bits
+"""
+
+
+def test_the_picture() -> None:
+    check_picture(Reduce)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 64, 65, 200])
+@pytest.mark.parametrize("lower", [0, 1, 5])
+def test_every_operation_gives_the_same(size: int, lower: int) -> None:
+    kernel, facts = known(OPERATIONS)
+    assert Reduce("i", 4).illegal(kernel, facts, strict=False) is None
+    after = Reduce("i", 4).apply(kernel)
+    verify(after)
+    random = np.random.default_rng(size)
+    a, b = random.integers(-9, 9, size).astype(float), random.integers(-9, 9, size)
+    assert interpret(kernel, [a, b, lower]) == interpret(after, [a, b, lower])
+
+
+def test_a_nan_is_carried_or_dropped_as_before() -> None:
+    kernel, _ = known(OPERATIONS)
+    after = Reduce("i", 4).apply(kernel)
+    a, b = np.array([1.0, 0, 0, np.nan, 0, 0, 3.0] * 3), np.arange(21)
+    before, now = interpret(kernel, [a, b, 0]), interpret(after, [a, b, 0])
+    assert str(before) == str(now)
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "word"),
+    [
+        (PREFIX, Reduce("i", 4), "a[i - 1]"),
+        (ROWS, Reduce("j", 4), "no reduction"),
+        (ROWS, Reduce("k", 4), "no loop"),
+        (TOTAL, Reduce("i", MOST + 1), "limit"),
+    ],
+)
+def test_refusals_say_why(text: str, step: Reduce, word: str) -> None:
+    rejection = step.illegal(*known(text), strict=False)
+    assert rejection is not None and word in rejection.reason
+
+
+def test_strict_keeps_the_order_of_float_sums_only() -> None:
+    rejection = Reduce("i", 4).illegal(*known(TOTAL), strict=True)
+    assert rejection is not None and "'s'" in rejection.reason
+    exact = TOTAL.replace("float64", "int64").replace("0.0", "0")
+    assert Reduce("i", 4).illegal(*known(exact), strict=True) is None
+
+
+ROW = """
+kernel row(p: int64[1] C, a: float64[1] C, b: float64[1] C):
+    var s: float64
+    for i in 0 .. size(b, 0):
+        s = 0.0
+        for k in p[i] .. p[i + 1]:
+            s = s + a[k]
+        b[i] = s
+"""
+
+
+def test_bounds_may_be_read_from_an_array_that_the_loop_leaves_alone() -> None:
+    kernel, facts = known(ROW)
+    assert Reduce("k", 4).illegal(kernel, facts, strict=False) is None
+    after = Reduce("k", 4).apply(kernel)
+    verify(after)
+    results = []
+    for one in (kernel, after):
+        b = np.zeros(4)
+        interpret(one, [np.array([0, 3, 3, 20, 21]), np.arange(21.0), b])
+        results.append(b.tolist())
+    assert results[0] == results[1]
+    rejection = Reduce("k", 4).illegal(*known(ROW.replace("s = s + a[k]", "s = s + 1.0\n            p[k] = 0")), False)
+    assert rejection is not None
+
+
+def test_an_element_of_an_array_is_promoted_first() -> None:
+    text = """
+kernel into(a: float64[1] C, b: float64[1] C):
+    for i in 0 .. size(a, 0):
+        b[0] = b[0] + a[i]
+"""
+    rejection = Reduce("i", 4).illegal(*known(text), strict=False)
+    assert rejection is not None and "promote" in rejection.reason
+
+
+def test_parse_reads_what_str_writes() -> None:
+    assert Reduce.parse(("i", "64")) == Reduce("i", 64) and str(Reduce("i", 64)) == "reduce i 64"
+    with pytest.raises(ValueError, match="reduce LOOP LANES"):
+        Reduce.parse(("i",))
+    with pytest.raises(ValueError, match="LANES"):
+        Reduce.parse(("i", "1"))
