@@ -13,9 +13,11 @@ from loopwright.analysis.footprint import footprint
 from loopwright.config import Config
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
+from loopwright.memory.offload import GpuExecutable
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import DecisionReport, Explanation, Generated, Ran
+from loopwright.report.grids import grid_lines
 from loopwright.runtime.dispatch import Dispatch, Run
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
@@ -141,7 +143,15 @@ def _generated(one: Specialisation) -> Generated | None:
         from_cache=artifact.from_cache,
         compiler="" if compiler is None else compiler.version,
         notes=one.program.notes,
+        grids=_grids(one),
     )
+
+
+def _grids(one: Specialisation) -> tuple[str, ...]:
+    executable = one.executable
+    if isinstance(executable, GpuExecutable) and executable.program.device is not None:
+        return grid_lines(executable.program.device, executable.gpu, one.config)
+    return (f"not on a GPU: {one.why_not_gpu}",) if one.why_not_gpu else ()
 
 
 def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:
@@ -151,10 +161,16 @@ def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:
     calls = sum(run.calls for run in runs)
     parallel = one.program is not None and bool(one.program.parallel)
     return Ran(
-        device="interpreter" if runs[-1].how == "interpreter" else "cpu",
+        device=_device(one, runs[-1]),
         calls=calls,
         last_ns=runs[-1].last_ns,
         min_ns=min(run.min_ns for run in runs),
         total_ns=sum(run.total_ns for run in runs),
-        threads=runs[-1].threads if parallel else 1,
+        threads=0 if one.takes_device_arrays else runs[-1].threads if parallel else 1,
     )
+
+
+def _device(one: Specialisation, run: Run) -> str:
+    if isinstance(one.executable, GpuExecutable):
+        return f"{one.executable.gpu.name} GPU"
+    return "interpreter" if run.how == "interpreter" else "cpu"

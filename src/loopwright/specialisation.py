@@ -78,7 +78,10 @@ class Specialisation:
 
     @property
     def c_text(self) -> str:
-        return "" if self.program is None else self.program.text
+        if self.program is None:
+            return ""
+        device = self.program.device
+        return self.program.text if device is None else f"{self.program.text}\n/* ---- CUDA ---- */\n{device.text}"
 
     @property
     def constants(self) -> tuple[CapturedConstant, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from loopwright.cli import devices
 from loopwright.cli.devices import Row, device_rows, device_table, size_text
 from loopwright.config import Config
 from loopwright.devices.cpu import Cache, Cpu
+from loopwright.devices.gpu import Limits
 from loopwright.toolchain.cc import Compiler
 
 CPU = Cpu(
@@ -20,6 +22,7 @@ CPU = Cpu(
     (Cache(1, "Data", 49152, 64, 2), Cache(1, "Instruction", 32768, 64, 2)),
     frozenset({"avx2", "avx512f"}),
 )
+H200 = Limits((9, 0), 132, 140 << 30, l2_bytes=60 << 20)
 GCC = Compiler(("/usr/bin/gcc",), "gcc 12.2.0", ("-march=native",), ("-fopenmp",), "x")
 
 
@@ -37,8 +40,11 @@ def by_name(config: Config) -> dict[str, Row]:
 
 
 def test_a_complete_machine_misses_nothing(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine.setattr(devices, "find_gpus", lambda: (SimpleNamespace(name="Some GPU", limits=H200),))
     found = by_name(Config(threads=2, cache=tmp_path / "none"))
     assert not any(row.missing for row in found.values())
+    what = "Some GPU, compute capability 9.0, 132 multiprocessors, 140 GiB, 60 MiB of L2 cache, 227 KiB shared memory"
+    assert found["GPU"].value == f"{what} a block"
     assert {name: found[name].value for name in ("CPU", "cores", "vector instructions", "L1 cache")} == {
         "CPU": "Some CPU",
         "cores": "2 usable of 4 physical",
@@ -51,6 +57,12 @@ def test_a_complete_machine_misses_nothing(machine: pytest.MonkeyPatch, tmp_path
     assert found["runs on"].value == "cpu"
     assert found["options"].value == "device=auto threads=2 strict=no checks=auto"
     assert found["cache folder"].value.endswith("none (not made yet)")
+
+
+def test_without_a_gpu_it_says_why(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(devices, "find_gpus", lambda: ())
+    machine.setattr(devices, "why_none_cuda", lambda: "no driver")
+    assert by_name(Config())["GPU"] == Row("GPU", "none", "no driver")
 
 
 def test_without_a_compiler_it_says_what_to_install(machine: pytest.MonkeyPatch) -> None:

@@ -256,7 +256,8 @@ def test_too_much_memory_names_sizes(gpu, driver):
         "Fake GPU: allocating memory failed: needs 12.0 GiB, 256.0 MiB of 1.0 GiB are free\n"
         "  try: smaller arrays, or fewer of them at once, or run it on the CPU: LOOPWRIGHT_DEVICE=cpu"
     )
-    assert isinstance(caught.value, MemoryError) and driver.count("fake_trims") == 1
+    # Before trying again, and after giving up: a pool keeps what it grew by when it failed.
+    assert isinstance(caught.value, MemoryError) and driver.count("fake_trims") == 2
     gpu.release(gpu.allocate(1))
 
 

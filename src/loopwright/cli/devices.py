@@ -13,6 +13,8 @@ from rich.text import Text
 from loopwright.cli.config import shown
 from loopwright.config import Config
 from loopwright.devices.cpu import Cache, Cpu, describe_cpu
+from loopwright.devices.cuda import find_gpus
+from loopwright.devices.cuda import why_none as why_none_cuda
 from loopwright.devices.launcher import launcher_kind
 from loopwright.toolchain.cc import Compiler, find_compiler, why_none
 
@@ -40,6 +42,7 @@ def device_rows(config: Config) -> list[Row]:
         *_caches(cpu.caches),
         *_compiler(compiler, config),
         _launcher(config),
+        *_gpus(),
         Row("runs on", _runs_on(config, compiler)),
         Row("options", " ".join(f"{name}={shown(getattr(config, name))}" for name in _OPTIONS)),
         Row("cache folder", _folder(config.cache)),
@@ -90,6 +93,20 @@ def _launcher(config: Config) -> Row:
     if kind == "extension":
         return Row("launcher", "C extension")
     return Row("launcher", "ctypes", f"a call costs some tens of microseconds more: {reason}")
+
+
+def _gpus() -> list[Row]:
+    found = find_gpus()
+    if not found:
+        return [Row("GPU", "none", why_none_cuda())]
+    rows = []
+    for gpu in found:
+        limits = gpu.limits
+        major, minor = limits.capability
+        what = f"{gpu.name}, compute capability {major}.{minor}, {limits.multiprocessors} multiprocessors, "
+        what += f"{size_text(limits.memory_bytes)}, {size_text(limits.l2_bytes)} of L2 cache, "
+        rows.append(Row("GPU", what + f"{size_text(limits.shared_per_block_most)} shared memory a block"))
+    return rows
 
 
 def _runs_on(config: Config, compiler: Compiler | None) -> str:

@@ -97,7 +97,7 @@ class ArrayReport:
 class Generated:
     """The generated C: lines of text, where it and the library lie ('' where nothing was kept), seconds of
     compiling (0.0 where the cache had it), and who compiled it. notes: of loops by name, what the code does about
-    them."""
+    them. grids: for a GPU, what each kernel needs and how much of it fits; or why the CPU runs it."""
 
     lines: int
     source_path: str
@@ -105,11 +105,13 @@ class Generated:
     from_cache: bool
     compiler: str
     notes: tuple[tuple[str, str], ...] = ()
+    grids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The calls so far: device `cpu` or `interpreter`; times in nanoseconds, of the whole call; threads allowed."""
+    """The calls so far: device `cpu`, `interpreter` or a GPU's name; times in nanoseconds, of the whole call; threads
+    allowed, 0 where that says nothing."""
 
     device: str
     calls: int

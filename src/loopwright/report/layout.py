@@ -91,6 +91,8 @@ def lines(explanation: Explanation) -> Iterator[Line]:
     yield _row("generated", _generated(explanation.generated))
     if explanation.generated is not None and explanation.generated.source_path:
         yield _row("", explanation.generated.source_path)
+    for line in explanation.generated.grids if explanation.generated is not None else ():
+        yield _row("", line)
     yield _row("ran", _ran(explanation.ran))
 
 
@@ -258,8 +260,8 @@ def _generated(generated: Generated | None) -> str:
 def _ran(ran: Ran | None) -> str:
     if ran is None or not ran.calls:
         return "not yet"
-    on = "in the interpreter" if ran.device == "interpreter" else f"on the {ran.device}, "
-    threads = "" if ran.device == "interpreter" else _count(ran.threads, "thread")
+    on = "in the interpreter" if ran.device == "interpreter" else f"on the {ran.device}"
+    threads = f", {_count(ran.threads, 'thread')}" if ran.threads and ran.device != "interpreter" else ""
     times = f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
     return f"{_count(ran.calls, 'call')} {on}{threads}: {times}"
 
