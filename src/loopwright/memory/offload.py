@@ -195,16 +195,22 @@ class OffloadEntry:
         finally:
             bring_nothing_back(placed, executable.gpu)
         self.record(time.perf_counter_ns() - started)
-        return self._result(originals, fresh, call.returned)
+        return self.result(originals, fresh, call.returned)
+
+    @property
+    def returns_something(self) -> bool:
+        """Whether the result of a call has to be waited for."""
+        return bool(self._values)
 
     def again(self, arguments: tuple[object, ...]) -> Again | None:
         """What repeats a call with just these arrays, all of them on the GPU, at little cost. None where a call has
-        to wait for the GPU, or to make arrays."""
+        to make arrays, or where kernels may find an index outside of one."""
         executable: GpuExecutable = self.payload
         device = executable.program.device
-        if self._fresh is not None or self._values or device is None or device.checks:
+        only_scalars = all(code >= base.PYTHON_SCALAR for code, _ in self._values)
+        if self._fresh is not None or not only_scalars or device is None or device.checks:
             return None
-        call = _Prepared(arguments, 0, self.threads, executable)
+        call = _Prepared(arguments, len(self._values), self.threads, executable)
         placed: list[Placed] = []
         stream = self._place(arguments, len(arguments), placed, call)
         if any(one.owned for one in placed):
@@ -258,7 +264,8 @@ class OffloadEntry:
         self.total_ns += spent_ns
         self.last_ns = spent_ns
 
-    def _result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+    def result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+        """What the call returns: arguments as the caller wrote them, fresh arrays, scalars."""
         found: list[object] = []
         for code, number in self._values:
             if code == base.ARGUMENT:
@@ -270,6 +277,9 @@ class OffloadEntry:
         if self._returns == 2:
             return tuple(found)
         return found[0] if self._returns == 1 else None
+
+
+NOT_DONE = object()
 
 
 class Again:
@@ -291,22 +301,25 @@ class Again:
         self._reference = ctypes.byref(call.call)
         self._numbers = [k for k, value in enumerate(arguments) if not isinstance(value, np.ndarray)]
         self._module, self._lock = executable.module, executable.lock
+        self._waits = bool(entry.returns_something)
 
-    def run(self, arguments: tuple[object, ...]) -> bool:
-        """Repeat the call with these arguments, whose tokens are those of the first ones. False, and nothing done,
-        where it has to be done the long way: the condition on the sizes does not hold, or the GPU is in trouble."""
+    def run(self, arguments: tuple[object, ...]) -> object:
+        """Repeat the call with these arguments, whose tokens are those of the first ones; what it returns. NOT_DONE,
+        and nothing done, where it has to be done the long way: the condition on the sizes does not hold, or the GPU is
+        in trouble."""
         with self._lock:
             for position in self._numbers:
                 fill_slot(self._call.slot(position), arguments[position])
             if self._guard is not None and self._numbers and not self._guard(self._reference):
-                return False
+                return NOT_DONE
             started = time.perf_counter_ns()
             if self._module.started(self._stream) is not None:
-                return False
-            if failed := self._function(self._reference):
+                return NOT_DONE
+            self._call.failure.site = -1
+            if (failed := self._function(self._reference)) or self._waits:
                 self._entry.fail(failed, self._call, self._executable, None)
             self._entry.record(time.perf_counter_ns() - started)
-            return True
+            return self._entry.result(arguments, (), self._call.returned) if self._waits else None
 
 
 def bring_nothing_back(placed: Sequence[Placed], gpu: Gpu) -> None:

@@ -17,6 +17,7 @@ Token = Callable[[Any], Hashable]
 def tokens_of(arguments: Sequence[object]) -> tuple[Hashable, ...] | None:
     """One token for each argument; None where some argument is neither a number nor an array that only GPUs reach."""
     found: list[Hashable] = []
+    others = False
     for value in arguments:
         kind = type(value)
         token = _KINDS.get(kind)
@@ -25,8 +26,20 @@ def tokens_of(arguments: Sequence[object]) -> tuple[Hashable, ...] | None:
         one = token(value)
         if one is None:
             return None
+        others = others or token is _of_torch
         found.append(one)
+    if others:
+        found.append(_torch_stream())
     return tuple(found)
+
+
+def _torch_stream() -> int:
+    """PyTorch's current stream, the same for all tensors of a call: to ask for it takes longer than all else."""
+    torch: Any = sys.modules["torch"]
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    if raw is None:
+        return int(torch.cuda.current_stream().cuda_stream)
+    return int(raw(torch.cuda.current_device()))
 
 
 def _of_kind(kind: type) -> Token:
@@ -54,8 +67,7 @@ def _of_cupy(value: Any) -> Hashable:
 def _of_torch(value: Any) -> Hashable:
     if not value.is_cuda or value.requires_grad:
         return None
-    stream = sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
-    return value.data_ptr(), value.shape, value.stride(), value.dtype, stream
+    return value.data_ptr(), value.shape, value.stride(), value.dtype
 
 
 def _of_anything(value: object) -> Hashable:

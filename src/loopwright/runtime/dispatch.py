@@ -25,7 +25,7 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import check_failed, warn_once
 from loopwright.ir.signature import Signature
 from loopwright.memory.arrays import REFUSED, refusal
-from loopwright.memory.offload import Again, OffloadEntry, through_host
+from loopwright.memory.offload import NOT_DONE, Again, OffloadEntry, through_host
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
@@ -197,8 +197,10 @@ class Dispatch:
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
         tokens = None if kwargs else tokens_of(args)
         repeated = None if tokens is None else self._repeated.get(tokens)
-        if repeated is not None and repeated.config is CURRENT.get() and repeated.again.run(args):
-            return None
+        if repeated is not None and repeated.config is CURRENT.get():
+            result = repeated.again.run(args)
+            if result is not NOT_DONE:
+                return result
         given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
         arguments = as_arguments(given, self.parameters)
         config = _where(arguments, current(), self.parameters)
@@ -218,7 +220,7 @@ class Dispatch:
         if dispatcher is not None and key is not None:
             dispatcher.add(key, config, entry)
         result = entry.run(arguments, given)
-        if tokens is not None and isinstance(entry, OffloadEntry):
+        if tokens is not None and isinstance(entry, OffloadEntry) and len(args) == len(arguments):
             self._remember(tokens, variant, entry, arguments)
         return result
 
@@ -226,8 +228,7 @@ class Dispatch:
         self, tokens: tuple[Hashable, ...], variant: _Variant, entry: OffloadEntry, arguments: tuple[object, ...]
     ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
-        returns = variant.compiled.returns
-        if variant.compiled.constants or len(arguments) != len(tokens) or returns.shape:
+        if variant.compiled.constants or any(not isinstance(one, np.ndarray | int | float) for one in arguments):
             return
         again = entry.again(arguments)
         if again is not None:
