@@ -112,7 +112,7 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (TRIANGLE, {"a": "nn", "b": "nn"}, "guard j i; tile i", ("i.o block.y", "j.o block.x", "j thread.x")),
         (JACOBI, JACOBI_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i.2.o block.y", "j.2.o block.x")),
         (GEMM, MATMUL_SHAPES, "fission i 2; tile i", ("i.o block.y", "j.o block.x", "i.1.o block.y", "j.2.o block.x")),
-        (SMOOTH, {"a": "nml", "b": "nml"}, "tile j", ("i block.z", "j.o block.y", "k.o block.x", "k thread.x")),
+        (SMOOTH, {"a": "nml", "b": "nml"}, "tile i", ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x")),
         (TRMM, TRMM_SHAPES, "fission j 2; split j", ("j.o block.x", "j.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),

@@ -7,7 +7,8 @@
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
 4. One loop: 256 threads of a block take 512 iterations. Several, with nothing but assignments inside: each thread does
-   four rows. With sums inside: blocks of 8 x 32. A third, outermost: one block for each iteration.
+   four rows, or a row in two planes. With sums inside: blocks of 8 x 32. A third, outermost: one block for each of
+   its iterations.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from loopwright.ir.nodes import Assign, For, Kernel, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
-from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_rows, transposed
+from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
@@ -35,10 +36,10 @@ from loopwright.steps.tile import Tile
 LINE, ROWS, COLUMNS = 256, 8, 32
 """Threads of a block: in a row for one loop; rows and columns for two."""
 
-LANES, FEWER = 1 << 17, 512
+LANES, FEWER = 1 << 18, 512
 """Partial results of a sum: as many as keep a large GPU busy; and how many of them one thread adds up at first."""
 
-WARP = 32
+SHARING = 64
 """Threads of a block that share a row of unknown length."""
 
 LINE_EACH = 2
@@ -106,11 +107,9 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
-    why = (
-        f"only data tells how long a row of '{user_name(row.name)}' is: the {WARP} threads of a block share its entries"
-    )
+    why = f"only data tells how long a row of '{user_name(row.name)}' is: the {SHARING} threads of a block share its entries"
     before = set(loops(plan.kernel))
-    plan.take(Reduce(entry.name, WARP), why)
+    plan.take(Reduce(entry.name, SHARING), why)
     lane = next(name for name in loops(plan.kernel) if name not in before)
     return [(Bind(row.name, "block.x"), why), (Bind(lane, "thread.x"), why)]
 
@@ -163,7 +162,9 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         if others or len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
             return []
         return transposed(plan, row, column, arrays, sizes.pop())
-    return in_rows(plan, row, column, tuple(others), LINE if not others else COLUMNS * 4, _why(plan, x))
+    if others:
+        return in_planes(plan, (others[0], row, column), _why(plan, x))
+    return in_rows(plan, row, column, LINE, _why(plan, x))
 
 
 def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

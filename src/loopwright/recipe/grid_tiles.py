@@ -27,6 +27,9 @@ BLOCKS: dict[int, tuple[int, int, int, int, int]] = {4: (64, 128, 32, 16, 4), 8:
 ROWS = 4
 """Neighbouring rows that one thread does: what it has loaded for one is used for the next."""
 
+PLANES = (2, 4, 32)
+"""Planes, rows and columns of a block, where there are three loops."""
+
 PAD = {4: 4, 8: 1}
 """Unused elements at the end of a row in shared memory, by the size of an element."""
 
@@ -66,14 +69,27 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     return _bound(bound, why)
 
 
-def in_rows(plan: Plan, row: str, column: str, others: tuple[str, ...], threads: int, why: str) -> list[Bound]:
-    """Blocks of one row of threads, each of which does several rows. others: parallel loops around, outermost first."""
+def in_rows(plan: Plan, row: str, column: str, threads: int, why: str) -> list[Bound]:
+    """Blocks of one row of threads, each of which does several rows."""
     row_block, column_block = _made(plan, Tile(((row, ROWS), (column, threads))), why)
     edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
     plan.take(Reorder((column, row)), f"a thread does {ROWS} rows: what it has loaded for one is used for the next")
-    bound: list[tuple[str, Run, int]] = [(name, "block.z", 0) for name in others]
-    bound += [(row_block, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", 0)]
+    bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
+    bound += [(column, "thread.x", 0)]
     bound += [(edges[column], "thread.x", 0)] if edges else []
+    return _bound(bound, why)
+
+
+def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
+    """Three loops around one another: each thread does one element in several planes."""
+    plane, row, column = band
+    made = _made(plan, Tile(tuple(zip(band, PLANES, strict=True))), why)
+    edges = _whole(plan, Specialize(band), "whole blocks without tests")
+    plan.take(Reorder((row, column, plane)), f"a thread does {PLANES[0]} planes: what it loads for one serves the next")
+    bound: list[tuple[str, Run, int]] = list(zip(made, ("block.z", "block.y", "block.x"), (0, 0, 0), strict=True))
+    for one in (row, column):
+        run: Run = "thread.y" if one == row else "thread.x"
+        bound += [(one, run, 0), *([(edges[one], run, 0)] if edges else [])]
     return _bound(bound, why)
 
 
