@@ -107,7 +107,7 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
-    why = f"only data tells how long a row of '{user_name(row.name)}' is: the {SHARING} threads of a block share its entries"
+    why = f"only data tells how long a row of '{user_name(row.name)}' is: {SHARING} threads share its entries"
     before = set(loops(plan.kernel))
     plan.take(Reduce(entry.name, SHARING), why)
     lane = next(name for name in loops(plan.kernel) if name not in before)
