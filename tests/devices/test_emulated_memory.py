@@ -11,6 +11,7 @@ import pytest
 
 from devices.emulation import SAXPY, Session
 from loopwright.devices.emulated import EmulatedGpu
+from loopwright.devices.emulated_memory import Memory
 from loopwright.errors import DeviceError, DeviceMemoryError
 
 
@@ -51,3 +52,20 @@ def test_copies_outside_of_an_allocation_are_faults() -> None:
     assert "fetch of 16 bytes at address" in session.fault()
     assert table.clear(me, place + 1, 16) != 0
     assert "byte 1 of 16 allocated ones" in session.fault()
+
+
+def test_a_block_may_be_released_while_the_table_is_made() -> None:
+    """Found: garbage collection released an array's block between two lines of it."""
+    memory = Memory(1 << 20)
+    addresses = [memory.allocate(100) for _ in range(3)]
+
+    class Releasing(list[int]):
+        def __iter__(self):
+            iterator = super().__iter__()
+            yield next(iterator)
+            if addresses:
+                memory.release(addresses.pop())
+            yield from iterator
+
+    memory._starts = Releasing(memory._starts)
+    assert memory.table()[1] == 2

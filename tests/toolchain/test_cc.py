@@ -130,7 +130,7 @@ def test_what_is_lacking_is_looked_for_again(tmp_path, config, monkeypatch):
     monkeypatch.setattr(cc, "_searches", {})
     found = cc.find_compiler(later)
     assert found is not None
-    assert found.tuning == ("-march=native",)
+    assert found.tuning[:1] == ("-march=native",)
 
 
 def test_a_refused_text_shows_the_compilers_words_and_is_kept(config):
@@ -217,3 +217,20 @@ def test_what_passes_the_work_on_is_asked_each_time(config, asked, monkeypatch, 
     assert (
         cc._same_file((real, "-m64")) == cc._same_file((str(tmp_path / "none"),)) == cc._same_file(("/bin/sh",)) == ""
     )
+
+
+def described(march: str, avx512: str) -> str:
+    return f"  -march=                     \t\t{march}\n  -mavx512f                   \t\t[{avx512}]\n"
+
+
+@pytest.mark.parametrize(
+    ("native", "known", "wanted"),
+    [
+        (described("znver3", "enabled"), described("znver3", "disabled"), True),  # gcc 12 on a Zen 4 or 5
+        (described("znver4", "enabled"), described("znver4", "enabled"), False),
+        (described("znver3", "disabled"), described("znver3", "disabled"), False),
+        ("", "", False),  # clang does not say
+    ],
+)
+def test_a_cpu_that_the_compiler_does_not_know(native: str, known: str, wanted: bool) -> None:
+    assert cc.takes_for_an_older_one(lambda name: native if name == "native" else known) is wanted

@@ -44,7 +44,7 @@ def _row(explanation: Explanation) -> list[str]:
     ran = explanation.ran
     if ran is None or not ran.calls:
         return [arguments, "0", "", "", "", loops]
-    threads = ran.device if ran.device == "interpreter" else str(ran.threads)
+    threads = str(ran.threads) if ran.device == "cpu" else ran.device
     return [arguments, str(ran.calls), duration(ran.total_ns), duration(ran.min_ns), threads, loops]
 
 

@@ -6,7 +6,7 @@ import ctypes
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class Call(ctypes.Structure):
     )
 
 
-_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))  # releases the GIL
 _most_threads = sys.maxsize
 _pool_started = False
 _notify: Callable[[], None] | None = None
@@ -112,6 +111,8 @@ def read_slot(slot: Slot, code: int) -> object:
 class Entry:
     """See devices.base.Entry."""
 
+    FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))  # releases the GIL
+
     def __init__(
         self,
         *,
@@ -127,8 +128,8 @@ class Entry:
         guard_failed: Callable[[tuple[object, ...], tuple[object, ...]], object],
         payload: Any,
     ) -> None:
-        self._entry = _FUNCTION(entry)
-        self._guard = _FUNCTION(guard) if guard else None
+        self._entry = self.FUNCTION(entry)
+        self._guard = self.FUNCTION(guard) if guard else None
         self._parallel, self._returns, self._values = parallel, returns, values
         self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
         self.constants = tuple(constants)
@@ -164,19 +165,21 @@ class Entry:
             return self._guard_failed(arguments, originals)
         started = time.perf_counter_ns()
         failed = self._entry(ctypes.byref(call))
-        self._record(time.perf_counter_ns() - started)
+        self.record(time.perf_counter_ns() - started)
         del keep
         if failed:
             raise self._fail(failure.site, failure.index, failure.size)
-        return self._result(originals, fresh, returned)
+        return self.result(originals, fresh, returned)
 
-    def _record(self, spent_ns: int) -> None:
+    def record(self, spent_ns: int) -> None:
+        """Note how long a call has taken."""
         self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
         self.calls += 1
         self.total_ns += spent_ns
         self.last_ns = spent_ns
 
-    def _result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+    def result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+        """What the call returns: arguments as the caller wrote them, fresh arrays, scalars."""
         found: list[object] = []
         for code, number in self._values:
             if code == base.ARGUMENT:

@@ -88,13 +88,20 @@ class Memory:
         return block.room[offset : offset + size_bytes] if offset + size_bytes <= block.size_bytes else None
 
     def table(self) -> tuple[int, int]:
-        """Address and length of the table of live blocks, for C; valid until the next change."""
-        if self._table is None:
-            self._table = (Allocation * len(self._starts))()
-            for entry, start in zip(self._table, self._starts, strict=True):
-                block = self._blocks[start]
-                entry.low, entry.high, entry.real = start, start + block.size_bytes, block.room.ctypes.data
-        return ctypes.addressof(self._table), len(self._starts)
+        """Address and length of the table of live blocks, for C; valid until the next change. Arrays may be collected
+        as garbage, and their blocks released, at any line of this."""
+        while (made := self._table) is None:
+            blocks = [block for start in tuple(self._starts) if (block := self._blocks.get(start)) is not None]
+            made = (Allocation * len(blocks))()
+            for entry, block in zip(made, blocks, strict=True):
+                entry.low, entry.high, entry.real = (
+                    block.address,
+                    block.address + block.size_bytes,
+                    block.room.ctypes.data,
+                )
+            if len(blocks) == len(self._starts):
+                self._table = made
+        return ctypes.addressof(made), len(made)
 
     def described(self, address: int) -> str:
         """What an address is, in words."""

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from loopwright.devices import base
+from loopwright.devices import base, by_ctypes
 from loopwright.devices.base import Executable
-from loopwright.devices.by_ctypes import Call, Slot, fill_slot, read_slot
+from loopwright.devices.by_ctypes import Call, Slot, fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError
@@ -32,9 +32,6 @@ class GpuCall(ctypes.Structure):
     """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
 
     _fields_ = (*Call._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
-
-
-_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,31 +135,10 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
         gpu.upload(value.ctypes.data, copy.reshape(-1, order="A"))
 
 
-class OffloadEntry:
+class OffloadEntry(by_ctypes.Entry):
     """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to."""
 
-    def __init__(
-        self,
-        *,
-        entry: int,
-        guard: int,
-        threads: int,
-        parallel: bool,
-        returns: int,
-        values: tuple[tuple[int, int], ...],
-        constants: base.Constants,
-        fresh: base.Fresh | None,
-        fail: Callable[[int, int, int], Exception],
-        guard_failed: Callable[[tuple[object, ...], tuple[object, ...]], object],
-        payload: Any,
-    ) -> None:
-        self._entry = _FUNCTION(entry)
-        self._guard = _FUNCTION(guard) if guard else None
-        self._returns, self._values = returns, values
-        self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
-        self.constants = tuple(constants)
-        self.threads, self.payload = threads, payload
-        self.calls = self.total_ns = self.min_ns = self.last_ns = 0
+    FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         originals = arguments if originals is None else originals
@@ -256,27 +232,6 @@ class OffloadEntry:
             raise BoundsLeft(self._fail(*(int(value) for value in found)))
         if failed:
             raise BoundsLeft(self._fail(call.failure.site, call.failure.index, call.failure.size))
-
-    def record(self, spent_ns: int) -> None:
-        """Note how long a call has taken."""
-        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
-        self.calls += 1
-        self.total_ns += spent_ns
-        self.last_ns = spent_ns
-
-    def result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
-        """What the call returns: arguments as the caller wrote them, fresh arrays, scalars."""
-        found: list[object] = []
-        for code, number in self._values:
-            if code == base.ARGUMENT:
-                found.append(originals[number])
-            elif code == base.FRESH:
-                found.append(fresh[number])
-            else:
-                found.append(read_slot(returned[number], code))
-        if self._returns == 2:
-            return tuple(found)
-        return found[0] if self._returns == 1 else None
 
 
 NOT_DONE = object()

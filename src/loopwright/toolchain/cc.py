@@ -36,6 +36,7 @@ BASE_FLAGS = (
 )  # fmt: skip
 X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 TUNING = (("-march=native",),) if X86 else (("-march=native",), ("-mcpu=native",))
+UNKNOWN = ("-mtune=generic",)  # for a processor that the compiler takes for another one
 OPENMP = (("-fopenmp",), ("-Xpreprocessor", "-fopenmp", "-lomp"))
 PROBE_TIMEOUT_S = 30.0
 ANYWHERE = Path("/")
@@ -295,17 +296,37 @@ def _probed(command: tuple[str, ...], version: str, identity: str, config: Confi
         abilities = _abilities(runs)
         if not all(abilities.values()):
             raise _Lacking(abilities)
+        if takes_for_an_older_one(partial(_described, command, folder, timeout_s)):
+            abilities["tuning"] = (*abilities["tuning"], *UNKNOWN)
         (folder / "abilities.json").write_text(json.dumps(abilities))
         (folder / "probe").unlink()
 
     try:
-        stored = obtain(config.cache, key_of((ABI, "probe", _PROBE, identity, cpu_fingerprint())), make)
+        stored = obtain(config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, identity, cpu_fingerprint())), make)
         abilities = json.loads((stored.folder / "abilities.json").read_text())
     except _Lacking as lacking:
         abilities = lacking.abilities
     except CompilerError as error:
         return str(error)
     return Compiler(command, version, tuple(abilities["tuning"]), tuple(abilities["openmp"]), identity)
+
+
+def takes_for_an_older_one(described: Callable[[str], str]) -> bool:
+    """Whether gcc takes this CPU for one without AVX-512 although it has it, as releases do that are older than the
+    CPU. What they know of that one's costs is wrong then: a stencil's loads, for one, are done several times.
+    described: what gcc says that an -march means ('' where it does not say)."""
+    here = described("native")
+    name = re.search(r"^\s*-march=\s+(\S+)", here, re.MULTILINE)
+    return name is not None and _has_avx512(here) and not _has_avx512(described(name.group(1)))
+
+
+def _has_avx512(described: str) -> bool:
+    return re.search(r"^\s*-mavx512f\s+\[enabled\]", described, re.MULTILINE) is not None
+
+
+def _described(command: tuple[str, ...], folder: Path, timeout_s: float, name: str) -> str:
+    code, says = run_compiler((*command, f"-march={name}", "-Q", "--help=target"), folder, timeout_s)
+    return says if code == 0 else ""
 
 
 def _abilities(runs: Callable[[str, Sequence[str]], str]) -> dict[str, tuple[str, ...]]:
