@@ -83,3 +83,24 @@ def test_other_options_are_no_repetition(array: lw.DeviceArray) -> None:
     assert total(array, 0.0) == 66.0
     with pytest.raises(lw.ArgumentTypeError), lw.options(device="cpu"):
         total(array, 0.0)
+
+
+@lw.kernel
+def through_a_local_array(a, n):
+    t = np.zeros(n)
+    for i in range(n):
+        t[i] = a[0, 0] + i
+    for i in range(n):
+        a[0, 0] += t[i]
+
+
+def test_an_error_of_a_repeated_call_is_the_same_as_of_the_first(array: lw.DeviceArray) -> None:
+    """Found: it came out as an exception of our own, whose only word was the real one."""
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative dimensions"):
+            through_a_local_array(array, -1)
+        through_a_local_array(array, 2)
+    with lw.options(device="emulated"):
+        fresh = lw.device_array(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="negative dimensions"):
+        through_a_local_array(fresh, -1)

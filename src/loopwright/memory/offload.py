@@ -272,7 +272,10 @@ class Again:
                 return NOT_DONE
             self._call.failure.site = -1
             if (failed := self._function(self._reference)) or self._waits:
-                self._entry.fail(failed, self._call, self._executable, None)
+                try:
+                    self._entry.fail(failed, self._call, self._executable, None)
+                except BoundsLeft as left:
+                    raise left.error from None
             self._entry.record(time.perf_counter_ns() - started)
             return self._entry.result(arguments, (), self._call.returned) if self._waits else None
 
