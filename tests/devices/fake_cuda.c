@@ -187,6 +187,14 @@ int cuStreamSynchronize(void *stream) {
   pthread_mutex_unlock(&lock);
   return error;
 }
+int cuCtxSynchronize(void) {
+  START("cuCtxSynchronize");
+  NEEDS_CONTEXT;
+  pthread_mutex_lock(&lock);
+  error = all_done();
+  pthread_mutex_unlock(&lock);
+  return error;
+}
 int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
   START("cuMemHostAlloc");
   NEEDS_CONTEXT;

@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuCtxPopCurrent_v2": (POINTER,),
     "cuStreamCreate": (POINTER,),
     "cuStreamSynchronize": (),
+    "cuCtxSynchronize": (),
     "cuDeviceGetDefaultMemPool": (POINTER,),
     "cuMemPoolSetAttribute": (),
     "cuMemGetInfo_v2": (SIZE, SIZE),

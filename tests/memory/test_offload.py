@@ -14,7 +14,8 @@ import loopwright as lw
 from loopwright import specialisation
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
-from loopwright.memory.offload import bring_back, place
+from loopwright.memory.offload import GpuExecutable, bring_back, place
+from loopwright.memory.on_device import on_device
 
 
 class Watched(EmulatedGpu):
@@ -23,6 +24,7 @@ class Watched(EmulatedGpu):
     def __init__(self, memory_bytes: int = 1 << 30) -> None:
         super().__init__(memory_bytes)
         self.moved: list[tuple[str, int]] = []
+        self.waits = 0
         self.held: set[int] = set()
         self.refuses: dict[int, BaseException] = {}  # by the number of the upload from now on
 
@@ -41,6 +43,10 @@ class Watched(EmulatedGpu):
         if error is not None:
             raise error
         super().upload(address, source)
+
+    def synchronize(self) -> None:
+        self.waits += 1
+        super().synchronize()
 
     def download(self, target: Any, address: int) -> None:
         self.moved.append(("down", target.nbytes))
@@ -197,3 +203,27 @@ def test_there_and_back_with_gaps(axes: tuple[int, ...]) -> None:
     bring_back(placed, gpu)
     np.testing.assert_array_equal(part, expected)
     assert whole[-1, -1, -1] == ends
+
+
+@pytest.mark.parametrize(("streams", "waits"), [((0, 0), 0), ((7, 7), 0), ((0, 7), 1), ((7, 8), 1)])
+def test_arrays_of_several_streams_are_waited_for(gpu: Watched, streams: tuple[int, int], waits: int) -> None:
+    """Found: a kernel was in order with the stream of its first array only, and what it wrote with that alone."""
+    arrays = []
+    for stream in streams:
+        address = gpu.allocate(80)
+        gpu.upload(address, np.ones(10))
+        arrays.append(on_device(address, (10,), np.dtype("f8"), None, "emulated", None))
+        arrays[-1].stream = stream
+    kernel = lw.kernel(add)
+    kernel(*arrays)
+    gpu.waits = 0
+    started: list[int] = []
+    asked: list[bool] = []
+    (one,) = kernel.specialisations()
+    assert isinstance(one.executable, GpuExecutable)
+    module = one.executable.module
+    start, fault = module.started, module.fault
+    module.started = lambda stream: started.append(stream) or start(stream)
+    module.fault = lambda: asked.append(True) or fault()
+    kernel(*arrays)
+    assert (gpu.waits, started, len(asked) > 1) == (waits, [max(streams)], waits > 0)

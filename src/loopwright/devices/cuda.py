@@ -268,8 +268,9 @@ class CudaGpu:
             raise self.failed(code, doing, array.nbytes)
 
     def synchronize(self) -> None:
-        """Wait for everything. Raises DeviceError where something went wrong."""
-        self.ask("cuStreamSynchronize", self.stream, doing="waiting for the GPU")
+        """Wait for everything, in the streams of other libraries too. Raises DeviceError where something went wrong."""
+        self._open()
+        self.ask("cuCtxSynchronize", doing="waiting for the GPU")
 
     def free_bytes(self) -> int:
         """How much memory is free, for all programs that use the GPU; what our pool holds counts as used."""

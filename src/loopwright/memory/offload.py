@@ -52,8 +52,14 @@ class GpuExecutable(Executable):
 def on_gpu(host: Executable, gpu: Gpu, module: Module, written: frozenset[int]) -> GpuExecutable:
     """What is needed to call a program whose two texts are loaded."""
     failures = gpu.allocate(24)
-    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
+    _no_failure(gpu, failures)
     return GpuExecutable(host.program, host.library, host.entry, host.guard, gpu, module, written, failures)
+
+
+def _no_failure(gpu: Gpu, failures: int) -> None:
+    """Nothing has failed, in the eyes of kernels that start in whatever stream."""
+    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
+    gpu.synchronize()
 
 
 @dataclass(slots=True)
@@ -133,6 +139,7 @@ def _fetched(value: OnDevice, gpu: Gpu | None) -> Array:
 def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
     if gpu is not None and copy.nbytes:
         gpu.upload(value.ctypes.data, copy.reshape(-1, order="A"))
+        gpu.synchronize()  # whoever owns the array may look at it in another stream
 
 
 class OffloadEntry(by_ctypes.Entry):
@@ -154,12 +161,13 @@ class OffloadEntry(by_ctypes.Entry):
         started = time.perf_counter_ns()
         placed: list[Placed] = []
         try:
-            stream = self._place((*arguments, *fresh), len(arguments), placed, call)
-            if stream and any(one.owned for one in placed):
-                executable.gpu.synchronize()  # uploads are in the GPU's own stream
+            streams = self._place((*arguments, *fresh), len(arguments), placed, call)
+            stream = max(streams, default=0)
+            if len(streams) > 1:
+                executable.gpu.synchronize()  # a kernel is in order with one stream only
             fault = executable.module.started(stream)
             failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            waits = failed or self._values or any(one.owned for one in placed)
+            waits = failed or self._values or len(streams) > 1 or any(one.owned for one in placed)
             if waits or executable.program.device is None or executable.program.device.checks:
                 self.fail(failed, call, executable, fault)
             for one in placed:
@@ -188,23 +196,24 @@ class OffloadEntry(by_ctypes.Entry):
             return None
         call = _Prepared(arguments, len(self._values), self.threads, executable)
         placed: list[Placed] = []
-        stream = self._place(arguments, len(arguments), placed, call)
-        if any(one.owned for one in placed):
+        streams = self._place(arguments, len(arguments), placed, call)
+        if len(streams) > 1 or any(one.owned for one in placed):
             bring_nothing_back(placed, executable.gpu)
             return None
-        return Again(self, self._entry, self._guard, executable, call, stream, arguments)
+        return Again(self, self._entry, self._guard, executable, call, max(streams, default=0), arguments)
 
-    def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> int:
-        """Put every array where kernels find it; the stream in which they start, 0 for the GPU's own."""
+    def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> set[int]:
+        """Put every array where kernels find it; the streams that arrays are written and read in, 0 for the GPU's own:
+        there are all copies, and all arrays that nobody else works with."""
         executable: GpuExecutable = self.payload
-        stream = 0
+        streams: set[int] = set()
         for position, value in enumerate(everything):
             if isinstance(value, np.ndarray):
                 is_written = position in executable.written or position >= count
                 placed.append(place(value, executable.gpu, True, is_written))
                 call.put(position, placed[-1])
-                stream = stream or (value.stream if isinstance(value, OnDevice) else 0)
-        return stream
+                streams.add(value.stream if isinstance(value, OnDevice) else 0)
+        return streams
 
     def _left_to_others(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
         """The guard is false: an error that is certain, or a run on the CPU with every access checked."""
@@ -220,7 +229,7 @@ class OffloadEntry(by_ctypes.Entry):
         fault = fault or executable.module.fault()
         if fault is not None:
             with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
-                executable.gpu.upload(executable.failures, np.array(NO_FAILURE, np.int64))
+                _no_failure(executable.gpu, executable.failures)
             raise fault
         if failed and executable.program.sites[call.failure.site].kind == "device":
             raise DeviceError("the GPU does not do what it was asked, and does not say why")
@@ -228,7 +237,7 @@ class OffloadEntry(by_ctypes.Entry):
         if executable.program.device is not None and executable.program.device.checks:
             executable.gpu.download(found, executable.failures)
         if found[0] >= 0:
-            executable.gpu.upload(executable.failures, np.array(NO_FAILURE, np.int64))
+            _no_failure(executable.gpu, executable.failures)
             raise BoundsLeft(self._fail(*(int(value) for value in found)))
         if failed:
             raise BoundsLeft(self._fail(call.failure.site, call.failure.index, call.failure.size))
