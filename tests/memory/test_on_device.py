@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from loopwright.errors import ArgumentTypeError
 from loopwright.memory.on_device import LEGACY_STREAM, dense, is_on_device, of_cuda_array, on_device
 
 
@@ -30,3 +32,12 @@ def test_foreign_arrays() -> None:
     assert of_cuda_array(foreign(strides=(16,))).strides == (16,)
     assert not of_cuda_array(foreign(data=(1 << 40, True))).flags.writeable
     assert of_cuda_array(foreign(data=(0, False), shape=(0,))).shape == (0,)
+
+
+@pytest.mark.parametrize("device", [SimpleNamespace(id=1), SimpleNamespace(index=1, type="cuda")])
+def test_an_array_on_another_gpu_is_refused(device: SimpleNamespace) -> None:
+    """CuPy's devices have an id, PyTorch's an index."""
+    array = foreign()
+    array.device = device
+    with pytest.raises(ArgumentTypeError, match="argument 'a': the array is on GPU 1"):
+        of_cuda_array(array, "a")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from loopwright.memory.arrays import Array
+from loopwright.memory.arrays import Array, refusal
 
 Where = Literal["cuda", "emulated"]
 LEGACY_STREAM = 1
@@ -43,8 +43,11 @@ def on_device(
     return array
 
 
-def of_cuda_array(value: Any) -> OnDevice:
-    """The argument for an object with `__cuda_array_interface__`: used in place, in the order of its producer."""
+def of_cuda_array(value: Any, name: str = "") -> OnDevice:
+    """The argument for an object with `__cuda_array_interface__`: used in place, in the order of its producer. Raises
+    ArgumentTypeError for one on another GPU than the first, which is where kernels run; `name`: of the parameter."""
+    if number := _number_of(value):
+        raise refusal(name, f"the array is on GPU {number}, and kernels run on GPU 0", "copy it to GPU 0")
     told = value.__cuda_array_interface__
     address, read_only = told["data"]
     array = on_device(int(address or 0), told["shape"], np.dtype(told["typestr"]), told.get("strides"), "cuda", value)
@@ -52,6 +55,13 @@ def of_cuda_array(value: Any) -> OnDevice:
     if read_only:
         array.flags.writeable = False
     return array
+
+
+def _number_of(value: object) -> int:
+    """On which GPU an array of CuPy or PyTorch is; 0 where nothing says so."""
+    device = getattr(value, "device", None)
+    number = getattr(device, "id", getattr(device, "index", None))
+    return number if isinstance(number, int) else 0
 
 
 def _stream_of(value: object, told: dict[str, Any]) -> int:

@@ -38,7 +38,7 @@ def _as_argument(value: object, name: str) -> object:
     if isinstance(value, DeviceArray):
         return value.argument()
     if _is_cuda_array(value):
-        return of_cuda_array(value)
+        return of_cuda_array(value, name)
     if isinstance(value, complex):
         raise refusal(name, "complex numbers are not supported", "pass the real and the imaginary part")
     return as_numpy(value, name)
