@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from loopwright.codegen.openmp import HEADER
 from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
@@ -24,17 +25,9 @@ extern "C" __global__ void __launch_bounds__(256) saxpy(int64_t n, float a, LW_G
 """
 
 # Host text that launches the first kernel of a program, on (n, x, result), three times.
-HOST = """
-#include <stdint.h>
-typedef struct lw_gpu lw_gpu;
-struct lw_gpu {
-  int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
-                    void **arguments);
-  int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
-  void *(*allocate)(lw_gpu *gpu, int64_t bytes);
-  void (*release)(lw_gpu *gpu, void *memory);
-  int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
-};
+HOST = (
+    HEADER
+    + """
 double host(lw_gpu *gpu, void *x, int64_t n) {
   double total = -1;
   void *result = gpu->allocate(gpu, 8);
@@ -48,6 +41,7 @@ double host(lw_gpu *gpu, void *x, int64_t n) {
   return total;
 }
 """
+)
 
 
 class Session:

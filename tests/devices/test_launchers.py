@@ -263,3 +263,12 @@ def test_the_structs_are_those_of_the_header():
     for pattern in (r"typedef union \{[^}]*\} lw_slot;", r"typedef struct \{[^}]*\} lw_(?:failure|call);"):
         ours, wanted = re.findall(pattern, text), re.findall(pattern, HEADER)
         assert ours == wanted != []
+
+
+def test_the_table_of_a_gpu_is_that_of_the_header():
+    """cuda_launch.c fills what host code calls: without comments, both are the same words."""
+    text = resources.files("loopwright.devices").joinpath("cuda_launch.c").read_text()
+    pattern = r"struct lw_gpu \{.*?\n\};"
+    found = [re.search(pattern, one, re.DOTALL) for one in (text, HEADER)]
+    ours, wanted = (re.sub(r"/\*.*?\*/", "", one.group(), flags=re.DOTALL).split() for one in found if one)
+    assert ours == wanted
