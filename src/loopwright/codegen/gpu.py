@@ -17,7 +17,7 @@ from importlib import resources
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.codegen.grid import GpuWriter, NotOnGpu, write_fill, write_grid, write_one_thread
-from loopwright.codegen.openmp import HEADER, array_texts, guard_text, scalar_text
+from loopwright.codegen.openmp import HEADER, entry_text, guard_text
 from loopwright.codegen.program import DeviceText, Program
 from loopwright.codegen.statements import write
 from loopwright.ir.nodes import (
@@ -57,7 +57,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     main.lines[:0] = _slots(w)
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
-    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), _entry(w)]
+    given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w)}
+    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
     device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks)
     return Program(
         "\n".join(parts) + "\n",
@@ -230,22 +231,6 @@ def _slots(w: GpuWriter) -> Iterator[str]:
 
 
 # ---- the entry --------------------------------------------------------------------------------------------------
-
-
-def _entry(w: GpuWriter) -> str:
-    given = {
-        "failure": "call->failure",
-        "returned": "call->returned",
-        "gpu": "call->gpu",
-        "lw_failed": "call->device_failure",
-        "lw_small": _small(w),
-    }
-    for scalar in w.kernel.scalars:
-        given[w.names.of(scalar.name)] = scalar_text(scalar)
-    for array in w.arrays.values():
-        given |= array_texts(array)
-    arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
-    return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
 
 
 def _small(w: GpuWriter) -> str:

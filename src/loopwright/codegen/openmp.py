@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from importlib import resources
 
@@ -34,7 +35,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> Pro
     write_body(kernel.body, w)
     w.finish(main)
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
-    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), _entry(w)]
+    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, {"threads": "call->threads"})]
     flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
     return Program(
         "\n".join(parts) + "\n",
@@ -59,18 +60,18 @@ def _write_loop(loop: For, w: Writer) -> None:
             write_versions(loop, w, partial(write_sequential, w=w))
 
 
-def _entry(w: Writer) -> str:
-    given: dict[str, str] = {"failure": "call->failure", "returned": "call->returned", "threads": "call->threads"}
+def entry_text(w: Writer, more: Mapping[str, str]) -> str:
+    """The function that a call starts with. more: C text of values in `call`, by the names of parameters."""
+    given: dict[str, str] = {"failure": "call->failure", "returned": "call->returned", **more}
     for scalar in w.kernel.scalars:
-        given[w.names.of(scalar.name)] = scalar_text(scalar)
+        given[w.names.of(scalar.name)] = _scalar(scalar)
     for array in w.arrays.values():
-        given |= array_texts(array)
+        given |= _array(array)
     arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
     return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
 
 
-def scalar_text(param: ScalarParam) -> str:
-    """C text of a scalar argument's value in `call`."""
+def _scalar(param: ScalarParam) -> str:
     slot = f"call->scalars[{param.argument}]"
     match param.type.name:
         case "float64":
@@ -83,8 +84,7 @@ def scalar_text(param: ScalarParam) -> str:
             return f"{slot}.i"
 
 
-def array_texts(array: ArrayText) -> dict[str, str]:
-    """For each identifier of an array that is an argument or a result, C text of its value in `call`."""
+def _array(array: ArrayText) -> dict[str, str]:
     if array.slot is None:
         return {}
     given = {array.pointer: f"({array.pointer_type})(call->data[{array.slot}] + {array.offset})"}

@@ -27,8 +27,9 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class DeviceText:
-    """CUDA text for a GPU. kernels: the names of its `__global__` functions, in the order of their numbers in the host
-    text. strict: no fused multiply-add. checks: some kernel may find an index outside of its array."""
+    """CUDA text for a GPU, without the header that it needs (codegen/loopwright.cuh). kernels: the names of its
+    `__global__` functions, in the order of their numbers in the host text. strict: no fused multiply-add. checks: some
+    kernel may find an index outside of its array."""
 
     text: str
     kernels: tuple[str, ...]
