@@ -10,7 +10,7 @@ from typing import Any
 
 from loopwright.analysis.bounds import violation
 from loopwright.analysis.facts import Facts
-from loopwright.codegen.grid import NotOnGpu
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
 from loopwright.compiler import Analysed, analysed, artifact_of, program_of

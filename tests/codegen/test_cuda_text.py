@@ -15,7 +15,7 @@ import loopwright as lw
 from codegen.test_gpu_numbers import arithmetic, division
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import complete, generate_gpu
-from loopwright.codegen.grid import NotOnGpu
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
 from loopwright.frontend.capture import capture

@@ -12,7 +12,7 @@ import loopwright as lw
 from codegen import on_gpu
 from codegen.on_gpu import agree, device_text
 from loopwright.codegen import grid
-from loopwright.codegen.grid import GpuWriter
+from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.errors import DeviceError, ScheduleError
 
 RANDOM = np.random.default_rng(11)

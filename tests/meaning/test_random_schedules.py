@@ -19,7 +19,7 @@ import pytest
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
-from loopwright.codegen.grid import NotOnGpu
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify

@@ -16,7 +16,9 @@ from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
-from loopwright.codegen.grid import GpuWriter, NotOnGpu, write_fill, write_grid, write_one_thread
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.grid import write_grid
+from loopwright.codegen.one_thread import write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
 from loopwright.codegen.program import DeviceText, Program
 from loopwright.codegen.statements import write

@@ -1,0 +1,286 @@
+"""What a block of a grid does as a whole, and how its threads share loops.
+
+Between loops that are bound to threads, every thread runs what stands there, with a barrier wherever one thread may
+touch what another one wrote, or is about to overwrite what another one still reads. Local arrays of a block are in
+shared memory, those of a thread are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from loopwright.analysis.ownership import Share, shares
+from loopwright.codegen.c_text import literal
+from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.statements import write, write_body
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Break,
+    Const,
+    Continue,
+    For,
+    If,
+    Load,
+    Stmt,
+    Store,
+    While,
+)
+from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.steps.bind import THREADS
+from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.nest import step_of
+
+SHARED_BYTES = 48 * 1024  # of a block, for arrays of a constant size
+
+
+def block_size(body: Body) -> tuple[int, int, int]:
+    """Threads of a block along x, y and z. Raises NotOnGpu."""
+    size = {f"thread.{axis}": 1 for axis in AXES}
+    for stmt in statements(body):
+        if isinstance(stmt, For) and stmt.run in THREADS:
+            size[stmt.run] = max(size[stmt.run], sharing_of(stmt))
+    x, y, z = size.values()
+    if x * y * z > 1024:
+        raise NotOnGpu(f"a block would have {x} x {y} x {z} threads: 1024 are the most")
+    return x, y, z
+
+
+def sharing_of(loop: For) -> int:
+    """Among how many threads the iterations of a loop are shared out."""
+    if loop.threads:
+        return loop.threads
+    extent = extent_of(loop)
+    if not extent:
+        raise NotOnGpu(f"'{loop.name}' is bound to threads, but has no constant number of iterations")
+    return -(-extent // step_of(loop))
+
+
+@dataclass
+class Whole:
+    """What a block does as a whole, and what happened since its last barrier: `read` and `written`, names of arrays.
+    shared: declarations of arrays in shared memory."""
+
+    w: GpuWriter
+    size: tuple[int, int, int]
+    shared: list[str] = field(default_factory=list)
+    shared_bytes: int = 0
+    read: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+
+    def body(self, body: Body) -> None:
+        if self.size == (1, 1, 1):  # then there is nobody to wait for
+            write_body(body, self.w)
+            return
+        for stmt in body:
+            self._statement(stmt)
+
+    def _statement(self, stmt: Stmt) -> None:
+        if isinstance(stmt, For) and stmt.run in THREADS:
+            self._meet((stmt,))
+            self._nest(stmt)
+        elif isinstance(stmt, Allocate):
+            self._array(stmt)
+        elif isinstance(stmt, For | While | If) and _has_threads(stmt):
+            self._around(stmt)
+        elif any(isinstance(inner, Store) for inner in statements((stmt,))):
+            self._meet((stmt,))
+            self._by_one(stmt)
+        else:  # scalars, which every thread has for itself
+            self._meet((stmt,))
+            write(stmt, self.w)
+
+    # ---- barriers
+
+    def _meet(self, body: Body) -> None:
+        """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
+        inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
+        reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
+        writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
+        if reads & self.written or writes & (self.read | self.written):
+            self._barrier()
+        self.read |= reads
+        self.written |= writes
+
+    def _barrier(self) -> None:
+        self.w.line("__syncthreads();")
+        self.read.clear()
+        self.written.clear()
+
+    def _around(self, stmt: For | While | If) -> None:
+        """Control flow around threads: all threads of the block take the same way."""
+        w = self.w
+        match stmt:
+            case If():
+                self._meet((replace(stmt, then=(), otherwise=()),))
+                w.line(f"if ({w.text(stmt.condition)}) {{")
+                before = set(self.read), set(self.written)
+                self._indented(stmt.then)
+                after = set(self.read), set(self.written)
+                self.read, self.written = before
+                w.line("} else {")
+                self._indented(stmt.otherwise)
+                w.line("}")
+                self.read |= after[0]
+                self.written |= after[1]
+            case For() if not any(isinstance(part, Load) for e in own_expressions(stmt) for part in subexpressions(e)):
+                before = set(self.read), set(self.written)
+                # The next iteration begins where the last one ended: with what that has touched.
+                self.read |= {part.array for part in expressions(stmt.body) if isinstance(part, Load)}
+                self.written |= {inner.array for inner in statements(stmt.body) if isinstance(inner, Store)}
+                if any(isinstance(inner, Break | Continue) for inner in statements(stmt.body)):
+                    before = set(self.read), set(self.written)  # the last iteration may end before its barriers
+                self._repeated(stmt)
+                self.read |= before[0]  # where there was no iteration, there was no barrier
+                self.written |= before[1]
+            case _:
+                raise NotOnGpu("data decides how often the threads of a block meet")
+
+    def _repeated(self, loop: For) -> None:
+        w, variable = self.w, self.w.names.of(loop.name)
+        lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
+        w.function.scoped.add(variable)
+        if isinstance(loop.step, Const) and loop.step.value > 0:
+            w.line(f"{{ const int64_t lw_upper = {upper};")
+            w.line(f"for (int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}) {{")
+        else:
+            w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {step};")
+            w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
+            w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
+            w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
+        self._indented(loop.body)
+        w.line("}}")
+        w.function.scoped.discard(variable)
+
+    def _indented(self, body: Body) -> None:
+        self.w.function.depth += 1
+        self.body(body)
+        self.w.function.depth -= 1
+
+    # ---- what stands in a block
+
+    def _array(self, stmt: Allocate) -> None:
+        w, array = self.w, self.w.arrays[stmt.array]
+        if (found := self._owned(stmt)) is not None:
+            sizes = [str(share.size if share else size) for share, size in zip(found, array.sizes, strict=True)]
+            w.owned[stmt.array] = found
+            w.arrays[stmt.array] = replace(array, sizes=tuple(sizes), on_device=False)
+            own = prod(int(size) for size in sizes)
+            w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
+            return
+        count = constant_size(stmt, SHARED_BYTES)
+        self.shared_bytes += (count or 0) * stmt.element.size_bytes
+        if count is None or self.shared_bytes > SHARED_BYTES:
+            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
+        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {max(count, 1)});")
+        w.function.scoped.add(array.pointer)
+        # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
+        w.arrays[stmt.array] = replace(array, on_device=False)
+        if stmt.fill is not None:
+            if stmt.array in self.read | self.written:
+                self._barrier()
+            x, y, z = self.size
+            number = f"threadIdx.x + {x} * (threadIdx.y + {y} * threadIdx.z)"
+            w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z})")
+            w.line(f"  {array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
+            self.written.add(stmt.array)
+
+    def _owned(self, stmt: Allocate) -> tuple[Share | None, ...] | None:
+        """How the threads of the block own the elements of an array, None where they share them."""
+        found = shares(self.w.kernel, stmt.array)
+        if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
+            return None
+        runs = {share.run for share in found if share is not None}
+        if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
+            return None
+        whole = [int(size.value) for size in stmt.shape if isinstance(size, Const)]
+        own = prod(share.size if share else size for share, size in zip(found, whole, strict=True))
+        nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
+        for loop in nests:
+            uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
+                isinstance(part, Load) and part.array == stmt.array for part in expressions(loop.body)
+            )
+            if uses and sharing_of(loop) * step_of(loop) < (extent_of(loop) or 2**62):
+                return None  # a thread would come back for another part
+        return found if own * stmt.element.size_bytes <= OWN_BYTES else None
+
+    def _by_one(self, stmt: Stmt) -> None:
+        """What writes, outside of all loops over threads."""
+        if any(isinstance(inner, Assign) for inner in statements((stmt,))):
+            raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
+        self.w.line(f"if ({self._idle(())}) {{")
+        self.w.function.depth += 1
+        write(stmt, self.w)
+        self.w.function.depth -= 1
+        self.w.line("}")
+
+    def _idle(self, used: Sequence[str]) -> str:
+        """C text: this thread is the one that works where some axes are not shared out."""
+        others = [axis for axis, size in zip(AXES, self.size, strict=True) if size > 1 and axis not in used]
+        return " && ".join(f"threadIdx.{axis} == 0" for axis in others) or "true"
+
+    def _nest(self, loop: For) -> None:
+        w = self.w
+        band = [loop]
+        while any(isinstance(s, For) and s.run in THREADS for s in statements(band[-1].body)):
+            inner = band[-1].body[0]
+            if len(band[-1].body) != 1 or not isinstance(inner, For) or inner.run not in THREADS:
+                raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
+            band.append(inner)
+        opened = 0
+        idle = self._idle([one.run[-1] for one in band])
+        if idle != "true":
+            w.line(f"if ({idle}) {{")
+            opened += 1
+        for one in band:
+            opened += self._shared_out(one)
+        w.threads = {one.run: one for one in band}
+        w.function.depth += 1
+        write_body(band[-1].body, w)
+        w.function.depth -= 1
+        w.threads = {}
+        w.line("}" * opened)
+        for one in band:
+            w.function.scoped.discard(w.names.of(one.name))
+
+    def _shared_out(self, loop: For) -> int:
+        """Begin a loop that threads share; how many brackets it opens."""
+        w, axis = self.w, loop.run[-1]
+        variable, step, sharing = w.names.of(loop.name), step_of(loop), sharing_of(loop)
+        lower, upper = w.text(loop.lower), w.text(loop.upper)
+        w.function.scoped.add(variable)
+        extent = extent_of(loop) or 0
+        sign = "<" if step > 0 else ">"
+        start = f"{lower} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
+        some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing} && "
+        trip = trip_of(loop) or 0
+        if trip and trip % sharing == 0:
+            return self._in_rounds(loop, trip // sharing, start, some)
+        if 0 < extent <= sharing * step:
+            w.line(f"{{ const int64_t {variable} = {start};")
+            w.line(f"if ({some}{variable} {sign} {upper}) {{")
+            return 2
+        w.line(f"{{ const int64_t lw_upper = {upper};")
+        test = f"{some}{variable} {sign} lw_upper"
+        w.line(f"for (int64_t {variable} = {start}; {test}; {variable} += {sharing * step}) {{")
+        return 2
+
+    def _in_rounds(self, loop: For, rounds: int, start: str, some: str) -> int:
+        """A loop of which each thread has the same number of iterations: written out, so that its loads overlap."""
+        w, variable = self.w, self.w.names.of(loop.name)
+        test = f"if ({some.removesuffix(' && ')}) " if some else ""
+        if rounds == 1:
+            w.line(f"{test}{{ const int64_t {variable} = {start};")
+            return 1
+        w.line("#pragma unroll" if rounds <= UNROLLED else "")
+        w.line(f"for (int lw_round = 0; lw_round < {rounds}; ++lw_round) {{")
+        w.line(f"{test}{{ const int64_t {variable} = {start} + lw_round * {sharing_of(loop) * step_of(loop)};")
+        return 2
+
+
+def _has_threads(stmt: Stmt) -> bool:
+    return any(isinstance(inner, For) and inner.run in THREADS for inner in statements((stmt,)))

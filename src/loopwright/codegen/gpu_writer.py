@@ -1,0 +1,189 @@
+"""What the texts of a GPU's program are written with: device functions beside the host's, their parameters, and the
+lines that start them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from loopwright.analysis.facts import Bounds, Facts
+from loopwright.analysis.ownership import Share
+from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.loops import write_sequential
+from loopwright.ir.nodes import (
+    Allocate,
+    Binary,
+    Body,
+    Checked,
+    Const,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Run,
+    Store,
+    Var,
+)
+from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.walk import expressions, statements
+
+AXES = "xyz"
+OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
+
+
+class NotOnGpu(Exception):
+    """Why a kernel, or a part of it, cannot run on a GPU, in the user's words."""
+
+
+class GpuWriter(Writer):
+    """device: finished texts of kernels; kernels: their names, two for each: the first with 32-bit distances between
+    elements. slots: how many scalars are handed to the host. checks: some kernel may record a failure."""
+
+    def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
+        super().__init__(kernel, facts, False, strict)
+        self.device: list[str] = []
+        self.kernels: list[str] = []
+        self.slots = 0
+        self.in_index = False
+        self.checks = False
+        self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
+        self.owned: dict[str, tuple[Share | None, ...]] = {}
+        self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
+        self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base") for axis in AXES}
+
+    def giving_back(self, buffer: str) -> str:
+        return f"if ({buffer}) gpu->release(gpu, {buffer});"
+
+    def new_scalar(self, wanted: str, scalar: Scalar) -> str:
+        """The name of a scalar that the kernel does not have."""
+        name = f"lw.{wanted}{len(self.scalars)}"
+        self.scalars[name] = scalar
+        self.types[self.names.of(name)] = VALUE_TYPE[scalar.name]
+        self.declare(self.names.of(name))
+        return name
+
+    def cannot_overflow(self, expr: Expr) -> bool:
+        """CUDA's compiler may take signed arithmetic as never to wrap. Only what stands in a proven index cannot: the
+        guard sees to its scalars."""
+        return not self.function.on_device or (self.in_index and self.in_range(expr))
+
+    def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
+        outer, self.in_index = self.in_index, bounds.kind != "checked"
+        text = super()._index(node, axis, expr, bounds)
+        self.in_index = outer
+        return text
+
+    def element(self, node: Load | Store) -> str:
+        """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
+        if (found := self.owned.get(node.array)) is None:
+            return super().element(node)
+        index: list[str] = []
+        for axis, share in enumerate(found):
+            expr = node.index[axis]
+            if share is not None:
+                loop = self.threads[share.run]
+                expr = Binary("sub", expr, Binary("sub", Var(loop.name, INT64), loop.lower))
+            index.append(self.text(expr))
+        return self.arrays[node.array].element_at(tuple(index))
+
+    def launched(self, call: str) -> None:
+        """A line that asks something of the GPU."""
+        self.use("gpu"), self.use("failure")
+        site = self.site("device", "", 0, None)
+        self.line(f"if (LW_RARE({call})) {{ lw_fail(failure, {site}, 0, 0); goto lw_leave; }}")
+
+    @contextmanager
+    def on_device(self, part: Function) -> Iterator[None]:
+        """Within the block, text is that of a device function."""
+        outer = self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling
+        self.function = part
+        self.arrays = {name: replace(array, on_device=True) for name, array in self.arrays.items()}
+        self.write_loop, self.unrolling = partial(write_sequential, w=self), "#pragma unroll"
+        self.write_allocate = partial(_own_array, w=self)
+        yield
+        self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling = outer
+
+    def finish_kernel(self, part: Function, threads: int, body: Body, shared: Sequence[str] = ()) -> None:
+        """The two kernels of a device function whose lines are complete."""
+        stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        if (self.kernels or self.function.depth > 1) and any_may_fail(self):
+            # What came before may have failed: then nothing more happens, as in Python.
+            part.parameters["failure"] = None
+            part.lines.insert(0, "  if (LW_RARE(failure->site >= 0)) lw_stop();")
+        self.checks |= "failure" in part.parameters
+        pointers = {array.pointer: array for array in self.arrays.values()}
+        given = [self._parameter(name, pointers.get(name), stored) for name in part.parameters]
+        used = [f"  {text}" for text in part.declared.values()]
+        own = ", ".join(part.parameters)
+        lines = [
+            "template <typename lw_int>",
+            f"static __device__ __forceinline__ void {part.name}({', '.join(given)}) {{",
+            *(f"  {text}" for text in shared),
+            *used,
+            *part.lines,
+            "}",
+        ]
+        for bits in (32, 64):
+            name = f"{part.name}_{bits}"
+            self.kernels.append(name)
+            head = f'extern "C" __global__ void __launch_bounds__({threads}) {name}({", ".join(given)})'
+            lines.append(f"{head} {{ {part.name}<int{bits}_t>({own}); }}")
+        self.device.append("\n".join(lines))
+
+    def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
+        if name == "failure":
+            return "lw_failure *failure"
+        if array is None:
+            return f"{self.types[name]} {name}"
+        if not array.aligned and array.element.size_bytes > 1:
+            raise NotOnGpu(f"elements of '{array.name}' are not aligned")
+        if array.bytes:
+            return f"LW_GLOBAL(char) {name}"
+        return f"LW_GLOBAL({'' if array.name in stored else 'const '}{array.memory_type}) {name}"
+
+    def start(self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str]) -> None:
+        """Lines that start the kernels finished last. own: C names, declared where the line stands, for some of the
+        parameters."""
+        first = len(self.kernels) - 2
+        names = {"failure": "lw_failed"}
+        arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
+        self.use("lw_small")
+        self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
+        self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
+        number = f"lw_small ? {first} : {first + 1}"
+        self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+
+
+def _own_array(stmt: Allocate, w: GpuWriter) -> None:
+    """A local array of one thread."""
+    array = w.arrays[stmt.array]
+    count = constant_size(stmt, OWN_BYTES)
+    if count is None:
+        raise NotOnGpu(f"each thread would need an array '{stmt.array}' of its own, and it is too large")
+    w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
+    if stmt.fill is not None:
+        value = literal(stmt.fill.value, stmt.fill.type)
+        w.line(f"for (int lw_i = 0; lw_i < {count}; ++lw_i) {array.pointer}[lw_i] = {value};")
+
+
+def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
+    """How many elements a local array has, if that is known and they fit; None otherwise."""
+    count = 1
+    for size in stmt.shape:
+        if not isinstance(size, Const) or size.value < 0:
+            return None
+        count *= int(size.value)
+    return count if count * stmt.element.size_bytes <= most_bytes else None
+
+
+def any_may_fail(w: GpuWriter) -> bool:
+    """Whether some access of the kernel is checked where it stands."""
+    return any(
+        isinstance(node, Load | Store | Checked) and w.may_fail(node)
+        for node in (*expressions(w.kernel.body), *statements(w.kernel.body))
+    )

@@ -1,0 +1,88 @@
+"""What one thread of the device runs between the grids, and the scalars that the host needs of it."""
+
+from __future__ import annotations
+
+from loopwright.analysis.scalars import flow
+from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.function import Function
+from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
+from loopwright.codegen.statements import write_body
+from loopwright.ir.nodes import (
+    Assign,
+    Body,
+    Const,
+    Kernel,
+    Store,
+    Var,
+)
+from loopwright.ir.walk import own_expressions, statements, subexpressions
+
+FILL_THREADS = 256
+
+
+def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> None:
+    """Statements that one thread of the device runs, and the scalars that others need of it, or that are wanted."""
+    part = Function(w.names.fresh("lw_single"), on_device=True)
+    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
+    handed = [name for name in sorted(assigned) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
+    exposed = flow(body).exposed
+    own: dict[str, str] = {}
+    with w.on_device(part):
+        for name in sorted(assigned - exposed - set(handed)):
+            w.declare(w.names.of(name))
+        write_body(body, w)
+        for name in handed:
+            pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
+            w.line(f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};")
+            own[pointer] = name
+    w.finish_kernel(part, 1, body)
+    if own:
+        w.function.declared.setdefault("lw_slots", "char *lw_slots = 0;")
+    w.line("{")
+    for number, pointer in enumerate(own):
+        w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
+    w.slots = max(w.slots, len(own))
+    w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in own})
+    for pointer, name in own.items():
+        value = w.use(w.names.of(name))
+        w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
+    if own and any_may_fail(w):
+        _stop_after_failure(w)
+    w.line("}")
+
+
+def _stop_after_failure(w: GpuWriter) -> None:
+    """Lines that end the call where a check on the device has failed: the scalars that come from there mean nothing,
+    and a loop that waits for them to change would run for ever. Who called finds the failure on the device."""
+    site = w.fresh("lw_site", "int64_t")
+    w.line(f"int64_t {site};")
+    w.launched(f"gpu->fetch(gpu, &{site}, {w.use('lw_failed')}, sizeof {site})")
+    w.line(f"if (LW_RARE({site} >= 0)) {{ lw_status = 0; goto lw_leave; }}")
+
+
+def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:
+    inside = {id(stmt) for stmt in statements(body)}
+    return any(
+        isinstance(part, Var) and part.name == name
+        for stmt in statements(kernel.body)
+        if id(stmt) not in inside
+        for expr in own_expressions(stmt)
+        for part in subexpressions(expr)
+    )
+
+
+def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
+    """A kernel that gives every element of an array one value, and its start."""
+    part = Function(w.names.fresh(f"lw_fill_{array.pointer}"), on_device=True)
+    w.types["lw_count"] = "int64_t"
+    with w.on_device(part):
+        w.line(f"const int64_t lw_i = (int64_t)blockIdx.x * {FILL_THREADS} + threadIdx.x;")
+        value = literal(fill.value, fill.type)
+        w.line(f"if (lw_i < {w.use('lw_count')}) {w.use(array.pointer)}[lw_i] = {value};")
+    w.finish_kernel(part, FILL_THREADS, (Store(array.name, (), fill),))
+    w.line(f"if ({count}) {{")  # a grid of no blocks is refused
+    w.line(f"const int64_t lw_count = {count};")
+    w.start(part, (f"(lw_count + {FILL_THREADS - 1}) / {FILL_THREADS}", "1", "1"), (FILL_THREADS, 1, 1),
+            {"lw_count": "lw_count"})  # fmt: skip
+    w.line("}")
