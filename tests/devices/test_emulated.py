@@ -403,6 +403,7 @@ NO_RACES = {
     "only reads": "y[t] = s[0] + s[t] + s[63 - t];",
     "only atomics": "atomicAdd(LW_ADDRESS(n, 0), 1); atomicMax(LW_ADDRESS(n, 0), t);",
     "a meeting of lanes": "s[t] = t; __syncwarp(); y[t] = s[t ^ 31]; __syncwarp(); s[t ^ 1] = 0;",
+    "lanes of several teams": "y[t] = __shfl_xor_sync(3u << (t & 30), t, 1); __syncwarp(255u << (t & 24)); s[t] = t;",
     "lanes one after another": "for (int k = 0; k < 32; k++) { if (t % 32 == k) s[t / 32] += k; __syncwarp(); }",
     "a stop before a barrier": "if (t == 9) lw_stop(); s[t] = t; __syncthreads(); y[t] = s[t ^ 16];",
 }
@@ -428,7 +429,10 @@ def test_what_is_ordered_is_no_race(body: str, seed: int) -> None:
         ("if (t != 9) __syncthreads();", "thread (9, 0, 0): this thread returned from the kernel"),
         ("if (t % 2) __syncwarp(); else __shfl_sync(0xffffffff, t, 0);", "they never meet"),
         ("if (t % 2) __syncthreads(); else __syncwarp(); if (t % 2 == 0) __syncthreads();", "none can go on"),
-        ("__syncwarp(15u);", "the mask must be 0xffffffff"),
+        ("__syncwarp(15u);", "must name 1, 2, 4, 8, 16 or 32 neighbouring lanes, this one among them"),
+        ("__syncwarp(t % 32 < 6 ? 63u : 15u << (t & 28));", "must name 1, 2, 4, 8, 16 or 32 neighbouring lanes"),
+        ("if (t & 4) __syncwarp(0xffu << (t & 24)); else __syncwarp(15u << (t & 28)); __syncthreads();", "line"),
+        ("if (t != 3) __syncwarp(15u << (t & 28)); else __syncthreads(); __syncthreads();", "line"),
     ],
 )
 def test_threads_that_do_not_meet_are_found(body: str, words: str, seed: int) -> None:

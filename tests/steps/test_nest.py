@@ -60,7 +60,7 @@ def test_bands() -> None:
 def test_bounds_that_may_change() -> None:
     kernel = _kernel()
     changing = [n for n in "ijkpq" if nest.changes_inside(nest.the_loop(kernel, n)) is not None]
-    assert changing == ["p", "q"]
+    assert changing == ["p"]  # the bound of q is read from an array that nothing changes
 
 
 def test_jumps() -> None:

@@ -65,6 +65,17 @@ def identity(op: ReductionOp, scalar: Scalar) -> Const:
     return Const(bool(value) if scalar.kind == "bool" else value, scalar)
 
 
+def combined(op: ReductionOp, left: Expr, right: Expr) -> Expr:
+    """Two partial results in one; `left` is the one from earlier iterations."""
+    match op:
+        case "add" | "mul" | "and" | "or" | "xor" | "min" | "max":
+            return Binary(op, left, right)
+        case "minimum" | "maximum" | "fmin" | "fmax" if left.type.is_float:
+            return Call(op, (left, right), left.type)
+        case _:
+            return Binary("min" if "min" in op else "max", left, right)
+
+
 class NotAReduction(Exception):
     """Why a target is no reduction, in words that end the sentence `'target' ...`."""
 

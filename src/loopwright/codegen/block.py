@@ -12,10 +12,20 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
-from loopwright.codegen.c_text import literal
+from loopwright.analysis.reductions import identity
+from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.statements import write, write_body
+from loopwright.codegen.thread_reduction import (
+    WARP,
+    Partial,
+    in_block,
+    in_warp,
+    number_in_block,
+    partial_results,
+    put_together,
+)
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -36,6 +46,7 @@ from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
 
 SHARED_BYTES = 48 * 1024  # of a block, for arrays of a constant size
+POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
 def block_size(body: Body) -> tuple[int, int, int]:
@@ -63,7 +74,7 @@ def sharing_of(loop: For) -> int:
 @dataclass
 class Whole:
     """What a block does as a whole, and what happened since its last barrier: `read` and `written`, names of arrays.
-    shared: declarations of arrays in shared memory."""
+    shared: declarations of arrays in shared memory. repeated: around how many loops the text is."""
 
     w: GpuWriter
     size: tuple[int, int, int]
@@ -71,6 +82,7 @@ class Whole:
     shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    repeated: int = 0
 
     def body(self, body: Body) -> None:
         if self.size == (1, 1, 1):  # then there is nobody to wait for
@@ -152,7 +164,9 @@ class Whole:
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
             w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
+        self.repeated += 1
         self._indented(loop.body)
+        self.repeated -= 1
         w.line("}}")
         w.function.scoped.discard(variable)
 
@@ -165,12 +179,7 @@ class Whole:
 
     def _array(self, stmt: Allocate) -> None:
         w, array = self.w, self.w.arrays[stmt.array]
-        if (found := self._owned(stmt)) is not None:
-            sizes = [str(share.size if share else size) for share, size in zip(found, array.sizes, strict=True)]
-            w.owned[stmt.array] = found
-            w.arrays[stmt.array] = replace(array, sizes=tuple(sizes), on_device=False)
-            own = prod(int(size) for size in sizes)
-            w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
+        if self._keep(stmt):
             return
         count = constant_size(stmt, SHARED_BYTES)
         self.shared_bytes += (count or 0) * stmt.element.size_bytes
@@ -188,6 +197,18 @@ class Whole:
             w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z})")
             w.line(f"  {array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
             self.written.add(stmt.array)
+
+    def _keep(self, stmt: Allocate) -> bool:
+        """Keep an array in registers, where each thread has elements of its own."""
+        w, array = self.w, self.w.arrays[stmt.array]
+        if (found := self._owned(stmt)) is None:
+            return False
+        sizes = [str(share.size if share else size) for share, size in zip(found, array.sizes, strict=True)]
+        w.owned[stmt.array] = found
+        w.arrays[stmt.array] = replace(array, sizes=tuple(sizes), on_device=False)
+        own = prod(int(size) for size in sizes)
+        w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
+        return True
 
     def _owned(self, stmt: Allocate) -> tuple[Share | None, ...] | None:
         """How the threads of the block own the elements of an array, None where they share them."""
@@ -226,26 +247,62 @@ class Whole:
     def _nest(self, loop: For) -> None:
         w = self.w
         band = [loop]
-        while any(isinstance(s, For) and s.run in THREADS for s in statements(band[-1].body)):
-            inner = band[-1].body[0]
-            if len(band[-1].body) != 1 or not isinstance(inner, For) or inner.run not in THREADS:
-                raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
+        while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For) and inner.run in THREADS:
             band.append(inner)
+        body = band[-1].body
+        team = any(_has_threads(stmt) for stmt in body)
+        if team:
+            self._check_team(band)
+        partials = partial_results(band, w)
         opened = 0
-        idle = self._idle([one.run[-1] for one in band])
+        idle = self._idle([one.run[-1] for one in band] + ["x"] * team)
         if idle != "true":
             w.line(f"if ({idle}) {{")
             opened += 1
         for one in band:
             opened += self._shared_out(one)
-        w.threads = {one.run: one for one in band}
+        outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
         w.function.depth += 1
-        write_body(band[-1].body, w)
+        if team:
+            Team.of(self, body).body(body)
+        else:
+            write_body(body, w)
         w.function.depth -= 1
-        w.threads = {}
+        w.threads = outer
         w.line("}" * opened)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
+        for partial in partials:
+            if team:  # its lanes have all found the same
+                start = literal(identity(partial.reduction.op, partial.type).value, partial.type)
+                w.line(f"if (threadIdx.x) {w.variable(partial.own)} = {start};")
+            self._put_together(partial)
+
+    def _put_together(self, partial: Partial) -> None:
+        threads = prod(self.size)
+        if threads in POWERS:
+            in_warp(partial, threads, f"{hex((1 << threads) - 1)}u", number_in_block(self.size), self.w)
+        else:
+            array = self.w.fresh("lw_parts", VALUE_TYPE[partial.type.name])
+            if self.repeated:  # the iteration before may still be reading
+                self._barrier()
+            count = in_block(partial, self.size, array, self.w)
+            self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {count});")
+            self.w.function.scoped.add(array)
+            self.read.clear()  # there was a barrier
+            self.written.clear()
+        put_together(partial, self.w)
+
+    def _check_team(self, band: Sequence[For]) -> None:
+        """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
+        has to lie within a warp. Raises NotOnGpu."""
+        inside = {s.run for s in statements(band[-1].body) if isinstance(s, For) and s.run in THREADS}
+        if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
+            raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
+        if self.size[0] not in POWERS:
+            sizes = ", ".join(map(str, POWERS))
+            raise NotOnGpu(f"each iteration of '{band[-1].name}' would have a team of {self.size[0]} threads: "
+                           f"these have to be in one warp, so {sizes} are possible")  # fmt: skip
 
     def _shared_out(self, loop: For) -> int:
         """Begin a loop that threads share; how many brackets it opens."""
@@ -280,6 +337,47 @@ class Whole:
         w.line(f"for (int lw_round = 0; lw_round < {rounds}; ++lw_round) {{")
         w.line(f"{test}{{ const int64_t {variable} = {start} + lw_round * {sharing_of(loop) * step_of(loop)};")
         return 2
+
+
+@dataclass
+class Team(Whole):
+    """What the threads along x do as a whole, in an iteration that is theirs alone: lanes of one warp. They meet
+    without the rest of the block. stored: arrays that it writes."""
+
+    stored: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, whole: Whole, body: Body) -> Team:
+        """The team of a block's thread, which does this."""
+        lanes = whole.size[0]
+        if lanes < WARP:
+            first = f"(({number_in_block(whole.size)}) & {WARP - lanes})"
+            whole.w.line(f"const uint32_t lw_team = {hex((1 << lanes) - 1)}u << {first};")
+        else:
+            whole.w.line("const uint32_t lw_team = 0xffffffffu;")
+        stored = frozenset(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
+        return cls(whole.w, (lanes, 1, 1), stored=stored)
+
+    def _meet(self, body: Body) -> None:
+        local = {name for name, array in self.w.arrays.items() if not array.on_device} - set(self.w.owned)
+        touched = {part.array for part in expressions(body) if isinstance(part, Load)}
+        touched |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        if shared := touched & local & self.stored:
+            raise NotOnGpu(f"teams of threads share '{min(shared)}': they would have to wait for one another")
+        super()._meet(body)
+
+    def _barrier(self) -> None:
+        self.w.line("__syncwarp(lw_team);")
+        self.read.clear()
+        self.written.clear()
+
+    def _put_together(self, partial: Partial) -> None:
+        in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
+        put_together(partial, self.w)
+
+    def _array(self, stmt: Allocate) -> None:
+        if not self._keep(stmt):
+            raise NotOnGpu(f"several teams of threads would each need an array '{stmt.array}' in shared memory")
 
 
 def _has_threads(stmt: Stmt) -> bool:

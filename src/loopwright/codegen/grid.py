@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.analysis.scalars import flow
 from loopwright.codegen.block import Whole, block_size
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
+from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
 from loopwright.ir.nodes import (
-    Assign,
     Body,
     For,
 )
-from loopwright.ir.walk import statements
 from loopwright.steps.bind import BLOCKS
 from loopwright.steps.nest import step_of
 
+FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
 MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 
@@ -37,19 +36,18 @@ def write_grid(loop: For, w: GpuWriter) -> None:
             step = "" if step_of(block) == 1 else f" * {step_of(block)}"
             w.line(f"const int64_t {variable} = {w.use(f'lw_lower_{axis}')} + {number}{step};")
             w.function.scoped.add(variable)
-        assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-        for name in sorted(assigned - flow(body).exposed):
-            w.declare(w.names.of(name))
+        handed = [] if blocks else handed_over(body, w)
+        declare_own(body, handed, w)
         whole = Whole(w, size)
         whole.body(body)
+        slots = write_handed(handed, w, FIRST)
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared)
     w.parallel.append(loop.name)
-    _start_grid(blocks, part, size, w)
+    with fetched(slots, w):
+        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, w)
 
 
-def _start_grid(blocks: Sequence[For], part: Function, size: Sequence[int], w: GpuWriter) -> None:
-    w.line("{")
-    own: dict[str, str] = {}
+def _start_grid(blocks: Sequence[For], part: Function, size: Sequence[int], own: dict[str, str], w: GpuWriter) -> None:
     grid = dict.fromkeys(AXES, "1")
     for block in blocks:
         axis = block.run[-1]
@@ -63,4 +61,4 @@ def _start_grid(blocks: Sequence[For], part: Function, size: Sequence[int], w: G
         w.line(f"for (int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}) {{")
         grid[axis] = f"lw_trip_{axis} - lw_base_{axis} < {most} ? lw_trip_{axis} - lw_base_{axis} : {most}"
     w.start(part, [grid[axis] for axis in AXES], size, own)
-    w.line("}" * (len(blocks) + 1))
+    w.line("}" * len(blocks))

@@ -87,14 +87,12 @@ LW_PURE int64_t lw_wrap(int64_t index, int64_t size) { return index < 0 ? index 
 
 /* An index checked as Python does: -size <= index < size, or the failure is recorded and the thread ends. */
 LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int64_t site) {
-  if (LW_RARE((uint64_t)index >= (uint64_t)count)) {
-    if (index >= 0 || index < -count) {
-      lw_fail(failure, site, index, count);
-      lw_stop();
-    }
-    index += count;
+  const int64_t from_start = index + (index >> 63 & count); /* one branch: threads that wait for loads meet nowhere */
+  if (LW_RARE((uint64_t)from_start >= (uint64_t)count)) {
+    lw_fail(failure, site, index, count);
+    lw_stop();
   }
-  return index;
+  return from_start;
 }
 #define LW_INDEX(expression, count, site) lw_index(failure, (expression), (count), (site))
 

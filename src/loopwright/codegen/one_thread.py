@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
 from loopwright.analysis.scalars import flow
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
@@ -24,30 +27,53 @@ FILL_THREADS = 256
 def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> None:
     """Statements that one thread of the device runs, and the scalars that others need of it, or that are wanted."""
     part = Function(w.names.fresh("lw_single"), on_device=True)
-    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-    handed = [name for name in sorted(assigned) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
-    exposed = flow(body).exposed
-    own: dict[str, str] = {}
+    handed = handed_over(body, w, wanted)
     with w.on_device(part):
-        for name in sorted(assigned - exposed - set(handed)):
-            w.declare(w.names.of(name))
+        declare_own(body, handed, w)
         write_body(body, w)
-        for name in handed:
-            pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
-            w.line(f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};")
-            own[pointer] = name
+        slots = write_handed(handed, w)
     w.finish_kernel(part, 1, body)
-    if own:
+    with fetched(slots, w):
+        w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in slots})
+
+
+def handed_over(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> list[str]:
+    """The scalars that statements set and others read, or that are wanted."""
+    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
+    return [name for name in sorted(assigned) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
+
+
+def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
+    """Declare the scalars that statements set before they read them, and that nobody else needs."""
+    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
+    for name in sorted(assigned - flow(body).exposed - set(handed)):
+        w.declare(w.names.of(name))
+
+
+def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str, str]:
+    """On the device: put scalars where the host finds them; their names by those of pointers. only: a condition."""
+    slots: dict[str, str] = {}
+    for name in names:
+        pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
+        w.line(f"{only}{w.use(pointer)}[0] = {w.use(w.names.of(name))};")
+        slots[pointer] = name
+    return slots
+
+
+@contextmanager
+def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
+    """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
+    if slots:
         w.function.declared.setdefault("lw_slots", "char *lw_slots = 0;")
     w.line("{")
-    for number, pointer in enumerate(own):
+    for number, pointer in enumerate(slots):
         w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
-    w.slots = max(w.slots, len(own))
-    w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in own})
-    for pointer, name in own.items():
+    w.slots = max(w.slots, len(slots))
+    yield
+    for pointer, name in slots.items():
         value = w.use(w.names.of(name))
         w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
-    if own and any_may_fail(w):
+    if slots and any_may_fail(w):
         _stop_after_failure(w)
     w.line("}")
 

@@ -155,19 +155,25 @@ struct place {
   int line, number; /* number differs between two places on one line */
 };
 
-enum wait : uint8_t { running, at_barrier, at_warp, ended };
+enum wait : uint8_t { running, at_barrier, at_team, ended };
 
-/* Where threads wait for one another: a block's barrier, or what the lanes of a warp do together. */
+/* Where threads wait for one another: a block's barrier, or what the lanes of a team do together. */
 struct meeting {
   place where;
   int living, waiting, first;
 };
 
-struct warp {
-  meeting meet;
-  int side; /* which half of the slots this exchange uses: lanes may still read the last one */
-  uint32_t given[2];
-  uint64_t slots[2][warp_size];
+/* Lanes that meet: 2, 4, 8, 16 or 32 neighbours of one warp. */
+struct team {
+  meeting meet; /* living: as many as had not ended when the last one came */
+  int first, lanes;
+  bool orders;  /* whether what they do in memory is in order then: after __syncwarp, not after a shuffle */
+};
+
+/* What a lane gives to its team, whose value it wants, and what it gets. */
+struct exchanged {
+  uint64_t given, got;
+  int from; /* -1: nothing is wanted, and nothing given */
 };
 
 launch *now_launched;
@@ -182,7 +188,8 @@ context contexts[most_threads], main_context, nowhere;
 uint16_t free_fibers[most_threads], ready[most_threads];
 int free_count, fresh_fibers, ready_first, ready_count;
 meeting barrier_meeting;
-warp warps[most_warps];
+team teams[warp_size + 1][most_threads / 2], *team_of[most_threads]; /* by size and number; by each that waits */
+exchanged exchanges[most_threads];
 
 /* Time, for races on shared memory: it passes at a block's start and wherever threads meet. */
 uint32_t clock_now, block_time, warp_time[most_warps];
@@ -241,25 +248,37 @@ void open_barrier() {
     if (waits[order[k]] == at_barrier) make_ready(order[k]);
 }
 
-void open_warp(int number) {
-  warp &its = warps[number];
+/* All who live have come: each gets what it wanted, and becomes ready. */
+void open_team(team &its) {
+  const int first = its.first, last = first + its.lanes;
+  for (int t = first; t < last && t < threads; t++) {
+    const int from = exchanges[t].from;
+    const bool there = from >= first && from < last && from < threads && waits[from] != ended;
+    exchanges[t].got = there ? exchanges[from].given : ~UINT64_C(0);
+  }
+  /* What few lanes have ordered is not remembered: a race may be seen where there is none, never the reverse. */
+  if (its.orders && its.lanes == warp_size) warp_time[first / warp_size] = ++clock_now;
   its.meet.waiting = 0;
-  its.side ^= 1;
-  its.given[its.side] = 0;
-  const int last = (number + 1) * warp_size < threads ? (number + 1) * warp_size : threads;
-  for (int t = number * warp_size; t < last; t++)
-    if (waits[t] == at_warp) make_ready(t);
+  for (int t = first; t < last && t < threads; t++)
+    if (waits[t] == at_team) make_ready(t);
+}
+
+/* How many lanes of a team have not ended. */
+int living(const team &its) {
+  int count = 0;
+  for (int t = its.first; t < its.first + its.lanes && t < threads; t++) count += waits[t] != ended;
+  return count;
 }
 
 /* Nobody can go on: some wait for a barrier and some for their warp. */
 [[noreturn]] void fail_stuck() {
   int other = -1;
   for (int t = 0; t < threads; t++)
-    if (t != now && (waits[t] == at_barrier || waits[t] == at_warp) && (other < 0 || waits[t] != waits[now])) other = t;
+    if (t != now && (waits[t] == at_barrier || waits[t] == at_team) && (other < 0 || waits[t] != waits[now])) other = t;
   fault what = of_kind(stuck);
-  what.line = waits[now] == at_warp ? warps[now_warp].meet.where.line : barrier_meeting.where.line;
+  what.line = waits[now] == at_team ? team_of[now]->meet.where.line : barrier_meeting.where.line;
   if (other >= 0)
-    what.other_line = waits[other] == at_warp ? warps[other / warp_size].meet.where.line : barrier_meeting.where.line;
+    what.other_line = waits[other] == at_team ? team_of[other]->meet.where.line : barrier_meeting.where.line;
   fail(what, other);
 }
 
@@ -288,17 +307,16 @@ void wait_as(wait how) {
   if (barrier_meeting.living == 0) change(&nowhere, &main_context);
   now = -1;
   for (int t = 0; t < threads; t++)
-    if (waits[t] == at_barrier || waits[t] == at_warp) set_current(t);
+    if (waits[t] == at_barrier || waits[t] == at_team) set_current(t);
   fail_stuck();
 }
 
 /* Nobody waits for the current thread any more. */
 void end_thread() {
-  warp &its = warps[now_warp];
   waits[now] = ended;
-  if (--its.meet.living == its.meet.waiting && its.meet.waiting) {
-    open_warp(now_warp);
-    warp_time[now_warp] = ++clock_now;
+  for (int lanes = warp_size; lanes > 1; lanes /= 2) {
+    team &its = teams[lanes][now / lanes];
+    if (its.meet.waiting && living(its) == its.meet.waiting) open_team(its);
   }
   if (--barrier_meeting.living == barrier_meeting.waiting && barrier_meeting.waiting) open_barrier();
 }
@@ -355,21 +373,36 @@ void barrier(place where) {
   }
 }
 
-void meet_warp(place where) {
-  const int number = now_warp;
-  if (arrive(warps[number].meet, where)) {
-    open_warp(number);
-  } else {
-    wait_as(at_warp);
-  }
+/* How many lanes a mask names: neighbours, as many as a power of two, the first at a multiple of it. */
+int lanes_of(uint32_t mask) {
+  const int first = mask ? __builtin_ctz(mask) : 0, lanes = __builtin_popcount(mask);
+  const bool together = mask >> first == (lanes == warp_size ? ~0u : (1u << lanes) - 1);
+  const bool mine = mask >> (now % warp_size) & 1;
+  if (!together || !mine || lanes & (lanes - 1) || first % lanes) fail(of_kind(partial_mask));
+  return lanes;
 }
 
-void sync_warp(place where, uint32_t mask = 0xffffffff) {
-  if (mask != 0xffffffff) fail(of_kind(partial_mask));
-  const bool last = warps[now_warp].meet.waiting + 1 == warps[now_warp].meet.living;
-  if (last) warp_time[now_warp] = ++clock_now;
-  meet_warp(where);
+/* The current thread and the lanes of the mask wait for one another; what it gets of lane `from` (-1: nothing). */
+uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
+  const int lanes = lanes_of(mask);
+  if (lanes == 1) return given;
+  team &its = teams[lanes][now / lanes];
+  const int me = now;
+  its.first = now / lanes * lanes;
+  its.lanes = lanes;
+  its.orders = from < 0;
+  its.meet.living = living(its);
+  exchanges[me] = {given, 0, from < 0 ? -1 : now / warp_size * warp_size + from};
+  team_of[me] = &its;
+  if (arrive(its.meet, where)) {
+    open_team(its);
+  } else {
+    wait_as(at_team);
+  }
+  return exchanges[me].got;
 }
+
+void sync_warp(place where, uint32_t mask = 0xffffffff) { meet_team(where, mask, 0, -1); }
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------- */
 
@@ -377,14 +410,9 @@ void sync_warp(place where, uint32_t mask = 0xffffffff) {
 template <class T>
 T exchange(place where, uint32_t mask, T value, int from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle takes 4 or 8 bytes");
-  if (mask != 0xffffffff) fail(of_kind(partial_mask));
-  warp &its = warps[now_warp];
-  const int lane = now % warp_size, side = its.side;
-  __builtin_memcpy(&its.slots[side][lane], &value, sizeof(T));
-  its.given[side] |= 1u << lane;
-  meet_warp(where);
-  uint64_t bits = ~UINT64_C(0);
-  if (its.given[side] >> from & 1) bits = its.slots[side][from];
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  bits = meet_team(where, mask, bits, from);
   __builtin_memcpy(&value, &bits, sizeof(T));
   return value;
 }

@@ -140,7 +140,7 @@ def _words(found: _Fault, memory: Memory) -> str:
             return f"the kernel has {found.count} bytes of shared arrays, and {found.bytes} are allowed"
         case 10:
             return f"the plain pointer '{array}' is {memory.described(found.first)}"
-    return "a shuffle or __syncwarp for some lanes only is not emulated: the mask must be 0xffffffff"
+    return "the mask of a shuffle or __syncwarp must name 1, 2, 4, 8, 16 or 32 neighbouring lanes, this one among them"
 
 
 def _triple(values: Sequence[int]) -> str:

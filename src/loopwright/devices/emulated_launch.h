@@ -123,10 +123,9 @@ void run_block(uint64_t number) {
   barrier_meeting.living = threads;
   barrier_meeting.waiting = 0;
   for (int t = 0; t < threads; t++) waits[t] = running;
+  for (int lanes = 2; lanes <= warp_size; lanes *= 2)
+    for (int k = 0; k * lanes < threads; k++) teams[lanes][k].meet.waiting = 0;
   for (int w = 0; w * warp_size < threads; w++) {
-    warps[w].meet.living = threads - w * warp_size < warp_size ? threads - w * warp_size : warp_size;
-    warps[w].meet.waiting = 0;
-    warps[w].given[0] = warps[w].given[1] = 0;
     warp_time[w] = clock_now;
   }
   enter(&main_context, top_of(0), carry);

@@ -24,7 +24,8 @@ MOST_THREADS = {"thread.x": 1024, "thread.y": 1024, "thread.z": 64}
 @dataclass(frozen=True, slots=True)
 class Bind:
     """Run every iteration of a loop in a block of its own, or share its iterations out among the threads of a block: as
-    many threads as it has iterations, or a number of them that take turns. `bind i thread.x 32`:
+    many threads as it has iterations, or a number of them that take turns. Threads that share a sum (or product, or
+    least or greatest value) have a part of it each, and put these together. `bind i thread.x 32`:
 
     for i in 0 .. n:
         a[i] = 0.0
@@ -49,7 +50,7 @@ class Bind:
         if any(escapes(stmt) for stmt in loop.body):
             return Rejection(f"'{self.loop}' can be left in the middle")
         return (
-            _needs_order(loop, facts, strict)
+            _needs_order(loop, facts, strict, self.axis)
             or _out_of_place(kernel, loop, self.axis)
             or (_bounds(kernel, loop) if self.axis in BLOCKS else self._too_many(loop))
         )
@@ -86,11 +87,16 @@ class Bind:
         return f"bind {self.loop} {self.axis}{f' {self.threads}' if self.threads else ''}"
 
 
-def _needs_order(loop: For, facts: Facts, strict: bool) -> Rejection | None:
+def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
     found = facts.loops[loop.name]
     if found.verdict == "reduction":
-        targets = ", ".join(f"'{reduction.target}'" for reduction in found.reductions)
-        return Rejection(f"its iterations all add to {targets}")
+        others = [reduction for reduction in found.reductions if reduction.kind != "scalar"] or found.reductions
+        targets = ", ".join(f"'{reduction.target}'" for reduction in others)
+        if axis in BLOCKS:
+            return Rejection(f"its iterations all add to {targets}: `reduce` makes partial results")
+        if others is not found.reductions:
+            hint = ": `promote` keeps an element in a scalar" if all(one.kind == "element" for one in others) else ""
+            return Rejection(f"its iterations all add to {targets}{hint}")
     if (rejection := order_needed(found, loop.asserted, strict)) is not None:
         return rejection
     if found.last:

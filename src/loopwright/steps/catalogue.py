@@ -16,6 +16,7 @@ from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.reverse import Reverse
+from loopwright.steps.separate import Separate
 from loopwright.steps.shift import Shift
 from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
@@ -27,6 +28,6 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Specialize, Promote, Demote, Expand, Pack,
-    Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
+    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Separate, Specialize, Promote, Demote,
+    Expand, Pack, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
 )  # fmt: skip

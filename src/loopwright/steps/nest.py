@@ -10,6 +10,7 @@ from loopwright.analysis.order import broken_by
 from loopwright.analysis.scan import Inexpressible, Stop, scanned
 from loopwright.analysis.trips import irregular
 from loopwright.ir.nodes import (
+    Allocate,
     Assign,
     Body,
     Break,
@@ -21,6 +22,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Stmt,
+    Store,
     Var,
     While,
 )
@@ -119,10 +121,13 @@ def names_in(expr: Expr) -> set[str]:
 
 
 def changes_inside(loop: For) -> Rejection | None:
-    """Why the bounds of a loop cannot be computed again inside it."""
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    """Why the bounds of a loop cannot be computed again inside it. Elements of arrays can, where it writes none."""
+    inside = list(statements(loop.body))
+    assigned = {stmt.name for stmt in inside if isinstance(stmt, Assign)}
+    fixed = () if any(isinstance(stmt, Store | Allocate) for stmt in inside) else (Load,)
     for expr in own_expressions(loop):
-        if any(isinstance(part, Load | Checked) for part in subexpressions(expr)) or names_in(expr) & assigned:
+        read = [part for part in subexpressions(expr) if isinstance(part, Load | Checked)]
+        if any(not isinstance(part, fixed) for part in read) or names_in(expr) & assigned:
             return Rejection(f"the bounds of '{loop.name}' may change while it runs")
     return None
 

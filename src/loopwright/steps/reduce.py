@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts, Reduction
-from loopwright.analysis.reductions import NotAReduction, identity, scalar_reduction
+from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Call, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, number, plus, variable, with_statement
@@ -107,7 +107,7 @@ class Reduce:
             first.append(Assign(own[target], identity(reduction.op, type_)))
             last.append(Store(array, (variable(lane),), Var(own[target], type_)))
             part = Load(array, (variable(merge),), type_)
-            after.append(Assign(target, _combined(reduction, Var(target, type_), part), at=loop.at))
+            after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
         lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=tuple(after))
         result = (*before, replace(lanes, body=(*first, inner, *last)), merged)
@@ -158,14 +158,3 @@ def _renamed(body: Body, names: Mapping[str, str]) -> Body:
         return (replace(stmt, name=names[stmt.name]),) if isinstance(stmt, Assign) and stmt.name in names else (stmt,)
 
     return rewrite_body(body, write, read)
-
-
-def _combined(reduction: Reduction, left: Expr, right: Expr) -> Expr:
-    """Two partial results in one; `left` is the one from earlier iterations."""
-    match reduction.op:
-        case "add" | "mul" | "and" | "or" | "xor" | "min" | "max" as op:
-            return Binary(op, left, right)
-        case "minimum" | "maximum" | "fmin" | "fmax" as function if left.type.is_float:
-            return Call(function, (left, right), left.type)
-        case _:
-            return Binary("min" if "min" in reduction.op else "max", left, right)

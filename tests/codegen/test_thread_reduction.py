@@ -1,0 +1,235 @@
+"""Sums whose iterations threads share, by schedules given as text: within a warp, in a block, in teams, over sizes that
+divide and that do not. Whole numbers as data: every order gives the same sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree, device_text, outcome
+
+RANDOM = np.random.default_rng(5)
+SHAPES = [(0, 0), (1, 1), (5, 3), (3, 0), (33, 40), (70, 7)]
+
+
+def whole(*shape: int) -> Any:
+    return RANDOM.integers(-9, 9, shape).astype(float)
+
+
+def total(a):
+    s = 1.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+
+def rows(a, x, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        t = 1e9
+        for j in range(a.shape[1]):
+            s += a[i, j] * x[j]
+            t = min(t, a[i, j])
+        y[i] = s + t
+
+
+def boxes(a, y):
+    for q in range(a.shape[0]):
+        s = 0.0
+        for i in range(a.shape[1]):
+            t = 0.0
+            for j in range(a.shape[2]):
+                t = max(t, a[q, i, j])
+            s += t
+        y[q] = s
+
+
+def planes(a, y):
+    for q in range(a.shape[0]):
+        s = 0.0
+        for i in range(a.shape[1]):
+            for j in range(a.shape[2]):
+                s += a[q, i, j]
+        y[q] = s
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 100, 1000])
+@pytest.mark.parametrize("threads", [2, 8, 32, 48, 96, 1024])
+def test_one_block_sums_and_the_host_gets_it(size: int, threads: int) -> None:
+    agree(total, whole(size), schedule=f"bind i thread.x {threads}", strict=False)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 8",
+        "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 32",
+        "bind i block.x; bind j thread.x 64",
+        "bind i block.x; bind j thread.x 50",
+        "bind i block.x; bind j thread.y 4",
+        "bind i thread.y 3; bind j thread.x 16",
+        "bind i block.x; split j 8; bind j.o thread.y 4; bind j thread.x",
+        "bind i block.x; split j 8; bind j.o thread.y 16; bind j thread.x",
+    ],
+)
+def test_rows(shape: tuple[int, int], schedule: str) -> None:
+    agree(rows, whole(*shape), whole(shape[1]), whole(shape[0]), schedule=schedule, strict=False)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("threads", [(8, 8), (3, 2), (16, 8), (2, 32), (1, 16)])
+def test_sums_of_what_teams_have_found_count_each_team_once(shape: tuple[int, int], threads: tuple[int, int]) -> None:
+    y, x = threads
+    schedule = f"bind q block.x; bind i thread.y {y}; bind j thread.x {x}"
+    for kernel in (boxes, planes):
+        agree(kernel, whole(*shape, 5), whole(shape[0]), schedule=schedule, strict=False)
+
+
+@pytest.mark.parametrize("threads", [8, 64, 40])
+def test_a_sum_in_a_loop_waits_until_all_have_read_the_last_one(threads: int) -> None:
+    agree(boxes, whole(5, 9, 70), whole(5), schedule=f"bind q block.x; bind j thread.x {threads}", strict=False)
+
+
+def spmv(pointer, column, value, x, y):
+    for row in range(y.shape[0]):
+        s = 0.0
+        for k in range(pointer[row], pointer[row + 1]):
+            s += value[k] * x[column[k]]
+        y[row] = s
+
+
+TEAMS = "split row 16; bind row.o block.x; bind row thread.y; bind k thread.x 8"
+TWO_WAYS = (
+    "split row 16; separate row k 20; bind row.o block.x; bind row thread.y; bind k thread.x 8; "
+    "split k.1 8; bind k.1.o thread.y 16; bind k.1 thread.x"
+)
+
+
+def sparse(rows: int, longest: int) -> tuple[Any, ...]:
+    pointer = np.concatenate([[0], np.cumsum(RANDOM.integers(0, longest, rows))]).astype(np.int64)
+    entries = int(pointer[-1])
+    return pointer, RANDOM.integers(0, rows, entries), whole(entries), whole(rows), np.zeros(rows)
+
+
+@pytest.mark.parametrize(("rows", "longest"), [(0, 3), (1, 9), (50, 5), (40, 300)])
+@pytest.mark.parametrize("schedule", [TEAMS, TWO_WAYS])
+def test_sparse_rows(rows: int, longest: int, schedule: str) -> None:
+    agree(spmv, *sparse(max(rows, 1), longest), schedule=schedule, strict=False)
+
+
+@pytest.mark.parametrize("schedule", [TEAMS, TWO_WAYS])
+def test_an_index_that_is_wrong_is_reported_by_whichever_thread_finds_it(schedule: str) -> None:
+    pointer, column, value, x, y = sparse(40, 60)
+    column[len(column) // 2] = 40
+    with lw.options(device="emulated", schedule=schedule):
+        _, _, error = outcome(lw.kernel(spmv), [pointer, column, value, x, y])
+    assert isinstance(error, lw.BoundsError) and "index 40 is out of bounds for axis 0 of 'x' with size 40" in str(
+        error
+    )
+
+
+def product(a):
+    s = a[0]
+    for i in range(a.shape[0]):
+        s *= a[i]
+    return s
+
+
+def bits(a):
+    s = a[0]
+    t = a[0]
+    u = a[0]
+    for i in range(a.shape[0]):
+        s &= a[i]
+        t |= a[i]
+        u ^= a[i]
+    return s, t, u
+
+
+def extremes(a):
+    s = a[0]
+    t = a[0]
+    u = a[0]
+    v = a[0]
+    for i in range(a.shape[0]):
+        s = min(s, a[i])
+        t = max(t, a[i])
+        u = np.minimum(u, a[i])
+        v = np.maximum(v, a[i])
+    return s, t, u, v
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("threads", [16, 96])
+@pytest.mark.parametrize("kernel", [product, bits, extremes])
+def test_integers_of_every_width(kernel: Any, threads: int, dtype: Any) -> None:
+    a = RANDOM.integers(0, 100, 333).astype(dtype)
+    agree(kernel, a, schedule=f"bind i thread.x {threads}")  # exact, so that strict allows it
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("values", [[0.0, -0.0], [1.5, -2.5, np.inf], [np.nan, 1.0, 2.0], [3.0, 1.0, np.nan]])
+def test_least_and_greatest_floats_are_the_same_for_all_threads(values: list[float], dtype: Any) -> None:
+    with lw.options(device="emulated", schedule="bind i thread.x 64"):
+        got = lw.kernel(extremes)(np.array(values * 50, dtype))
+    with np.errstate(all="ignore"):
+        wanted = extremes(np.array(values * 50, dtype))
+    np.testing.assert_array_equal(np.array(got), np.array(wanted))  # which of 0.0 and -0.0 is open
+
+
+def pairs(a, y):
+    for q in range(a.shape[0]):
+        t = np.empty(32)
+        for i in range(32):
+            t[i] = a[q, i]
+        for i in range(32):
+            s = 0.0
+            for j in range(32):
+                s += t[j]
+            y[q, i] = s
+
+
+def test_teams_read_what_the_block_has_written_before() -> None:
+    found = agree(pairs, whole(3, 32), np.zeros((3, 32)), strict=False,
+                  schedule="bind q block.x; bind i thread.x; bind i.2 thread.y 4; bind j thread.x")  # fmt: skip
+    assert "__syncthreads();" in device_text(found)
+
+
+def exchange(a, y):
+    for q in range(a.shape[0]):
+        t = np.empty((4, 8))
+        for i in range(4):
+            for j in range(8):
+                t[i, j] = a[q, i, j]
+            for k in range(8):
+                y[q, i, k] = t[i, 7 - k]
+
+
+def test_teams_do_not_exchange_elements_of_shared_arrays() -> None:
+    agree(exchange, whole(3, 4, 8), np.zeros((3, 4, 8)),
+          schedule="bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
+          why_not="teams of threads share 't': they would have to wait for one another")  # fmt: skip
+
+
+def back(a, y):
+    for q in range(a.shape[0]):
+        for j in range(8):
+            y[q, j] = a[q, j] + 1.0
+        for k in range(8):
+            a[q, k] = y[q, 7 - k]
+
+
+def test_teams_wait_for_their_lanes_where_they_exchange_elements_of_others() -> None:
+    found = agree(back, whole(9, 8), np.zeros((9, 8)), schedule="bind q thread.y 4; bind j thread.x; bind k thread.x")
+    assert device_text(found).count("__syncwarp(lw_team);") == 1
+
+
+def test_a_team_that_does_not_fit_a_warp_is_refused() -> None:
+    agree(rows, whole(9, 9), whole(9), whole(9), strict=False,
+          schedule="bind i thread.y 4; bind j thread.x 24",
+          why_not="each iteration of 'i' would have a team of 24 threads: these have to be in one warp, so "
+                  "2, 4, 8, 16, 32 are possible")  # fmt: skip
