@@ -94,6 +94,51 @@ def test_a_sum_in_a_loop_waits_until_all_have_read_the_last_one(threads: int) ->
     agree(boxes, whole(5, 9, 70), whole(5), schedule=f"bind q block.x; bind j thread.x {threads}", strict=False)
 
 
+def columns(a, x, y):
+    for j in range(a.shape[1]):
+        s = 0.0
+        t = 1e9
+        for i in range(a.shape[0]):
+            s += a[i, j] * x[i]
+        for i in range(a.shape[0]):
+            t = min(t, a[i, j] - s)
+        y[j] = s + t
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("across", "down"), [(16, 4), (8, 8), (32, 3), (3, 5)])
+def test_columns(shape: tuple[int, int], across: int, down: int) -> None:
+    schedule = f"split j {across}; bind j.o block.x; bind j thread.x; bind i thread.y {down}; bind i.2 thread.y {down}"
+    agree(columns, whole(*shape), whole(shape[0]), whole(shape[1]), schedule=schedule, strict=False)
+
+
+def steps_of_columns(a, x, y):
+    for q in range(x.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for i in range(a.shape[0]):
+                s += a[i, j] * x[q]
+            y[q, j] = s
+
+
+def test_columns_in_a_loop_of_the_block_wait_for_one_another() -> None:
+    schedule = "bind q block.x; split j 4; bind j thread.x; bind i thread.y 4"
+    agree(steps_of_columns, whole(9, 30), whole(5), whole(5, 30), schedule=schedule, strict=False)
+
+
+def test_columns_under_a_condition_are_refused() -> None:
+    def some(a, y):
+        for j in range(16):
+            if y[j] > 0.0:
+                s = 0.0
+                for i in range(a.shape[0]):
+                    s += a[i, j]
+                y[j] = s
+
+    agree(some, whole(9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
+          why_not="threads along y meet under a condition, or in a loop")  # fmt: skip
+
+
 def spmv(pointer, column, value, x, y):
     for row in range(y.shape[0]):
         s = 0.0

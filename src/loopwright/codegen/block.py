@@ -21,6 +21,7 @@ from loopwright.codegen.thread_reduction import (
     WARP,
     Partial,
     in_block,
+    in_column,
     in_warp,
     number_in_block,
     partial_results,
@@ -251,6 +252,9 @@ class Whole:
             band.append(inner)
         body = band[-1].body
         team = any(_has_threads(stmt) for stmt in body)
+        if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
+            self._columns(band)
+            return
         if team:
             self._check_team(band)
         partials = partial_results(band, w)
@@ -277,6 +281,31 @@ class Whole:
                 start = literal(identity(partial.reduction.op, partial.type).value, partial.type)
                 w.line(f"if (threadIdx.x) {w.variable(partial.own)} = {start};")
             self._put_together(partial)
+
+    def _columns(self, band: Sequence[For]) -> None:
+        """A loop over threads along x, in each of whose iterations those along y have something to share."""
+        w, loop = self.w, band[0]
+        once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
+        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy") != "true" or not once:
+            raise NotOnGpu(f"other statements stand between the threads of '{loop.name}' and those inside it")
+        if w.facts.loops[loop.name].reductions:
+            raise NotOnGpu(f"the threads of '{loop.name}' and those inside it add to the same")
+        variable = w.names.of(loop.name)
+        w.function.scoped.add(variable)
+        sign = "<" if step_of(loop) > 0 else ">"
+        w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)} + (int64_t)threadIdx.x * {step_of(loop)};")
+        w.line(f"const bool lw_in = threadIdx.x < {sharing_of(loop)} && {variable} {sign} {w.text(loop.upper)};")
+        outer, w.threads = w.threads, w.threads | {loop.run: loop}
+        Columns(w, (1, self.size[1], 1), self.shared, repeated=self.repeated, across=self.size[0]).body(loop.body)
+        w.threads = outer
+        w.line("}")
+        w.function.scoped.discard(variable)
+        self._meet_after(loop.body)
+
+    def _meet_after(self, body: Body) -> None:
+        """What threads have touched since a barrier that may not have been the last thing they came to."""
+        self.read |= {part.array for part in expressions(body) if isinstance(part, Load)}
+        self.written |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
 
     def _put_together(self, partial: Partial) -> None:
         threads = prod(self.size)
@@ -378,6 +407,46 @@ class Team(Whole):
     def _array(self, stmt: Allocate) -> None:
         if not self._keep(stmt):
             raise NotOnGpu(f"several teams of threads would each need an array '{stmt.array}' in shared memory")
+
+
+@dataclass
+class Columns(Whole):
+    """What the threads along y do for one iteration that those along x share out, of which there are `across`. The
+    whole block takes part, where there is no iteration left too: it meets with all others at barriers."""
+
+    across: int = 1
+
+    def _statement(self, stmt: Stmt) -> None:
+        if _has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
+            raise NotOnGpu("threads along y meet under a condition, or in a loop")
+        scalars = not _has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
+        if scalars:
+            self._meet((stmt,))
+            self.w.line("if (lw_in) {")
+            write(stmt, self.w)
+            self.w.line("}")
+        else:
+            super()._statement(stmt)
+
+    def _idle(self, used: Sequence[str]) -> str:
+        others = super()._idle(used)
+        return "lw_in" if others == "true" else f"lw_in && {others}"
+
+    def _array(self, stmt: Allocate) -> None:
+        if not self._keep(stmt):
+            raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
+
+    def _put_together(self, partial: Partial) -> None:
+        array = self.w.fresh("lw_parts", VALUE_TYPE[partial.type.name])
+        if self.repeated:
+            self._barrier()
+        rows = self.size[1]
+        self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {rows * self.across});")
+        self.w.function.scoped.add(array)
+        in_column(partial, rows, self.across, array, self.w)
+        self.read.clear()
+        self.written.clear()
+        put_together(partial, self.w)
 
 
 def _has_threads(stmt: Stmt) -> bool:

@@ -88,6 +88,18 @@ def in_block(partial: Partial, size: tuple[int, int, int], array: str, w: GpuWri
     return parts
 
 
+def in_column(partial: Partial, rows: int, across: int, array: str, w: GpuWriter) -> None:
+    """Put the partial results of `rows` threads along y together, for each of `across` threads along x."""
+    own, other = w.variable(partial.own), w.new_scalar("other", partial.type)
+    w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {own};")
+    w.line("__syncthreads();")
+    w.line(f"{own} = {array}[threadIdx.x];")
+    w.line(f"for (int lw_i = 1; lw_i < {rows}; ++lw_i) {{")
+    w.line(f"  {w.variable(other)} = {array}[threadIdx.x + {across} * lw_i];")
+    w.line(f"  {own} = {_both(partial, partial.own, other, w)};")
+    w.line("}")
+
+
 def put_together(partial: Partial, w: GpuWriter) -> None:
     """The target again, with what the threads have found."""
     target = partial.reduction.target

@@ -1,0 +1,98 @@
+"""Sums of rows and columns on a grid, for the default recipe: the threads of a block share them, so that neighbours touch
+neighbouring elements, and so that few long sums keep a GPU busy too."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import Const, For, Run
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, statements
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.steps.bind import Bind
+from loopwright.steps.promote import Promote
+from loopwright.steps.split import Split
+from loopwright.steps.step import Step
+
+ROWS, LANES = 4, 32
+"""Rows of a block, each of which the lanes of a warp share."""
+
+ACROSS, DOWN = 16, 32
+"""Columns of a block, and the threads that share each."""
+
+
+def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
+    row lie side by side, several threads for each column where those of a column lie far apart."""
+    if len(chain) < 2 or not free or free[-1] is not chain[-2]:
+        return []
+    each, entry = chain[-2], chain[-1]
+    if sum(isinstance(stmt, For) for stmt in statements(each.body)) != 1 or _is_short(entry):
+        return []
+    _sum_in_scalars(plan, entry)
+    rows, columns = _rows_and_columns(plan, each.name, entry.name)
+    if rows and not columns:
+        return _rows(plan, [loop.name for loop in free], entry.name)
+    if columns and len(free) == 1:
+        return _columns(plan, each.name, entry.name)
+    return []
+
+
+def _is_short(loop: For) -> bool:
+    bounds = (loop.lower, loop.upper)
+    return all(isinstance(bound, Const) for bound in bounds)
+
+
+def _sum_in_scalars(plan: Plan, entry: For) -> None:
+    """Keep elements that the loop adds to in scalars. Raises NotTaken."""
+    found = plan.present_facts().loops[entry.name]
+    if found.verdict != "reduction" or any(reduction.kind == "scatter" for reduction in found.reductions):
+        raise NotTaken
+    for reduction in found.reductions:
+        if reduction.kind == "element":
+            target = user_name(reduction.target)
+            plan.take(Promote(reduction.target, entry.name), f"each thread has its own part of the sums of '{target}'")
+
+
+def _rows_and_columns(plan: Plan, each: str, entry: str) -> tuple[int, int]:
+    """How many accesses go by ones along the inner loop and far along the outer one, and how many the other way."""
+    (loop,) = (one for one in plan.around(entry) if one.name == entry)
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    strides = [(walk.strides.get(each), walk.strides.get(entry)) for walk in plan.walks() if id(walk.stmt) in inside]
+    rows = sum(inner in (1, -1) and outer not in (0, 1, -1) for outer, inner in strides)
+    columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
+    return rows, columns
+
+
+def _rows(plan: Plan, free: list[str], entry: str) -> list[Bound]:
+    each = free[-1]
+    why = f"elements along '{user_name(entry)}' lie side by side: {LANES} threads share the sum of each '{user_name(each)}'"
+    band = [loop.name for loop in plan.around(each)][-len(free) :]
+    outer = free[:-1] if band == free else []
+    (block,) = _made(plan, Split(each, ROWS), why)
+    runs: tuple[Run, ...] = ("block.y", "block.z")
+    bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
+    return _shared(
+        plan, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", LANES), why
+    )
+
+
+def _columns(plan: Plan, each: str, entry: str) -> list[Bound]:
+    why = (
+        f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
+        f"{DOWN} threads share the sum of each '{user_name(each)}'"
+    )
+    (block,) = _made(plan, Split(each, ACROSS), why)
+    return _shared(plan, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", DOWN), why)
+
+
+def _shared(plan: Plan, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
+    """The loops to bind, where the inner one can be. Raises NotTaken."""
+    if inner.illegal(plan.kernel, plan.present_facts(), plan.strict) is not None:
+        raise NotTaken
+    return [(step, why) for step in (*around, inner)]
+
+
+def _made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
+    before = set(loops(plan.kernel))
+    plan.take(step, why)
+    return tuple(name for name in loops(plan.kernel) if name not in before)
