@@ -126,17 +126,38 @@ def test_columns_in_a_loop_of_the_block_wait_for_one_another() -> None:
     agree(steps_of_columns, whole(9, 30), whole(5), whole(5, 30), schedule=schedule, strict=False)
 
 
-def test_columns_under_a_condition_are_refused() -> None:
-    def some(a, y):
-        for j in range(16):
-            if y[j] > 0.0:
-                s = 0.0
-                for i in range(a.shape[0]):
-                    s += a[i, j]
-                y[j] = s
+def some(a, y):
+    for j in range(16):
+        if y[j] > 0.0:
+            s = 0.0
+            for i in range(a.shape[0]):
+                s += a[i, j]
+            y[j] = s
+        else:
+            t = y[j]
+            for i in range(a.shape[0]):
+                t = max(t, a[i, j])
+            y[j] = t - 1.0
 
-    agree(some, whole(9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
-          why_not="threads along y meet under a condition, or in a loop")  # fmt: skip
+
+@pytest.mark.parametrize("rows", [0, 1, 9])
+def test_columns_under_a_condition(rows: int) -> None:
+    schedule = "bind j thread.x; bind i thread.y 4; bind i.2 thread.y 4"
+    agree(some, whole(rows, 16), whole(16), schedule=schedule, strict=False)
+
+
+def in_loops(a, y):
+    for j in range(16):
+        s = 0.0
+        for k in range(a.shape[0]):
+            for i in range(a.shape[1]):
+                s += a[k, i, j]
+        y[j] = s
+
+
+def test_columns_that_meet_in_loops_of_their_own_are_refused() -> None:
+    agree(in_loops, whole(3, 9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
+          why_not="threads along y meet in a loop of each column")  # fmt: skip
 
 
 def spmv(pointer, column, value, x, y):

@@ -144,7 +144,12 @@ def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: P
     assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.parametrize("text", [PATHS, PREFIX, TOTAL, COUNT, WHILE])
+def test_counts_by_key_are_updated_by_many_threads_at_once() -> None:
+    _, found = decided(COUNT)
+    assert print_schedule(found.schedule) == "split i 32768; bind i.o block.x; bind i thread.x 512"
+
+
+@pytest.mark.parametrize("text", [PATHS, PREFIX, TOTAL, WHILE])
 def test_what_needs_an_order_stays_as_it_is(text: str) -> None:
     kernel, found = decided(text)
     assert found.decisions == () and found.kernel is kernel

@@ -9,7 +9,7 @@ from loopwright.ir.text import print_kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.bind import Bind
 from loopwright.steps.schedule import apply_schedule, parse_schedule
-from steps.kernels import COUNT, MATMUL, PREFIX, ROWS, TOTAL, WHILE, known
+from steps.kernels import COUNT, PREFIX, ROWS, TOTAL, WHILE, known
 from steps.pictures import check_picture
 from steps.same import check_same
 
@@ -83,6 +83,22 @@ kernel two(a: float64[2] C, b: float64[1] C, n: int64):
         for j in 0 .. n:
             a[i, j] = 1.0
 """
+KEYS = """
+kernel keys(h: int64[1] C, b: int64[1] C, n: int64):
+    for i in 0 .. n:
+        h[min(max(b[i], 0), 3)] = h[min(max(b[i], 0), 3)] + 1
+"""
+MOST = """
+kernel most(h: int64[1] C, b: int64[1] C, n: int64):
+    for i in 0 .. n:
+        if i > h[b[i]]:
+            h[b[i]] = i
+"""
+ELEMENT = """
+kernel element(h: int64[1] C, b: int64[1] C, n: int64):
+    for i in 0 .. n:
+        h[0] = h[0] + b[i]
+"""
 CUBE = """
 kernel cube(a: float64[3] C, n: int64):
     for i in 0 .. n:
@@ -127,6 +143,8 @@ def test_only_the_named_loop_changes() -> None:
         (OWN, "bind i thread.x 3"),
         (OWN, "bind i block.x; bind j thread.x; bind k thread.x 2"),
         (SEARCHED, "bind i thread.x 3"),
+        (KEYS, "bind i thread.x 32"),
+        (KEYS, "split i 8; bind i.o block.x; bind i thread.x 4"),
     ],
 )
 def test_what_is_bound_computes_the_same(text: str, schedule: str) -> None:
@@ -158,8 +176,11 @@ def test_a_loop_in_two_dimensions() -> None:
         # whose order counts
         (PREFIX, "", "bind i block.x", "a[i - 1]"),
         (TOTAL, "", "bind i block.x", "its iterations all add to 's'"),
-        (COUNT, "", "bind i thread.x 32", "its iterations all add to 'h'"),
-        (MATMUL, "", "bind k thread.x 32", "its iterations all add to 'c'"),
+        (COUNT.replace("int64", "int8"), "", "bind i thread.x 32", "to 'h', and a GPU has no atomic 'add' of int8"),
+        (COUNT.replace("+ 1", "* 3"), "", "bind i thread.x 32", "to 'h', and a GPU has no atomic 'mul' of int64"),
+        (MOST, "", "bind i thread.x 32", "to 'h', where a condition holds: say it as min or max"),
+        (ELEMENT, "", "bind i thread.x 32", "to 'h': `promote` keeps an element in a scalar"),
+        (TOTAL, "", "bind i block.x", "its iterations all add to 's': `reduce` makes partial results"),
         (LAST, "", "bind i block.x", "the value of 's' after its last iteration is needed"),
         (WORK, "", "bind i block.x", "each iteration would need an array 't' of its own"),
         # where it stands

@@ -34,7 +34,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.ir.walk import bodies, own_expressions, rewrite_expr, statements, subexpressions
 
 MODULAR: dict[str, ReductionOp] = {
     "add": "add", "sub": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor",
@@ -126,6 +126,16 @@ def array_updates(loop: For, array: str, type_: Scalar) -> list[Update]:
     updates = list(updates_of(loop.body, array, type_))
     one_op(updates)
     return updates
+
+
+def addend(update: Update, type_: Scalar) -> Expr | None:
+    """What an update puts together with its target: its value where the target is what changes nothing. None where the
+    target is read outside of that value, as in `if a > most: most = a`."""
+    own = {id(read) for read in update.reads}
+    inside = [part for part in subexpressions(update.stmt.value) if id(part) in own]
+    if len(inside) != len(own):
+        return None
+    return rewrite_expr(update.stmt.value, lambda expr: identity(update.op, type_) if id(expr) in own else expr)
 
 
 def is_exact(op: ReductionOp, type_: Scalar) -> bool:

@@ -72,8 +72,12 @@ class ArrayText:
             if self.on_device:
                 return f"LW_AT({self.memory_type}, {self.pointer}, (lw_int)({' + '.join(terms) or '0'}))"
             return f"(*({self.memory_type} *)({' + '.join([self.pointer, *terms])}))"
+        return f"{self.pointer}[{self.place_of(index)}]"
+
+    def place_of(self, index: tuple[str, ...]) -> str:
+        """C text of how many elements the one with this index comes after the first."""
         flat = self._flat(index)
-        return f"{self.pointer}[(lw_int)({flat})]" if self.on_device else f"{self.pointer}[{flat}]"
+        return f"(lw_int)({flat})" if self.on_device else flat
 
     def _flat(self, index: tuple[str, ...]) -> str:
         if not index:

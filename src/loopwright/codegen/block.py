@@ -16,6 +16,7 @@ from loopwright.analysis.reductions import identity
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.scatter import copied, fits, in_copy
 from loopwright.codegen.statements import write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
@@ -257,6 +258,32 @@ class Whole:
             return
         if team:
             self._check_team(band)
+        else:
+            name = in_copy(self._updated(body), self._rounds(band), w)
+            if name is not None:
+                w.line(f"if ({fits(name, w)}) {{")
+                with copied(name, self.size, self.shared, w):
+                    self._band(band, team)
+                w.line("} else {")
+                self._band(band, team)
+                w.line("}")
+                return
+        self._band(band, team)
+
+    def _updated(self, body: Body) -> list[str]:
+        stored = (stmt.array for stmt in statements(body) if isinstance(stmt, Store))
+        return [name for name in dict.fromkeys(stored) if name in self.w.scattered]
+
+    def _rounds(self, band: Sequence[For]) -> int:
+        """How many iterations each thread has at most; many, where that is not known."""
+        rounds = 1
+        for loop in band:
+            rounds *= max(1, (extent_of(loop) or 2**32) // (step_of(loop) * sharing_of(loop)))
+        return rounds
+
+    def _band(self, band: Sequence[For], team: bool) -> None:
+        """Loops that threads share, perfectly nested, and what stands in the innermost."""
+        w, body = self.w, band[-1].body
         partials = partial_results(band, w)
         opened = 0
         idle = self._idle([one.run[-1] for one in band] + ["x"] * team)
@@ -415,22 +442,37 @@ class Columns(Whole):
     whole block takes part, where there is no iteration left too: it meets with all others at barriers."""
 
     across: int = 1
+    active: str = "lw_in"
 
     def _statement(self, stmt: Stmt) -> None:
+        if isinstance(stmt, If) and _has_threads(stmt):
+            self._under(stmt)
+            return
         if _has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
-            raise NotOnGpu("threads along y meet under a condition, or in a loop")
+            raise NotOnGpu("threads along y meet in a loop of each column")
         scalars = not _has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
         if scalars:
             self._meet((stmt,))
-            self.w.line("if (lw_in) {")
+            self.w.line(f"if ({self.active}) {{")
             write(stmt, self.w)
             self.w.line("}")
         else:
             super()._statement(stmt)
 
+    def _under(self, stmt: If) -> None:
+        """A condition on columns: it says which of them have something to do, and all go on together."""
+        self._meet((replace(stmt, then=(), otherwise=()),))
+        outer, within = self.active, self.w.fresh("lw_within", "bool")
+        self.w.function.scoped.add(within)
+        self.w.line(f"const bool {within} = {outer} && ({self.w.text(stmt.condition)});")
+        for part, active in ((stmt.then, within), (stmt.otherwise, f"({outer} && !{within})")):
+            self.active = active
+            self.body(part)
+        self.active = outer
+
     def _idle(self, used: Sequence[str]) -> str:
         others = super()._idle(used)
-        return "lw_in" if others == "true" else f"lw_in && {others}"
+        return self.active if others == "true" else f"{self.active} && {others}"
 
     def _array(self, stmt: Allocate) -> None:
         if not self._keep(stmt):

@@ -156,12 +156,18 @@ class Writer:
         replaced = self.function.replaced.get((node.array, node.index))
         if replaced is not None:
             return replaced
-        array = self.arrays[node.array]
-        for symbol in array.address_symbols:
+        return self.arrays[node.array].element_at(self.index_of(node))
+
+    def index_of(self, node: Load | Store) -> tuple[str, ...]:
+        """C text of the index along each axis, with the checks that it needs."""
+        for symbol in self.arrays[node.array].address_symbols:
             self.use(symbol)
         bounds = self.bounds_of(node)
-        index = tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
-        return array.element_at(index)
+        return tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
+
+    def updated(self, stmt: Store) -> str | None:
+        """C text of an update that other threads may do at once; None where a plain store does."""
+        return None
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
         size = self.size(node.array, axis)

@@ -4,13 +4,14 @@ lines that start them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from loopwright.analysis.facts import Bounds, Facts
+from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.analysis.ownership import Share
+from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function, Writer
@@ -31,6 +32,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import expressions, statements
+from loopwright.steps.bind import ATOMIC
 
 AXES = "xyz"
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
@@ -53,6 +55,7 @@ class GpuWriter(Writer):
         self.checks = False
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
+        self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base") for axis in AXES}
 
@@ -90,6 +93,17 @@ class GpuWriter(Writer):
                 expr = Binary("sub", expr, Binary("sub", Var(loop.name, INT64), loop.lower))
             index.append(self.text(expr))
         return self.arrays[node.array].element_at(tuple(index))
+
+    def updated(self, stmt: Store) -> str | None:
+        """An atomic operation, where other threads may update the same element."""
+        if stmt.array not in self.scattered:
+            return None
+        update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
+        if update is None or (value := addend(update, stmt.value.type)) is None:
+            return None
+        array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
+        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
+        return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
 
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""

@@ -8,11 +8,13 @@ from loopwright.codegen.block import Whole, block_size
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
+from loopwright.codegen.scatter import scattered
 from loopwright.ir.nodes import (
     Body,
     For,
 )
-from loopwright.steps.bind import BLOCKS
+from loopwright.ir.walk import statements
+from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.nest import step_of
 
 FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
@@ -36,11 +38,14 @@ def write_grid(loop: For, w: GpuWriter) -> None:
             step = "" if step_of(block) == 1 else f" * {step_of(block)}"
             w.line(f"const int64_t {variable} = {w.use(f'lw_lower_{axis}')} + {number}{step};")
             w.function.scoped.add(variable)
+        bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
+        w.scattered = scattered(bound, w)
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
         whole.body(body)
         slots = write_handed(handed, w, FIRST)
+        w.scattered = {}
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared)
     w.parallel.append(loop.name)
     with fetched(slots, w):

@@ -85,6 +85,9 @@ def _indented(body: Body, w: Writer) -> None:
 
 
 def _store(stmt: Store, w: Writer) -> None:
+    if (update := w.updated(stmt)) is not None:
+        w.line(update)
+        return
     value = w.text(stmt.value)
     if w.may_fail(stmt) and not isinstance(stmt.value, Const):
         # The value comes first, as in Python; C would leave the order of the two sides open.

@@ -29,7 +29,12 @@ class Partial:
 def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
     """Begin the reductions of loops that threads share, perfectly nested: until `put_together`, text that names their
     targets means partial results."""
-    found = {reduction.target: reduction for loop in band for reduction in w.facts.loops[loop.name].reductions}
+    found = {
+        reduction.target: reduction
+        for loop in band
+        for reduction in w.facts.loops[loop.name].reductions
+        if reduction.kind == "scalar"
+    }
     partials: list[Partial] = []
     for target, reduction in found.items():
         type_ = w.scalars[target]

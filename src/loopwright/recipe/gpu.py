@@ -21,7 +21,7 @@ from loopwright.ir.nodes import Assign, For, Kernel, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
-from loopwright.recipe.grid_sums import shared_sums
+from loopwright.recipe.grid_sums import by_key, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
@@ -72,7 +72,9 @@ def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
     free = [loop for loop in chain if plan.verdict(loop) == "parallel"]
     found: list[Bound] = []
-    for attempt in (_contracted, _in_tiles, _row_by_row, shared_sums, _perfect, _as_it_is) if free else (_in_lanes,):
+    for attempt in (
+        (_contracted, _in_tiles, _row_by_row, shared_sums, _perfect, _as_it_is) if free else (by_key, _in_lanes)
+    ):
         with plan.together():
             found = attempt(plan, chain, free)
         if found:

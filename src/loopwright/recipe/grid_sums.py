@@ -1,5 +1,5 @@
-"""Sums of rows and columns on a grid, for the default recipe: the threads of a block share them, so that neighbours touch
-neighbouring elements, and so that few long sums keep a GPU busy too."""
+"""Sums of rows and columns on a grid, for the default recipe: the threads of a block share them, so that neighbours
+touch neighbouring elements, and so that few long sums keep a GPU busy too."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ ROWS, LANES = 4, 32
 ACROSS, DOWN = 16, 32
 """Columns of a block, and the threads that share each."""
 
+KEYS, KEYS_EACH, KEYS_ROWS = 512, 64, 8
+"""Threads of a block that adds by key, and iterations of each; rows of a block where there are two loops."""
+
 
 def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
@@ -34,7 +37,29 @@ def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         return _rows(plan, [loop.name for loop in free], entry.name)
     if columns and len(free) == 1:
         return _columns(plan, each.name, entry.name)
-    return []
+    raise NotTaken
+
+
+def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest that adds to elements that only data tells, as a histogram does: blocks of many iterations, so that copies
+    of the targets in shared memory are worth their while."""
+    loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
+    if loop is None or free:
+        return []
+    reductions = plan.present_facts().loops[loop.name].reductions
+    if any(reduction.kind != "scatter" for reduction in reductions):
+        return []
+    targets = " and ".join(f"'{user_name(reduction.target)}'" for reduction in reductions)
+    why = (
+        f"any iteration may add to any element of {targets}: atomic updates, in copies of a block where these are small"
+    )
+    inner = loop.body[0]
+    if len(loop.body) > 1 or not isinstance(inner, For) or plan.verdict(inner) != "reduction":
+        (block,) = _made(plan, Split(loop.name, KEYS * KEYS_EACH), why)
+        return _shared(plan, [Bind(block, "block.x")], Bind(loop.name, "thread.x", KEYS), why)
+    (block,) = _made(plan, Split(loop.name, KEYS_ROWS), why)
+    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
+    return _shared(plan, around, Bind(inner.name, "thread.x", KEYS // KEYS_ROWS), why)
 
 
 def _is_short(loop: For) -> bool:
@@ -65,7 +90,10 @@ def _rows_and_columns(plan: Plan, each: str, entry: str) -> tuple[int, int]:
 
 def _rows(plan: Plan, free: list[str], entry: str) -> list[Bound]:
     each = free[-1]
-    why = f"elements along '{user_name(entry)}' lie side by side: {LANES} threads share the sum of each '{user_name(each)}'"
+    why = (
+        f"elements along '{user_name(entry)}' lie side by side: {LANES} threads share the sum of each "
+        f"'{user_name(each)}'"
+    )
     band = [loop.name for loop in plan.around(each)][-len(free) :]
     outer = free[:-1] if band == free else []
     (block,) = _made(plan, Split(each, ROWS), why)

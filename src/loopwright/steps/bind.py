@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Self, cast
 
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import Facts, LoopFacts, Reduction
+from loopwright.analysis.reductions import addend, array_updates
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run, Stmt
+from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run, Stmt, Store
 from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.extent import around, extent_of, names_assigned
 from loopwright.steps.nest import missing, names_in, step_of, the_loop
@@ -19,6 +20,8 @@ BLOCKS = ("block.x", "block.y", "block.z")
 THREADS = ("thread.x", "thread.y", "thread.z")
 MOST_THREADS = {"thread.x": 1024, "thread.y": 1024, "thread.z": 64}
 """Of a block, along each axis; and 1024 in all."""
+ATOMIC: dict[str, str] = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
+"""What several threads may do to one element at once, by the operation of a reduction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +92,8 @@ class Bind:
 
 def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
     found = facts.loops[loop.name]
-    if found.verdict == "reduction":
-        others = [reduction for reduction in found.reductions if reduction.kind != "scalar"] or found.reductions
-        targets = ", ".join(f"'{reduction.target}'" for reduction in others)
-        if axis in BLOCKS:
-            return Rejection(f"its iterations all add to {targets}: `reduce` makes partial results")
-        if others is not found.reductions:
-            hint = ": `promote` keeps an element in a scalar" if all(one.kind == "element" for one in others) else ""
-            return Rejection(f"its iterations all add to {targets}{hint}")
+    if found.verdict == "reduction" and (rejection := _together(loop, found, axis)) is not None:
+        return rejection
     if (rejection := order_needed(found, loop.asserted, strict)) is not None:
         return rejection
     if found.last:
@@ -104,6 +101,33 @@ def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection 
     inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
     outside = [name for name in found.private if name not in inside and name not in names_assigned(loop.body)]
     return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+
+
+def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
+    """Why several threads cannot work at a reduction: into scalars they have parts, elements they update at once."""
+    for reduction in found.reductions:
+        adds = f"its iterations all add to '{reduction.target}'"
+        if reduction.kind == "element":
+            return Rejection(f"{adds}: `promote` keeps an element in a scalar")
+        if reduction.kind == "scalar" and axis in BLOCKS:
+            return Rejection(f"{adds}: `reduce` makes partial results")
+        if reduction.kind == "scatter" and (why := _not_atomic(loop, reduction)):
+            return Rejection(f"{adds}, {why}")
+    return None
+
+
+def _not_atomic(loop: For, reduction: Reduction) -> str:
+    """Why an update of an element cannot be done by several threads at once, '' where it can."""
+    type_ = next(s.value.type for s in statements(loop.body) if isinstance(s, Store) and s.array == reduction.target)
+    op = "min" if reduction.op == "minimum" else "max" if reduction.op == "maximum" else reduction.op
+    if op not in ATOMIC or type_.size_bytes < 4 or (type_.is_float and op != "add"):
+        return f"and a GPU has no atomic '{reduction.op}' of {type_.name}"
+    if not reduction.alone:
+        return "and other elements of it are read there"
+    updates = array_updates(loop, reduction.target, type_)
+    if any(addend(update, type_) is None for update in updates):
+        return "where a condition holds: say it as min or max"
+    return ""
 
 
 def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:

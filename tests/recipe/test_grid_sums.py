@@ -1,0 +1,109 @@
+"""Sums of rows, of columns and by key: what the recipe binds, and what comes out, on the emulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.on_gpu import agree
+
+RANDOM = np.random.default_rng(3)
+IN_ROWS = "split i 4; bind i.o block.x; bind i thread.y; bind j thread.x 32"
+
+
+def whole(*shape: int) -> Any:
+    return RANDOM.integers(-9, 9, shape).astype(float)
+
+
+def rows(a, x, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j] * x[j]
+        y[i] = s
+
+
+def rows_by_elements(a, x, y):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            y[i] += a[i, j] * x[j]
+
+
+def triangle(a, x, y):
+    for i in range(min(a.shape[0], a.shape[1])):
+        s = 0.0
+        for j in range(i):
+            s += a[i, j] * x[j]
+        y[i] = s
+
+
+def columns(a, x, y):
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j]
+        y[0] = 1.0 if j == 0 else y[0]
+        x[j] = s
+
+
+def by_columns(a, x, y):
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j] * y[i]
+        x[j] = s
+
+
+def batches(a, x, y):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for k in range(x.shape[0]):
+                s = max(s, x[k] - a[i, j])
+            a[i, j] = s
+
+
+def short(a, x, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(3):
+            s += a[i, j]
+        y[i] = s
+
+
+def counts(a, x, y):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            y[abs(int(a[i, j])) % y.shape[0]] += 1.0
+
+
+@pytest.mark.parametrize("shape", [(37, 70), (5, 3), (1, 1)])
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        (rows, IN_ROWS),
+        (rows_by_elements, f"promote y j; {IN_ROWS}"),
+        (triangle, IN_ROWS),
+        (by_columns, "split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32"),
+        (counts, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
+    ],
+)
+def test_which_loops_are_bound(kernel: Any, wanted: str, shape: tuple[int, int]) -> None:
+    found = agree(kernel, whole(*shape), whole(shape[1]), whole(shape[0]), strict=False)
+    assert "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions) == wanted
+
+
+@pytest.mark.parametrize("kernel", [rows, by_columns])
+def test_strict_keeps_the_order_within_a_thread(kernel: Any) -> None:
+    found = agree(kernel, whole(9, 30), whole(30), whole(9), strict=True)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps and not any("thread.y" in step for step in steps)
+
+
+@pytest.mark.parametrize("kernel", [batches, short, columns])
+def test_other_sums_stay_in_a_thread(kernel: Any) -> None:
+    found = agree(kernel, whole(9, 30), whole(30), whole(9), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert not any(step.startswith(("split i 4", "split j 16")) for step in steps)
