@@ -78,6 +78,55 @@ kernel means(a: float64[2] C, b: float64[1] C):
             a[i.2, j.2] = a[i.2, j.2] - b[i.2]
 """
 
+CONVOLUTION = """
+kernel convolution(a: float64[2] C, w: float64[2] C, b: float64[2] C):
+    var s: float64
+    for i in 0 .. size(b, 0) - size(w, 0):
+        for j in 0 .. size(b, 1) - size(w, 1):
+            s = 0.0
+            for u in 0 .. size(w, 0):
+                for v in 0 .. size(w, 1):
+                    s = s + a[i + u, j + v] * w[u, v]
+            b[i, j] = s
+"""
+CONVOLUTION_SHAPES = {"a": "nm", "w": "ll", "b": "nm"}
+COLUMNS_FIRST = """
+kernel columns(a: float64[2] C, b: float64[1] C, c: float64[2] C):
+    for j in 0 .. size(c, 1):
+        for i in 0 .. size(c, 0):
+            c[i, j] = 0.0
+            for k in 0 .. 3:
+                c[i, j] = c[i, j] + a[i, j] * b[j]
+"""
+COVARIANCE = """
+kernel covariance(a: float64[2] C, c: float64[2] C):
+    var s: float64
+    for i in 0 .. size(a, 1):
+        for j in i .. size(a, 1):
+            s = 0.0
+            for k in 0 .. size(a, 0):
+                s = s + a[k, i] * a[k, j]
+            c[i, j] = s
+            c[j, i] = 2.0 * s
+"""
+STACK = """
+kernel stack(a: float64[3] C, b: float64[3] C):
+    for p in 0 .. size(b, 0):
+        for i in 0 .. size(b, 1):
+            for j in 0 .. size(b, 2):
+                b[p, i, j] = 1.0
+                for k in 0 .. size(a, 1):
+                    b[p, i, j] = b[p, i, j] + a[p, k, j] * a[p, i, j]
+"""
+TWO_GRIDS = """
+kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            b[i, j] = 2.0 * a[i, j]
+        for j.2 in 0 .. size(a, 1):
+            c[i, j.2] = a[i, j.2] - b[i, j.2]
+"""
+
 NEIGHBOURS = "iterations need no order, and neighbours of 'j' touch neighbouring elements"
 
 
@@ -113,7 +162,12 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (JACOBI, JACOBI_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i.2.o block.y", "j.2.o block.x")),
         (GEMM, MATMUL_SHAPES, "fission i 2; tile i", ("i.o block.y", "j.o block.x", "i.1.o block.y", "j.2.o block.x")),
         (SMOOTH, {"a": "nml", "b": "nml"}, "tile i", ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x")),
-        (TRMM, TRMM_SHAPES, "fission j 2; split j", ("j.o block.x", "j.1.o block.x")),
+        (TRMM, TRMM_SHAPES, "split j", ("j.o block.x", "j thread.x")),
+        (CONVOLUTION, CONVOLUTION_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i thread.y", "j thread.x")),
+        (COLUMNS_FIRST, {"a": "nm", "b": "m", "c": "nm"}, "reorder i j; tile i", ("i.o block.y", "j.o block.x")),
+        (COVARIANCE, {"a": "nm", "c": "mm"}, "guard j i; tile i", ("i.o block.y", "j.o block.x")),
+        (STACK, {"a": "nml", "b": "nml"}, "tile i", ("p block.z", "i.o block.y", "j.o block.x", "j thread.x")),
+        (TWO_GRIDS, {"a": "nm", "b": "nm", "c": "nm"}, "fission i 2", ("i.o block.y", "i.1.o block.y")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),
     ],

@@ -2,7 +2,8 @@
 
 1. A contraction (a product of matrices and its kin) gets two levels of tiles: blocks through shared memory, and in each
    thread a part of the target in registers.
-2. Every other nest is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
+2. Of every other nest, the outermost loops are taken where all that need no order are among them, and each thread does
+   the rest; else it is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
    Triangles are widened to rectangles, with a test inside.
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
@@ -17,7 +18,7 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Assign, For, Kernel, Load, Run, Var
+from loopwright.ir.nodes import Allocate, Assign, For, Kernel, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
@@ -57,7 +58,7 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 before = set(loops(plan.kernel))
                 bound += _shared_out(plan, chain)
-                if not any(plan.verdict(loop) == "parallel" for loop in chain):
+                if not any(is_free(plan, loop) for loop in chain):
                     done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
     for step, why in bound:
@@ -67,11 +68,22 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
     return Recipe(tuple(plan.decisions), plan.kernel, present)
 
 
+def is_free(plan: Plan, loop: For) -> bool:
+    """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
+    itself, and nothing of the last one."""
+    found = plan.proven(loop)
+    if found is None or found.verdict != "parallel" or found.last:
+        return False
+    own = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+    own |= {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    return own.issuperset(found.private)
+
+
 def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
-    free = [loop for loop in chain if plan.verdict(loop) == "parallel"]
+    free = [loop for loop in chain if is_free(plan, loop)]
     found: list[Bound] = []
-    for attempt in (_contracted, _in_tiles, _row_by_row, _perfect, _as_it_is) if free else (_in_lanes,):
+    for attempt in (_contracted, _in_tiles, _row_by_row, _whole, _perfect, _as_it_is) if free else (_in_lanes,):
         with plan.together():
             found = attempt(plan, chain, free)
         if found:
@@ -138,7 +150,7 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest of parallel loops with nothing but assignments inside."""
-    x = _along_rows(plan, chain, free)
+    x = _along_rows(_inside(plan, chain[-1]), free)
     first = chain.index(free[0])
     nest = chain[first:]
     if len(nest) not in (2, 3) or len(free) != len(nest):
@@ -170,7 +182,7 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """The nest alone, its parallel loops first."""
     inner = chain[-1].name
-    x = _along_rows(plan, chain, free)
+    x = _along_rows(_inside(plan, chain[-1]), free)
     outer = [loop for loop in free if loop is not x][:2]
     first = chain.index(free[0])
     why = _why(plan, x)
@@ -181,14 +193,51 @@ def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     names = dict(zip(places, band, strict=True))
     taken = [names[loop.name] for loop in (*outer, x)]
     rest = [names[name] for name in places if names[name] not in taken]
-    around = {loop.name: loop for loop in plan.around(names[inner])}
-    for position, name in enumerate(taken):
-        for other in taken[:position]:
-            if depends(around[name], other):
-                plan.take(Guard(name, other), f"blocks need bounds that do not depend on '{user_name(other)}'")
+    _unbound(plan, [loop for loop in plan.around(names[inner]) if loop.name in taken])
     if [*taken, *rest] != [names[name] for name in places]:
         plan.take(Reorder((*taken, *rest)), why)
     return _in_blocks(plan, taken, why)
+
+
+def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
+    for its iterations."""
+    taken = _perfect_run(chain, free)
+    names = {loop.name for loop in taken}
+    together = [other for other in plan.chains() if taken[0] in other]
+    if len(chain) == len(taken) or any(is_free(plan, one) and one.name not in names for c in together for one in c):
+        return []
+    x = _along_rows(_inside(plan, taken[-1]), taken)
+    order = [*[loop for loop in taken if loop is not x][:2], x]
+    if len(order) < len(taken):
+        return []
+    if len(taken) == 1:
+        return _as_it_is(plan, chain, taken)
+    why = _why(plan, x)
+    _unbound(plan, taken)
+    if order != taken:
+        plan.take(Reorder(tuple(loop.name for loop in order)), why)
+    return _in_blocks(plan, [loop.name for loop in order], why)
+
+
+def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
+    """The parallel loops from the first one on, as long as each holds nothing but the next."""
+    found = [free[0]]
+    while len(found[-1].body) == 1 and found[-1] is not chain[-1]:
+        below = chain[chain.index(found[-1]) + 1]
+        if below not in free:
+            break
+        found.append(below)
+    return found
+
+
+def _unbound(plan: Plan, taken: list[For]) -> None:
+    """Let the bounds of no loop depend on another one's variable."""
+    for position, loop in enumerate(taken):
+        for other in taken[:position]:
+            if depends(loop, other.name):
+                why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
+                plan.take(Guard(loop.name, other.name), why)
 
 
 def _as_it_is(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -216,10 +265,13 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     return [(step, why) for step in bound]
 
 
-def _along_rows(plan: Plan, chain: Chain, free: list[For]) -> For:
+def _inside(plan: Plan, loop: For) -> list[Walk]:
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    return [walk for walk in plan.walks() if id(walk.stmt) in inside]
+
+
+def _along_rows(accesses: list[Walk], free: list[For]) -> For:
     """The parallel loop along which most accesses go by ones; the innermost of several."""
-    inside = {id(stmt) for stmt in statements(chain[-1].body)}
-    accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
     return max(reversed(free), key=lambda loop: sum(_goes_by_ones(walk, loop) for walk in accesses))
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.analyse import analyse_restructured
-from loopwright.analysis.facts import Facts, Verdict
+from loopwright.analysis.facts import Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import Walk, walks
 from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import expressions, loops, statements
@@ -115,11 +115,15 @@ class Plan:
 
     def verdict(self, loop: For) -> Verdict:
         """What was proven of the loop that the user wrote there."""
+        found = self.proven(loop)
+        return "undecided" if found is None else found.verdict
+
+    def proven(self, loop: For) -> LoopFacts | None:
+        """All that was proven of it; None for a loop that steps have made."""
         known = self.facts.loops
         if loop.name in known and known[loop.name].at == loop.at:
-            return known[loop.name].verdict
-        same_place = (found.verdict for found in known.values() if loop.at is not None and found.at == loop.at)
-        return next(same_place, "undecided")
+            return known[loop.name]
+        return next((found for found in known.values() if loop.at is not None and found.at == loop.at), None)
 
     def chains(self) -> list[Chain]:
         """For every innermost loop the loops around it, as far as each stands directly in the body of the next."""
