@@ -90,6 +90,29 @@ kernel convolution(a: float64[2] C, w: float64[2] C, b: float64[2] C):
             b[i, j] = s
 """
 CONVOLUTION_SHAPES = {"a": "nm", "w": "ll", "b": "nm"}
+SCALAR_SUM = """
+kernel sums(a: float64[2] C, b: float64[2] C, c: float64[2] C):
+    var s: float64
+    for i in 0 .. size(c, 0):
+        for j in 0 .. size(c, 1):
+            s = 0.0
+            for k in 0 .. size(a, 1):
+                s = s + a[i, k] * b[k, j]
+            c[i, j] = s
+"""
+SCALED_SUM = SCALAR_SUM.replace("c[i, j] = s", "c[i, j] = 3.0 * c[i, j] + 2.0 * s")
+PRODUCTS = """
+kernel products(a: float64[3] C, b: float64[3] C, c: float64[3] C):
+    var s: float64
+    for p in 0 .. size(c, 0):
+        for i in 0 .. size(c, 1):
+            for j in 0 .. size(c, 2):
+                s = 1.0
+                for k in 0 .. size(a, 2):
+                    s = s + a[p, i, k] * b[p, k, j]
+                c[p, i, j] = s
+"""
+PRODUCT_SHAPES = {"a": "mln", "b": "mnl", "c": "mll"}
 COLUMNS_FIRST = """
 kernel columns(a: float64[2] C, b: float64[1] C, c: float64[2] C):
     for j in 0 .. size(c, 1):
@@ -97,6 +120,16 @@ kernel columns(a: float64[2] C, b: float64[1] C, c: float64[2] C):
             c[i, j] = 0.0
             for k in 0 .. 3:
                 c[i, j] = c[i, j] + a[i, j] * b[j]
+"""
+ESCAPES = """
+kernel escapes(a: float64[2] C, b: float64[2] C):
+    var s: float64
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            s = a[i, j]
+            while w: s < 9.0:
+                s = s + 3.0
+            b[i, j] = s
 """
 COVARIANCE = """
 kernel covariance(a: float64[2] C, c: float64[2] C):
@@ -166,8 +199,12 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (CONVOLUTION, CONVOLUTION_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i thread.y", "j thread.x")),
         (COLUMNS_FIRST, {"a": "nm", "b": "m", "c": "nm"}, "reorder i j; tile i", ("i.o block.y", "j.o block.x")),
         (COVARIANCE, {"a": "nm", "c": "mm"}, "guard j i; tile i", ("i.o block.y", "j.o block.x")),
+        (ESCAPES, {"a": "nm", "b": "nm"}, "tile i 8 j 32; bind", ("i.o block.y", "j.o block.x", "j thread.x")),
         (STACK, {"a": "nml", "b": "nml"}, "tile i", ("p block.z", "i.o block.y", "j.o block.x", "j thread.x")),
         (TWO_GRIDS, {"a": "nm", "b": "nm", "c": "nm"}, "fission i 2", ("i.o block.y", "i.1.o block.y")),
+        (SCALAR_SUM, MATMUL_SHAPES, "demote s; fission j 2; fission i 2; tile i.1", ("i.1.o block.y", "j.1.o block.x")),
+        (SCALED_SUM, MATMUL_SHAPES, "expand s i j; fission j 3; ", ("i.1.1.o block.y", "j.1.1.o block.x")),
+        (PRODUCTS, PRODUCT_SHAPES, "demote s; ", ("p.1 block.z", "i.1.o block.y", "j.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),
     ],
@@ -186,7 +223,7 @@ def test_what_is_done(text: str, shapes: dict[str, str], begins: str, binds: tup
 def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: Path) -> None:
     """The emulated GPU does what the CPU does with the kernel as it was written."""
     entries = compiled(kernel, cache), on_emulated(found.kernel, found.facts, True, cache, seed=1)
-    is_cube = "nml" in shapes.values()
+    is_cube = any(len(shape) == 3 for shape in shapes.values())
     value = {"n": 5, "m": 9, "l": 134} if is_cube else {"n": 137, "m": 268, "l": 34}
     random = np.random.default_rng(0)
     arrays = {name: random.integers(-4, 4, [value[x] for x in shape]).astype(float) for name, shape in shapes.items()}

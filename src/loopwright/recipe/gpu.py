@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Allocate, Assign, For, Kernel, Load, Run, Var
+from loopwright.ir.nodes import Allocate, Assign, For, Kernel, Load, Run, Var, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
@@ -27,7 +27,10 @@ from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
+from loopwright.recipe.temporaries import tying
 from loopwright.steps.bind import Bind
+from loopwright.steps.demote import Demote
+from loopwright.steps.expand import Expand
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -127,25 +130,44 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 
 def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that adds to the same elements again and again."""
+    """A nest that adds to the same elements again and again, or to a scalar for each of them."""
     roles = roles_of(plan, chain)
+    if roles is None and len(chain) > 2 and (scalars := tying(plan, chain[-1])):
+        chain = _in_elements(plan, chain, free, scalars)
+        roles = roles_of(plan, chain)
     if roles is None or roles.across or roles.element_bytes not in BLOCKS:
-        return []
+        raise NotTaken
     parallel = {loop.name for loop in free}
     if roles.rows not in parallel or roles.vector not in parallel:
-        return []
-    places = [loop.name for loop in chain]
-    wanted = (roles.rows, roles.depth, roles.vector)
-    first = min(places.index(name) for name in wanted)
-    band = isolate(plan, chain[-1].name, places[first], _why(plan, chain[-1]))
-    if len(band) != 3 or len(places) - first != 3:
         raise NotTaken
-    names = dict(zip(places[first:], band, strict=True))
-    return contraction(
-        plan,
-        band,
-        replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector]),
-    )
+    places = [loop.name for loop in chain]
+    first = min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))
+    batch = places[first - 1 : first] if first and places[first - 1] in parallel else []
+    band = isolate(plan, chain[-1].name, places[first - len(batch)], _why(plan, chain[-1]))
+    if len(band) != 3 + len(batch) or len(places) - first != 3:
+        raise NotTaken
+    names = dict(zip(places[-len(band) :], band, strict=True))
+    roles = replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector])
+    why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
+    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, band[-3:], roles)]
+
+
+def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
+    """The nest with elements of arrays in place of scalars that add up; raises NotTaken."""
+    inner = chain[-1].name
+    run = [loop.name for loop in _perfect_run(chain, free)]
+    if run[-2:] != [loop.name for loop in chain[-3:-1]]:
+        raise NotTaken
+    words = " and ".join(f"'{user_name(name)}'" for name in run)
+    for name in scalars:
+        why = f"'{user_name(name)}' adds up an element for each {words}: in an array these can be worked on in blocks"
+        kernel = plan.kernel
+        with plan.together():
+            plan.take(Demote(name), why)
+        if plan.kernel is kernel:
+            plan.take(Expand(name, tuple(run)), why)
+    plan.begin_again()
+    return plan.around(inner)
 
 
 def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -153,9 +175,9 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     x = _along_rows(_inside(plan, chain[-1]), free)
     first = chain.index(free[0])
     nest = chain[first:]
-    if len(nest) not in (2, 3) or len(free) != len(nest):
-        return []
-    if any(depends(loop, other.name) for loop in nest for other in nest):
+    is_plain = not any(isinstance(stmt, While) for stmt in statements(nest[-1].body))
+    is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
+    if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []
     band = isolate(plan, nest[-1].name, nest[0].name, _why(plan, x))
     if len(band) != len(nest):

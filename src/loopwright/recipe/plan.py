@@ -46,7 +46,7 @@ class NotTaken(Exception):
 @dataclass
 class Plan:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
-    ones."""
+    ones (but see `begin_again`)."""
 
     written: Kernel
     facts: Facts
@@ -100,12 +100,17 @@ class Plan:
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
-        kernel, count = self.kernel, len(self.decisions)
+        before, count = (self.written, self.facts, self.kernel), len(self.decisions)
         try:
             yield
         except NotTaken:
-            self.kernel = kernel
+            self.written, self.facts, self.kernel = before
             del self.decisions[count:]
+
+    def begin_again(self) -> None:
+        """From now on the kernel as it is now counts as the written one: verdicts are those of its own loops, and
+        accesses of what steps have made are known. Where nests changed as a whole, that is worth the time."""
+        self.facts, self.written = self.present_facts(), self.kernel
 
     def walks(self) -> tuple[Walk, ...]:
         """Every access of the kernel as it is now."""
