@@ -18,10 +18,11 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Allocate, Assign, For, Kernel, Load, Run, Var, While
+from loopwright.ir.nodes import Assign, Binary, For, Kernel, Load, Run, Var, While
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements, subexpressions
+from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
+from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
@@ -31,6 +32,7 @@ from loopwright.recipe.temporaries import tying
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote
 from loopwright.steps.expand import Expand
+from loopwright.steps.extent import apart, stretch_of
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -55,13 +57,15 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
     plan = Plan(kernel, facts, strict, kernel)
     bound: list[Bound] = []
     if not kernel.overlap:
+        # First of all, as it looks at a kernel as a whole: what it makes is for all others what the user wrote.
+        in_fronts(plan)
         done: set[str] = set()
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 before = set(loops(plan.kernel))
                 bound += _shared_out(plan, chain)
-                if not any(is_free(plan, loop) for loop in chain):
+                if not any(_is_free(plan, loop) for loop in chain):
                     done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
     for step, why in bound:
@@ -71,27 +75,41 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
     return Recipe(tuple(plan.decisions), plan.kernel, present)
 
 
-def is_free(plan: Plan, loop: For) -> bool:
-    """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
-    itself, and nothing of the last one."""
+def _is_free(plan: Plan, loop: For) -> bool:
     found = plan.proven(loop)
-    if found is None or found.verdict != "parallel" or found.last:
-        return False
-    own = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-    own |= {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-    return own.issuperset(found.private)
+    return found is not None and is_free(loop, found)
+
+
+def _is_point(loop: For) -> bool:
+    """Whether a loop has one iteration at most, as between two cuts."""
+    ends = stretch_of(loop) or (loop.lower, loop.upper)
+    return apart(ends[1], ends[0]) == 1
 
 
 def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
-    free = [loop for loop in chain if is_free(plan, loop)]
+    free = [loop for loop in chain if _is_free(plan, loop)]
+    free = [loop for loop in free if not _is_point(loop)] or free
     found: list[Bound] = []
-    for attempt in (_contracted, _in_tiles, _row_by_row, _whole, _perfect, _as_it_is) if free else (_in_lanes,):
+    for attempt in ATTEMPTS if free else (_in_lanes,):
+        count = len(plan.decisions)
         with plan.together():
-            found = attempt(plan, chain, free)
+            bound = attempt(plan, chain, free)
+            if any(isinstance(decision.step, Guard) for decision in plan.decisions[count:]):
+                _are_legal(plan, bound)
+            found = bound
         if found:
             return found
     return []
+
+
+def _are_legal(plan: Plan, bound: list[Bound]) -> None:
+    """Raises NotTaken where one of the loops cannot be bound: what it has become may be too hard to judge."""
+    kernel, facts = plan.kernel, plan.present_facts()
+    for step, _ in bound:
+        if step.illegal(kernel, facts, plan.strict) is not None:
+            raise NotTaken(str(step))
+        kernel = step.apply(kernel)
 
 
 def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -201,15 +219,28 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     return in_rows(plan, row, column, LINE, _why(plan, x))
 
 
+def _inside_out(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """The nest alone, with loops that stand around the parallel ones inside them: one grid instead of one each time."""
+    first = chain.index(free[0])
+    start = first
+    while start and len(chain[start - 1].body) == 1:
+        start -= 1
+    is_sum = all(plan.verdict(loop) == "reduction" for loop in chain[start:first])
+    return _alone(plan, chain, free, start) if start < first and is_sum else []
+
+
 def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """The nest alone, its parallel loops first."""
+    return _alone(plan, chain, free, chain.index(free[0]))
+
+
+def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
     x = _along_rows(_inside(plan, chain[-1]), free)
     outer = [loop for loop in free if loop is not x][:2]
-    first = chain.index(free[0])
     why = _why(plan, x)
     places = [loop.name for loop in chain[first:]]
-    band = isolate(plan, inner, free[0].name, why)
+    band = isolate(plan, inner, places[0], why)
     if len(band) != len(places):
         raise NotTaken
     names = dict(zip(places, band, strict=True))
@@ -221,13 +252,29 @@ def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     return _in_blocks(plan, taken, why)
 
 
+def _triangle(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows of different lengths, with nothing but assignments inside, along which all accesses go."""
+    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in _inside(plan, chain[-1])):
+        return []
+    return _rows_of_blocks(plan, chain, free)
+
+
+def _rows_of_blocks(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A block for each row, however long."""
+    if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
+        return []
+    why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {LINE} threads has one row"
+    row, column = isolate(plan, chain[-1].name, chain[-2].name, why)
+    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", LINE), why)]
+
+
 def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations."""
     taken = _perfect_run(chain, free)
     names = {loop.name for loop in taken}
     together = [other for other in plan.chains() if taken[0] in other]
-    if len(chain) == len(taken) or any(is_free(plan, one) and one.name not in names for c in together for one in c):
+    if chain[-1] in taken or any(_is_free(plan, one) and one.name not in names for c in together for one in c):
         return []
     x = _along_rows(_inside(plan, taken[-1]), taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]
@@ -258,8 +305,14 @@ def _unbound(plan: Plan, taken: list[For]) -> None:
     for position, loop in enumerate(taken):
         for other in taken[:position]:
             if depends(loop, other.name):
+                if any(isinstance(part, Binary) and part.op in SCALES for own in own_expressions(loop)
+                       for part in subexpressions(own)):  # fmt: skip
+                    raise NotTaken  # no rectangle: it would be mostly empty, and hard to judge
                 why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
                 plan.take(Guard(loop.name, other.name), why)
+
+
+SCALES = ("mul", "floordiv", "mod")
 
 
 def _as_it_is(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -285,6 +338,20 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     else:
         bound += [Bind(names[-2], "thread.y"), Bind(x, "thread.x")]
     return [(step, why) for step in bound]
+
+
+ATTEMPTS = (
+    _contracted,
+    _in_tiles,
+    _row_by_row,
+    _whole,
+    _inside_out,
+    _triangle,
+    _perfect,
+    _rows_of_blocks,
+    _as_it_is,
+)
+"""Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
 
 
 def _inside(plan: Plan, loop: For) -> list[Walk]:
