@@ -16,6 +16,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.walk import loops, rewrite_body
+from loopwright.recipe import gpu
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe
 from loopwright.steps.schedule import apply_schedule, print_schedule
@@ -122,6 +123,18 @@ kernel solution(a: float64[2] C, x: float64[1] C, b: float64[1] C):
         for j in 0 .. i:
             x[i] = x[i] - a[i, j] * x[j]
         x[i] = x[i] // (abs(a[i, i]) + 1.0)
+"""
+GREATEST = """
+kernel greatest(a: float64[1] C, k: int64) -> tuple(float64, int64):
+    var best: float64
+    var where: int64
+    best = float64('-inf')
+    where = k
+    for i in 0 .. size(a, 0):
+        if a[i] >= best:
+            best = a[i]
+            where = i
+    return best, where
 """
 BOTH_WAYS = """
 kernel both_ways(a: float64[2] C, p: float64[1] C, q: float64[1] C, r: float64[1] C, s: float64[1] C):
@@ -286,6 +299,20 @@ def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: P
 def test_what_needs_an_order_stays_as_it_is(text: str) -> None:
     kernel, found = decided(text)
     assert found.decisions == () and found.kernel is kernel
+
+
+def test_where_the_greatest_element_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partial results, and partial results of these, keep the first of equal values, whatever the lanes are."""
+    monkeypatch.setattr(gpu, "LANES", 1024)
+    monkeypatch.setattr(gpu, "FEWER", 4)
+    kernel, found = decided(GREATEST)
+    assert print_schedule(found.schedule).count("reduce") == 2
+    entry = on_emulated(found.kernel, found.facts, True, tmp_path, seed=1)
+    random = np.random.default_rng(0)
+    for size in (0, 1, 7, 3001):
+        for values in ([-1.0, 0.0, 1.0], [-0.0, 0.0], [np.nan, 3.0], [-np.inf]):
+            a = random.choice(values, size)
+            assert str(entry.run((a, -7))) == str(interpret(kernel, [a, -7]))
 
 
 def test_overlapping_arguments_keep_their_order() -> None:
