@@ -29,8 +29,9 @@ from loopwright.toolchain.cubin import KernelResources
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"bilateral"}
-"""Cases by name: those that a GPU cannot run as they are written, and those short of registers."""
+SPILLING = {"bilateral", "adi"}
+"""Cases by name: those that a GPU cannot run as they are written, and those short of registers (adi: by four bytes, for
+arrays of 2^31 elements or more)."""
 
 
 def program(function: Callable[..., object], arguments: tuple[Any, ...], **options: Any) -> Any:
