@@ -74,7 +74,6 @@ NOT = {
     "s += a[i]\n    s *= 2.0": "is updated by different operations: add and mul",
     "s += a[i]\n    a[i] = s": "is updated and also read",
     "s += a[i]\n    if s > 9.0:\n        s = 0.0": "is also set to a value of its own",
-    "if a[i] > s:\n        s = a[i]\n        k = i": "is also set to a value of its own",
     "if a[i] > s:\n        s = a[i] + 1.0": "is also set to a value of its own",
     "k = k + x[k]": "is used more than once in its update",
     "s += a[i]\n    for j in range(int64(s)):\n        a[j] = 0.0": "is updated and also read",

@@ -253,3 +253,99 @@ kernel move(p.x: float64[1] strided, p.n: int32[1] strided argument 0 offset 8):
     scheduled, _ = apply_schedule(kernel, facts, marks(kernel, facts, False), False)
     compiled(scheduled, tmp_path, facts, check_all=False, strict=False, threads=4).run((records,))
     assert (records["x"] == 1).all() and (records["n"] == 2).all() and (records["pad"] == 0).all()
+
+
+EXTREME = """
+kernel extreme(a: float64[1] C, s: float64, k: int64) -> tuple(float64, int64, bool):
+    var best: float64
+    var where: int64
+    var seen: bool
+    best = s
+    where = k
+    seen = False
+    for i in {counts}:
+        if a[i] {sign} best:
+            best = a[i]
+            where = i
+            seen = True
+    return best, where, seen
+"""
+
+
+@pytest.mark.parametrize("counts", ["0 .. size(a, 0)", "size(a, 0) - 1 .. -1 step -1"])
+@pytest.mark.parametrize("sign", [">", ">=", "<", "<="])
+def test_what_goes_along_with_an_extreme(counts: str, sign: str, tmp_path: Path) -> None:
+    """To the last bit of the sign of a zero, wherever the first or last one of equal values is."""
+    kernel = parse_kernel(EXTREME.format(counts=counts, sign=sign))
+    facts = analyse(kernel)
+    steps = marks(kernel, facts, strict=True)
+    assert print_schedule(steps) == "parallelize i"
+    scheduled, _ = apply_schedule(kernel, facts, steps, strict=True)
+    entry = compiled(scheduled, tmp_path, facts, check_all=False, threads=4)
+    random, inf, nan = np.random.default_rng(1), np.inf, np.nan
+    for size in (0, 3, N):
+        for values in ([-1.0, 0.0, 1.0], [0.0, -0.0], [nan, 2.0, -2.0], [-inf], [inf], [nan]):
+            a = random.choice(values, size)
+            for start in (0.0, -0.0, inf, -inf, nan, -9.0, 9.0):
+                expected = str(_extreme(a, sign, start, "-1" in counts))
+                got: Any = entry.run((a, start, -7))
+                assert str(tuple(one.item() for one in got)) == expected, (size, values, start)
+
+
+def _extreme(a: Any, sign: str, start: float, back: bool) -> tuple[float, int, bool]:
+    """The same from NumPy, as the interpreter would take long."""
+    places = np.arange(len(a))[::-1] if back else np.arange(len(a))
+    better = a > start if sign == ">" else a >= start if sign == ">=" else a < start if sign == "<" else a <= start
+    taken = [int(place) for place in places if better[place]]
+    if not taken:
+        return start, -7, False
+    most = np.nanmax(a[taken]) if ">" in sign else np.nanmin(a[taken])
+    equal = [place for place in taken if a[place] == most]
+    place = equal[-1 if "=" in sign else 0]
+    return float(a[place]), place, True
+
+
+def test_places_decide_between_equal_values_on_several_threads(tmp_path: Path) -> None:
+    for sign in "<>":
+        text = f"""
+kernel placed(a: float64[1] C, p: int64[1] C, s: float64, k: int64) -> tuple(float64, int64, int64):
+    var best: float64
+    var at: int64
+    var where: int64
+    best = s
+    at = k
+    where = -1
+    for i in 0 .. size(a, 0):
+        if a[i] > best or a[i] == best and p[i] {sign} at:
+            best = a[i]
+            at = p[i]
+            where = i
+    return best, at, where
+"""
+        a, p = small(N), RANDOM.permutation(N)
+        for start, place in ((-100.0, 0), (9.0, 50), (9.0, N), (9.0, -5), (20.0, 7)):
+            check(text, [a, p, start, place], tmp_path, "parallelize i", strict=True)
+
+
+def test_the_first_of_equal_values_where_rows_have_different_lengths(tmp_path: Path) -> None:
+    """Threads would have several stretches each, but of extremes they must be put together in order."""
+    text = """
+kernel triangle(a: float64[1] C) -> tuple(float64, int64, int64):
+    var best: float64
+    var row: int64
+    var column: int64
+    best = -1.0
+    row = -1
+    column = -1
+    for i in 0 .. size(a, 0):
+        for j in 0 .. i:
+            if a[i] * a[j] > best:
+                best = a[i] * a[j]
+                row = i
+                column = j
+    return best, row, column
+"""
+    for first in (20, 150, 300, 420):
+        a = np.zeros(450)
+        a[first:] = 1.0
+        check(text, [a], tmp_path, "parallelize i", strict=True)

@@ -16,6 +16,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.walk import loops, rewrite_body
+from loopwright.recipe import gpu
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe
 from loopwright.steps.schedule import apply_schedule, print_schedule
@@ -78,6 +79,141 @@ kernel means(a: float64[2] C, b: float64[1] C):
             a[i.2, j.2] = a[i.2, j.2] - b[i.2]
 """
 
+CONVOLUTION = """
+kernel convolution(a: float64[2] C, w: float64[2] C, b: float64[2] C):
+    var s: float64
+    for i in 0 .. size(b, 0) - size(w, 0):
+        for j in 0 .. size(b, 1) - size(w, 1):
+            s = 0.0
+            for u in 0 .. size(w, 0):
+                for v in 0 .. size(w, 1):
+                    s = s + a[i + u, j + v] * w[u, v]
+            b[i, j] = s
+"""
+CONVOLUTION_SHAPES = {"a": "nm", "w": "ll", "b": "nm"}
+SWEEP = """
+kernel sweep(a: float64[2] C, b: float64[1] C):
+    for j in 0 .. size(a, 1):
+        for i in 1 .. size(a, 0):
+            a[i, j] = a[i - 1, j] + b[j]
+        b[j] = 3.0
+"""
+FACTORS = """
+kernel factors(a: float64[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. i:
+            for k in 0 .. j:
+                a[i, j] = a[i, j] - a[i, k] * a[k, j]
+            a[i, j] = a[i, j] // (abs(a[j, j]) + 1.0)
+        for j.2 in i .. size(a, 0):
+            for k.2 in 0 .. i:
+                a[i, j.2] = a[i, j.2] - a[i, k.2] * a[k.2, j.2]
+"""
+IN_PLACE = """
+kernel in_place(a: float64[2] C, l: int64):
+    for t in 0 .. l:
+        for i in 1 .. size(a, 0) - 1:
+            for j in 1 .. size(a, 1) - 1:
+                a[i, j] = min(a[i - 1, j + 1] + a[i, j - 1], a[i, j + 1] + a[i + 1, j])
+"""
+SOLUTION = """
+kernel solution(a: float64[2] C, x: float64[1] C, b: float64[1] C):
+    for i in 0 .. size(a, 0):
+        x[i] = b[i]
+        for j in 0 .. i:
+            x[i] = x[i] - a[i, j] * x[j]
+        x[i] = x[i] // (abs(a[i, i]) + 1.0)
+"""
+GREATEST = """
+kernel greatest(a: float64[1] C, k: int64) -> tuple(float64, int64):
+    var best: float64
+    var where: int64
+    best = float64('-inf')
+    where = k
+    for i in 0 .. size(a, 0):
+        if a[i] >= best:
+            best = a[i]
+            where = i
+    return best, where
+"""
+BOTH_WAYS = """
+kernel both_ways(a: float64[2] C, p: float64[1] C, q: float64[1] C, r: float64[1] C, s: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            s[j] = s[j] + r[i] * a[i, j]
+            q[i] = q[i] + a[i, j] * p[j]
+"""
+BOTH_WAYS_SHAPES = {"a": "nm", "p": "m", "q": "n", "r": "n", "s": "m"}
+SCALAR_SUM = """
+kernel sums(a: float64[2] C, b: float64[2] C, c: float64[2] C):
+    var s: float64
+    for i in 0 .. size(c, 0):
+        for j in 0 .. size(c, 1):
+            s = 0.0
+            for k in 0 .. size(a, 1):
+                s = s + a[i, k] * b[k, j]
+            c[i, j] = s
+"""
+SCALED_SUM = SCALAR_SUM.replace("c[i, j] = s", "c[i, j] = 3.0 * c[i, j] + 2.0 * s")
+PRODUCTS = """
+kernel products(a: float64[3] C, b: float64[3] C, c: float64[3] C):
+    var s: float64
+    for p in 0 .. size(c, 0):
+        for i in 0 .. size(c, 1):
+            for j in 0 .. size(c, 2):
+                s = 1.0
+                for k in 0 .. size(a, 2):
+                    s = s + a[p, i, k] * b[p, k, j]
+                c[p, i, j] = s
+"""
+PRODUCT_SHAPES = {"a": "mln", "b": "mnl", "c": "mll"}
+COLUMNS_FIRST = """
+kernel columns(a: float64[2] C, b: float64[1] C, c: float64[2] C):
+    for j in 0 .. size(c, 1):
+        for i in 0 .. size(c, 0):
+            c[i, j] = 0.0
+            for k in 0 .. 3:
+                c[i, j] = c[i, j] + a[i, j] * b[j]
+"""
+ESCAPES = """
+kernel escapes(a: float64[2] C, b: float64[2] C):
+    var s: float64
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            s = a[i, j]
+            while s < 9.0 named w:
+                s = s + 3.0
+            b[i, j] = s
+"""
+COVARIANCE = """
+kernel covariance(a: float64[2] C, c: float64[2] C):
+    var s: float64
+    for i in 0 .. size(a, 1):
+        for j in i .. size(a, 1):
+            s = 0.0
+            for k in 0 .. size(a, 0):
+                s = s + a[k, i] * a[k, j]
+            c[i, j] = s
+            c[j, i] = 2.0 * s
+"""
+STACK = """
+kernel stack(a: float64[3] C, b: float64[3] C):
+    for p in 0 .. size(b, 0):
+        for i in 0 .. size(b, 1):
+            for j in 0 .. size(b, 2):
+                b[p, i, j] = 1.0
+                for k in 0 .. size(a, 1):
+                    b[p, i, j] = b[p, i, j] + a[p, k, j] * a[p, i, j]
+"""
+TWO_GRIDS = """
+kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            b[i, j] = 2.0 * a[i, j]
+        for j.2 in 0 .. size(a, 1):
+            c[i, j.2] = a[i, j.2] - b[i, j.2]
+"""
+
 NEIGHBOURS = "iterations need no order, and neighbours of 'j' touch neighbouring elements"
 
 
@@ -113,7 +249,22 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (JACOBI, JACOBI_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i.2.o block.y", "j.2.o block.x")),
         (GEMM, MATMUL_SHAPES, "fission i 2; tile i", ("i.o block.y", "j.o block.x", "i.1.o block.y", "j.2.o block.x")),
         (SMOOTH, {"a": "nml", "b": "nml"}, "tile i", ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x")),
-        (TRMM, TRMM_SHAPES, "fission j 2; split j", ("j.o block.x", "j.1.o block.x")),
+        (TRMM, TRMM_SHAPES, "reschedule smart inner; tile i", ("i.o block.y", "j.o block.x", "i.s.o block.y")),
+        (SWEEP, {"a": "nm", "b": "m"}, "split j", ("j.o block.x", "j thread.x")),
+        (PATHS, {"p": "nn"}, "cut j k; cut j.1 k+1", ("i.o block.y", "j.o block.x", "j.1.1.o block.x")),
+        (FACTORS, {"a": "nn"}, "reschedule smart inner; ", ("i.s block.x", "i.s.1 block.x")),
+        (IN_PLACE, {"a": "nm", "l": ""}, "reschedule smart inner; bind", ("t block.x", "i thread.x")),
+        (SOLUTION, {"a": "nn", "x": "n", "b": "n"}, "reschedule smart inner; split", ("i.s.o block.x", "i.s thread.x")),
+        (BOTH_WAYS, BOTH_WAYS_SHAPES, "reschedule smart inner; split i", ("i.o block.x", "j.s.o block.x")),
+        (CONVOLUTION, CONVOLUTION_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i thread.y", "j thread.x")),
+        (COLUMNS_FIRST, {"a": "nm", "b": "m", "c": "nm"}, "reorder i j; tile i", ("i.o block.y", "j.o block.x")),
+        (COVARIANCE, {"a": "nm", "c": "mm"}, "guard j i; tile i", ("i.o block.y", "j.o block.x")),
+        (ESCAPES, {"a": "nm", "b": "nm"}, "tile i 8 j 32; bind", ("i.o block.y", "j.o block.x", "j thread.x")),
+        (STACK, {"a": "nml", "b": "nml"}, "tile i", ("p block.z", "i.o block.y", "j.o block.x", "j thread.x")),
+        (TWO_GRIDS, {"a": "nm", "b": "nm", "c": "nm"}, "fission i 2", ("i.o block.y", "i.1.o block.y")),
+        (SCALAR_SUM, MATMUL_SHAPES, "demote s; fission j 2; fission i 2; tile i.1", ("i.1.o block.y", "j.1.o block.x")),
+        (SCALED_SUM, MATMUL_SHAPES, "expand s i j; fission j 3; ", ("i.1.1.o block.y", "j.1.1.o block.x")),
+        (PRODUCTS, PRODUCT_SHAPES, "demote s; ", ("p.1 block.z", "i.1.o block.y", "j.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),
     ],
@@ -132,7 +283,7 @@ def test_what_is_done(text: str, shapes: dict[str, str], begins: str, binds: tup
 def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: Path) -> None:
     """The emulated GPU does what the CPU does with the kernel as it was written."""
     entries = compiled(kernel, cache), on_emulated(found.kernel, found.facts, True, cache, seed=1)
-    is_cube = "nml" in shapes.values()
+    is_cube = any(len(shape) == 3 for shape in shapes.values())
     value = {"n": 5, "m": 9, "l": 134} if is_cube else {"n": 137, "m": 268, "l": 34}
     random = np.random.default_rng(0)
     arrays = {name: random.integers(-4, 4, [value[x] for x in shape]).astype(float) for name, shape in shapes.items()}
@@ -149,10 +300,24 @@ def test_counts_by_key_are_updated_by_many_threads_at_once() -> None:
     assert print_schedule(found.schedule) == "split i 32768; bind i.o block.x; bind i thread.x 512"
 
 
-@pytest.mark.parametrize("text", [PATHS, PREFIX, TOTAL, WHILE])
+@pytest.mark.parametrize("text", [PREFIX, TOTAL, WHILE])
 def test_what_needs_an_order_stays_as_it_is(text: str) -> None:
     kernel, found = decided(text)
     assert found.decisions == () and found.kernel is kernel
+
+
+def test_where_the_greatest_element_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Partial results, and partial results of these, keep the first of equal values, whatever the lanes are."""
+    monkeypatch.setattr(gpu, "LANES", 1024)
+    monkeypatch.setattr(gpu, "FEWER", 4)
+    kernel, found = decided(GREATEST)
+    assert print_schedule(found.schedule).count("reduce") == 2
+    entry = on_emulated(found.kernel, found.facts, True, tmp_path, seed=1)
+    random = np.random.default_rng(0)
+    for size in (0, 1, 7, 3001):
+        for values in ([-1.0, 0.0, 1.0], [-0.0, 0.0], [np.nan, 3.0], [-np.inf]):
+            a = random.choice(values, size)
+            assert str(entry.run((a, -7))) == str(interpret(kernel, [a, -7]))
 
 
 def test_overlapping_arguments_keep_their_order() -> None:

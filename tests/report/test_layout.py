@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.report.explain import Counted, explain
-from loopwright.report.explanation import ConflictReport, Explanation, LoopReport
+from loopwright.report.explanation import ConflictReport, Explanation, LoopReport, ReductionReport
 from loopwright.report.layout import duration
 from report.made import GENERATED, RAN, made
 
@@ -99,3 +99,13 @@ def test_what_was_generated_and_ran() -> None:
 )
 def test_durations_read_well(time_ns: float, text: str) -> None:
     assert duration(time_ns) == text
+
+
+def test_what_goes_along_with_an_extreme_is_named_as_such() -> None:
+    pair = (
+        ReductionReport("best", "max", "scalar", True, "best"),
+        ReductionReport("at", "max", "scalar", True, "best"),
+    )
+    explanation = bare(loops=(replace(LOOP, reductions=pair),))
+    assert line_with(explanation, "into best") == "combines: a maximum into best"
+    assert line_with(explanation, "into at") == "combines: what goes along with best into at"

@@ -23,6 +23,14 @@ kernel sums(a: float64[2] C, b: float64[2] C, c: float64[2] C, n: int64):
                 s = s + a[i, k] * b[k, j]
             c[i, j] = 2.0 * s + c[i, j]
 """
+TRIANGLE = """
+kernel triangle(a: float64[2] C, b: float64[2] C, c: float64[2] C, n: int64):
+    var s: float64
+    for i in 0 .. n:
+        for j in 0 .. i:
+            s = a[i, j]
+            c[i, j] = s + b[j, i]
+"""
 LAST = """
 kernel last(a: float64[1] C, b: float64[1] C, n: int64):
     var s: float64
@@ -56,7 +64,8 @@ def test_the_picture() -> None:
 @pytest.mark.parametrize(
     ("text", "schedule", "step", "word"),
     [
-        (SUMS, "", "expand s j", "no constant number of iterations"),
+        (SIGNS, "", "expand s i", "no constant number of iterations"),
+        (TRIANGLE, "", "expand s i j", "'j' has no constant number of iterations"),
         (SUMS, "split j 4", "expand t j", "no scalar 't'"),
         (SUMS, "split j 4", "expand s q", "no loop 'q'"),
         (SUMS, "split j 4; split k 4", "expand s k", "used outside of 'k'"),
@@ -88,6 +97,15 @@ def test_over_two_loops_sums_become_a_block(tmp_path: Path) -> None:
     changed = check_same(SUMS, schedule, calls(0, 1, 4, 13), tmp_path)
     assert "allocate s.x: float64[4, 6]" in print_kernel(changed)
     assert "allocate s.x.r: float64[2, 3]" in print_kernel(changed)
+
+
+def test_without_stretches_the_array_is_as_long_as_the_loops(tmp_path: Path) -> None:
+    schedule = "expand s i j; fission j 3; fission j 2; fission i 3; fission i 2; reorder k i.1.1 j.1.1"
+    changed = check_same(SUMS, schedule, [*calls(0, 1, 4, 13), [*calls(0)[0][:3], -3]], tmp_path)
+    assert "allocate s.x: float64[max(0, n), max(0, n)]" in print_kernel(changed)
+    _, facts = apply_schedule(*known(SUMS), parse_schedule(schedule), strict=True)
+    assert all(bounds.kind == "proven" for some in facts.bounds.values() for bounds in some)
+    assert facts.loops["i.1.1"].verdict == facts.loops["j.1.1"].verdict == "parallel"
 
 
 def test_several_scalars_in_a_branch_and_a_start_that_is_not_zero(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from loopwright.ir.interp import interpret
 from loopwright.ir.verify import verify
 from loopwright.steps.reduce import MOST, Reduce
+from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.kernels import PREFIX, ROWS, TOTAL, known
 from steps.pictures import check_picture
 
@@ -55,6 +56,59 @@ def test_a_nan_is_carried_or_dropped_as_before() -> None:
     a, b = np.array([1.0, 0, 0, np.nan, 0, 0, 3.0] * 3), np.arange(21)
     before, now = interpret(kernel, [a, b, 0]), interpret(after, [a, b, 0])
     assert str(before) == str(now)
+
+
+EXTREME = """
+kernel extreme(a: float64[1] C, s: float64, k: int64) -> tuple(float64, int64, bool):
+    var best: float64
+    var where: int64
+    var seen: bool
+    best = s
+    where = k
+    seen = False
+    for i in {range}:
+        if a[i] {sign} best:
+            best = a[i]
+            where = i
+            seen = True
+    return best, where, seen
+"""
+UP, DOWN = "1 .. size(a, 0) step 2", "size(a, 0) - 1 .. -1 step -1"
+TESTS = [(UP, ">"), (UP, ">="), (UP, "<"), (UP, "<="), (DOWN, ">"), (DOWN, "<")]
+
+
+@pytest.mark.parametrize(("counts", "sign"), TESTS)
+@pytest.mark.parametrize("size", [0, 1, 2, 9, 40])
+def test_what_goes_along_with_an_extreme_is_that_of_the_same_iteration(counts: str, sign: str, size: int) -> None:
+    kernel, facts = known(EXTREME.replace("{range}", counts).replace("{sign}", sign))
+    once, proven = apply_schedule(kernel, facts, parse_schedule("reduce i 4"), strict=True)
+    twice, _ = apply_schedule(once, proven, parse_schedule("reduce i.m 3"), strict=True)
+    random = np.random.default_rng(size)
+    inf, nan = np.inf, np.nan
+    for values in ([-1.0, 0.0, 1.0], [0.0, -0.0], [inf, -inf, 0.0], [nan, 2.0, -2.0], [-inf], [inf], [nan]):
+        a = random.choice(values, size)
+        for start in (0.0, -0.0, inf, -inf, nan, 1.0, -9.0):
+            expected = str(interpret(kernel, [a, start, -7]))
+            assert str(interpret(once, [a, start, -7])) == str(interpret(twice, [a, start, -7])) == expected
+
+
+def test_whole_numbers_may_be_the_least_that_there_are() -> None:
+    text = EXTREME.replace("{range}", "0 .. size(a, 0)").replace("float64", "int64")
+    for sign in (">", ">="):
+        kernel, facts = known(text.replace("{sign}", sign))
+        once, proven = apply_schedule(kernel, facts, parse_schedule("reduce i 3"), strict=True)
+        twice, _ = apply_schedule(once, proven, parse_schedule("reduce i.m 2"), strict=True)
+        least = -(2**63)
+        for start in (least, 0):
+            given = [np.array([least, least, 5, least, 5, least] * 2), start, -7]
+            expected = interpret(kernel, given)
+            assert interpret(once, given) == interpret(twice, given) == expected
+
+
+def test_of_equal_values_the_last_one_must_be_told_from_what_was_there_before() -> None:
+    for counts in (DOWN, "k .. size(a, 0)"):
+        rejection = Reduce("i", 4).illegal(*known(EXTREME.format(range=counts, sign=">=")), strict=True)
+        assert rejection is not None and "does not count up from a constant" in rejection.reason
 
 
 @pytest.mark.parametrize(

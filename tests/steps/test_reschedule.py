@@ -84,7 +84,10 @@ SHAPES = {
     "rows": ROWS, "prefix": PREFIX, "matmul": MATMUL, "wave": WAVE, "triangle": TRIANGLE, "own": OWN, "last": LAST,
     "total": TOTAL, "backward": BACKWARD, "strides": STRIDES, "half": HALF, "taken": TAKEN, "local": LOCAL,
 }  # fmt: skip
-SCHEDULES = ("reschedule min", "reschedule smart tile 3 4 wavefront", "reschedule max tile 2", "reschedule wavefront")
+SCHEDULES = (
+    "reschedule min", "reschedule smart tile 3 4 wavefront", "reschedule max tile 2", "reschedule wavefront",
+    "reschedule smart inner", "reschedule min inner",
+)  # fmt: skip
 
 
 def polybench(name: str) -> tuple[ModuleType, Kernel, Facts]:
@@ -164,12 +167,17 @@ def test_a_loop_over_data_dependent_places_stays_as_it_is() -> None:
         ("fdtd-2d", "reschedule smart tile 16 64 wavefront", "i.o"),
         ("heat-3d", "reschedule smart tile 4 8 wavefront", "i.o"),
         ("lu", "reschedule smart", "i"),
+        ("lu", "reschedule smart inner", "j.2"),
+        ("cholesky", "reschedule smart inner", "j"),
+        ("trisolv", "reschedule smart inner", "i.s"),
+        ("seidel-2d", "reschedule smart inner", "_t"),
+        ("bicg", "reschedule smart inner", "j.s"),
     ],
 )
 def test_polybench(name: str, text: str, parallel: str, golden: Golden) -> None:
     module, kernel, facts = polybench(name)
     after, found = apply_schedule(kernel, facts, parse_schedule(text), strict=True)
-    golden(f"steps/reschedule-{name}.txt", f"{text}\n{print_kernel(after)}")
+    golden(f"steps/reschedule-{name}{'-inner' if 'inner' in text else ''}.txt", f"{text}\n{print_kernel(after)}")
     assert found.loops[parallel].verdict == "parallel"
     for chosen in ((2, 2, 2), (14, 9, 7)):
         given = shaken(module.initialise(**sizes(module, chosen)))
@@ -221,11 +229,12 @@ def test_instances() -> None:
 
 
 def test_text() -> None:
-    for text in ("reschedule smart", "reschedule min tile 32", "reschedule max tile 8 16 wavefront"):
+    texts = ("smart", "min tile 32", "max tile 8 16 wavefront", "min inner", "smart inner above 4096")
+    for text in (f"reschedule {words}" for words in texts):
         (step,) = parse_schedule(text)
         assert str(step) == text
     assert str(Reschedule.parse(())) == "reschedule smart"
-    for words in (("tile",), ("tile", "1"), ("large",), ("wavefront", "tile", "4")):
+    for words in (("tile",), ("tile", "1"), ("large",), ("wavefront", "tile", "4"), ("tile", "8", "inner")):
         with pytest.raises(ValueError, match=r"SIZE|wavefront"):
             Reschedule.parse(words)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, apart, carried, meetings
+from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Bounds, Conflict, Facts, Known, LoopFacts, Reduction, ReductionKind, Verdict
 from loopwright.analysis.guard import both, guard_of
 from loopwright.analysis.irregular import access_facts
@@ -105,7 +106,9 @@ class _Obstacle:
 def _verdict(scene: _Scene, loop: For | While) -> LoopFacts:
     scalars = scalars_of(loop, scene.live[loop.name])
     local = [stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)]
-    reductions = [_flag_reduction(loop, name) for name in scalars.flags]
+    reductions = list(_extremes(scene, loop, scalars))
+    done = {reduction.target for reduction in reductions}
+    reductions += [_flag_reduction(loop, name) for name in scalars.flags if name not in done]
     obstacles = [*_form_obstacles(scene, loop), *_scalar_obstacles(scene, loop, scalars, reductions)]
     if isinstance(loop, For) and all(obstacle.verdict != "sequential" for obstacle in obstacles):
         obstacles += _array_obstacles(scene, loop, local, reductions)
@@ -154,12 +157,13 @@ def _scalar_obstacles(
     scene: _Scene, loop: For | While, scalars: Scalars, reductions: list[Reduction]
 ) -> Iterator[_Obstacle]:
     """Scalars that tie iterations together; those that are reductions are added to the list instead."""
-    for name in scalars.carried:
+    done = {reduction.target for reduction in reductions}
+    for name in (name for name in scalars.carried if name not in done):
         try:
             reductions.append(scalar_reduction(loop, name, scene.notes.state.types[name]))
         except NotAReduction as why:
             yield _Obstacle("sequential", f"each iteration needs '{user_name(name)}' of the one before, which {why}")
-    for name in scalars.kept:
+    for name in (name for name in scalars.kept if name not in done):
         yield _Obstacle(
             "sequential", f"'{user_name(name)}' is read after the loop, but not every iteration gives it a value"
         )
@@ -238,6 +242,19 @@ def _by_array(notes: Trace, loop: str) -> dict[str, list[Access]]:
         if loop in access.stack:
             groups.setdefault(access.array, []).append(access)
     return groups
+
+
+def _extremes(scene: _Scene, loop: For | While, scalars: Scalars) -> Iterator[Reduction]:
+    """Extremes with what goes along, of which something is read after the loop."""
+    bounds = scene.elements.proof.bounds
+    for found in extremes(loop):
+        parts = (part for part in expressions(found.stmt.then) if isinstance(part, Load | Checked))
+        if any(one.kind != "proven" for part in parts for one in bounds[id(part)]):
+            continue
+        tie = found.tie if not found.position else "least" if found.tie == "first" else "greatest"
+        for name in (found.best, *found.others):
+            if name not in scalars.private:
+                yield Reduction(name, found.op, "scalar", True, by=found.best, tie=tie, position=found.position)
 
 
 def _flag_reduction(loop: For | While, name: str) -> Reduction:

@@ -22,13 +22,19 @@ class Reduction:
     element whose index does not change in the loop; `scatter` any elements of an array. `array_rank` 0 for a
     scalar. `exact`: reordering cannot change the result (integers, bool, min and max), so strict allows it.
     `alone`: no other access touches the array in the loop. Else others do, but never the updated elements: then a
-    partial result may stand for an element, but not a copy for the whole array."""
+    partial result may stand for an element, but not a copy for the whole array.
+    `by`: of an extreme with what goes along (analysis/extremes.py), for each of its scalars, the one that keeps the
+    value; `op` is min or max then, and `tie` says which iteration is kept of those with equal values: the `first` or
+    the `last`, or the one with the `least` or `greatest` value of `position`."""
 
     target: str
     op: ReductionOp
     kind: ReductionKind
     exact: bool
     alone: bool = True
+    by: str = ""
+    tie: Literal["", "first", "last", "least", "greatest"] = ""
+    position: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, Self
 
 from loopwright.analysis import isl
 from loopwright.analysis.instances import Leaf
+from loopwright.analysis.isl_fronts import in_front
+from loopwright.analysis.isl_rows import Counts, coefficients, numbers_of, rows_of
 from loopwright.analysis.order import Scene
 from loopwright.ir.nodes import Load, Store
 from loopwright.ir.walk import own_expressions, statements, subexpressions
@@ -32,10 +35,6 @@ MOST = 120
 so that nothing else bounds its time. The benchmarks' kernels have at most 32; 690, of a loop nest unrolled by 4, took
 minutes."""
 
-Counts = dict[int, list[Fraction]]
-"""For each statement: how often a row of a schedule counts each of its loops."""
-
-
 TOO_HARD = "a new order is too hard to find"
 TOO_MANY = "it has too many dependences for a new order to be looked for"
 
@@ -47,11 +46,13 @@ class NoSchedule(Exception):
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """fusion: how much of what could run in one loop is to run in one. sizes: the lengths of tiles, for each loop of a
-    band in turn; one alone is for all of them. wavefront: tiles along a diagonal are to run at once."""
+    band in turn; one alone is for all of them. wavefront: tiles along a diagonal are to run at once. inner: as many
+    loops as possible inside the outermost one are to need no order, and it may be any."""
 
     fusion: Fusion
     sizes: tuple[int, ...] = ()
     wavefront: bool = False
+    inner: bool = False
 
 
 def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
@@ -64,6 +65,9 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
     if _pieces(direct.order) + _pieces(direct.apart) > MOST:
         raise NoSchedule(TOO_MANY)
     with _options(OPTIONS[wanted.fusion]):
+        if wanted.inner:
+            found = in_front(direct.domain, direct.order, partial(_part, direct))
+            return _shaped(scene, wanted, direct, found)
         found = _computed(direct.without_bounds())
         if (
             found is None
@@ -71,10 +75,21 @@ def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
             or (found.get_root().child(0).band_n_member() < max(len(leaf.loops) for leaf in scene.leaves))
         ):
             found = _computed(direct) or found
+    return _shaped(scene, wanted, direct, found)
+
+
+def _shaped(scene: Scene, wanted: Wanted, direct: Constraints, found: isl.Schedule | None) -> isl.Schedule:
     if found is None:
         raise NoSchedule(TOO_HARD)
     shaped = _Shape(scene, wanted, direct.order)
     return shaped.visit(found.get_root().child(0)).get_schedule()
+
+
+def _part(whole: Constraints, domain: isl.UnionSet, order: isl.UnionMap, apart: bool) -> isl.Schedule | None:
+    """See isl_fronts.Computed."""
+    flow, mixed = (pairs.intersect_domain(domain).intersect_range(domain) for pairs in (whole.flow, whole.apart))
+    with _options(OPTIONS["min"] if apart else {}):
+        return _computed(Constraints(domain, order.coalesce(), flow, mixed))
 
 
 def _computed(wanted: Constraints) -> isl.Schedule | None:
@@ -186,15 +201,15 @@ class _Shape:
         return node
 
     def _band(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        outer = [_coefficients(row) for row in _rows(node.get_prefix_schedule_multi_union_pw_aff())]
-        rows = _rows(node.band_get_partial_schedule())
+        outer = [coefficients(row) for row in rows_of(node.get_prefix_schedule_multi_union_pw_aff())]
+        rows = rows_of(node.band_get_partial_schedule())
         is_free = bool(node.band_get_permutable()) and len(rows) > 1
         is_innermost = not _has_bands(node.child(0))
         if is_free and is_innermost:
-            rows = _with_last(rows, self._along_rows(outer, rows))
+            rows = _with_last(rows, self._alongrows_of(outer, rows))
         names = self._names(outer, rows)
         coincident = {str(row): bool(node.band_member_get_coincident(k))
-                      for k, row in enumerate(_rows(node.band_get_partial_schedule()))}  # fmt: skip
+                      for k, row in enumerate(rows_of(node.band_get_partial_schedule()))}  # fmt: skip
         members = [_Member(row, name, coincident[str(row)]) for row, name in zip(rows, names, strict=True)]
         node = node.delete()
         points, tiles = members, []
@@ -216,7 +231,7 @@ class _Shape:
             used.add(self._name(counts, used))
         names: list[str] = []
         for row in rows:
-            names.append(self._name(_coefficients(row), used))
+            names.append(self._name(coefficients(row), used))
             used.add(names[-1])
         return names
 
@@ -240,9 +255,9 @@ class _Shape:
 
     # ---- the innermost loop
 
-    def _along_rows(self, outer: Sequence[Counts], rows: Sequence[isl.UnionPwAff]) -> int:
+    def _alongrows_of(self, outer: Sequence[Counts], rows: Sequence[isl.UnionPwAff]) -> int:
         """The row that is best innermost: along it, most accesses go to neighbouring elements, or stay."""
-        counts = [_coefficients(row) for row in rows]
+        counts = [coefficients(row) for row in rows]
         scores = []
         for last in range(len(rows)):
             order = [*outer, *(one for k, one in enumerate(counts) if k != last), counts[last]]
@@ -275,9 +290,9 @@ class _Shape:
             for child in range(node.n_children()):
                 node = self._at_leaves(node.child(child), last, outer, rows).parent()
             return node
-        numbers = _numbers(node.get_domain())
+        numbers = numbers_of(node.get_domain())
         if len(numbers) == 1:
-            order = [*outer, *(_coefficients(row) for row in rows)]
+            order = [*outer, *(coefficients(row) for row in rows)]
             leaf = self.scene.leaves[numbers[0]]
             return _around([_own_variable(last, leaf, _direction(order, leaf))], node, whole=False)
         filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(numbers))
@@ -290,7 +305,7 @@ class _Shape:
 
     def _is_legal(self, node: isl.ScheduleNode) -> bool:
         """Whether the order is kept, and no two statements share a value that each iteration has of its own."""
-        inside = set(_numbers(node.get_domain()))
+        inside = set(numbers_of(node.get_domain()))
         for dependence in self.scene.dependences:
             if dependence.own and len(inside & {touch.leaf.number for touch in dependence.touches}) > 1:
                 return False
@@ -299,10 +314,6 @@ class _Shape:
 
 
 # ---- pieces of schedules -----------------------------------------------------------------------------------------
-
-
-def _rows(schedule: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
-    return [schedule.get_union_pw_aff(k) for k in range(schedule.dim(isl.dim_type.out))]
 
 
 def _with_last(rows: Sequence[isl.UnionPwAff], last: int) -> list[isl.UnionPwAff]:
@@ -320,22 +331,6 @@ def _diagonal(members: Sequence[_Member]) -> list[_Member]:
     first, second, *rest = members
     name = first.name.removesuffix(".o") + ".w"
     return [_Member(first.row.add(second.row), name, False), replace(second, coincident=True), *rest]
-
-
-def _coefficients(row: isl.UnionPwAff) -> Counts:
-    found: Counts = {}
-
-    def note(part: isl.PwAff) -> None:
-        pieces = part.get_pieces()
-        if len(pieces) == 1:
-            some = pieces[0][1]
-            count = some.dim(isl.dim_type.in_)
-            numbers = [some.get_coefficient_val(isl.dim_type.in_, k) for k in range(count)]
-            statement = int(part.get_tuple_id(isl.dim_type.in_).get_name()[1:])
-            found[statement] = [Fraction(str(number)) for number in numbers]
-
-    row.foreach_pw_aff(note)
-    return found
 
 
 def _direction(rows: Sequence[Counts], leaf: Leaf) -> list[Fraction] | None:
@@ -384,10 +379,3 @@ def _has_bands(node: isl.ScheduleNode) -> bool:
     if node.get_type() == isl.schedule_node_type.band:
         return True
     return any(_has_bands(node.child(child)) for child in range(node.n_children()))
-
-
-def _numbers(points: isl.UnionSet) -> list[int]:
-    """The statements that have instances there, in the order of the text."""
-    found: set[int] = set()
-    points.foreach_set(lambda part: found.add(int(part.get_tuple_name()[1:])))
-    return sorted(found)

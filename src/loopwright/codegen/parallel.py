@@ -14,7 +14,7 @@ from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import Partial, partials_of, standing_in, target_of, vector_pragma, write_sequential
 from loopwright.codegen.owners import Owned, owned_of, write_owner
-from loopwright.codegen.reduce import combine, identity
+from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.shares import Rows, is_uneven, rows_of, write_pieces, write_rows
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import entry_test, write_both
@@ -107,7 +107,9 @@ def _plan(loop: For, w: Writer) -> Plan | None:
         return None
     last = tuple(name for name in found.last if name in w.scalars)
     owned = owned_of(loop, found.reductions, w) if copies and not last else None
-    return Plan(partials, tuple(copies), last, is_uneven(loop), rows_of(loop, w), work_of(loop), owned)
+    # Extremes are put together in the order of the threads: each has one stretch then.
+    uneven = is_uneven(loop) and not any(reduction.by for reduction in found.reductions)
+    return Plan(partials, tuple(copies), last, uneven, rows_of(loop, w), work_of(loop), owned)
 
 
 def _described(plan: Plan) -> Iterator[str]:
@@ -336,11 +338,15 @@ def _values_before(plan: Plan, w: Writer) -> None:
     if plan.uneven and not (plan.partials or plan.copies):
         w.line("int64_t lw_next = 0;")
     if plan.partials:
+        for partial in plan.partials:
+            if partial.reduction.target == partial.reduction.by and partial.reduction.tie != "first":
+                # A thread that takes nothing could not be told from one that takes the very least value.
+                start = identity(partial.reduction.op, partial.scalar)
+                w.line(f"if ({target_of(partial, w)} == {start}) lw_threads = 1;")
         w.line(f"lw_slot lw_partials[lw_threads * {PAD * _rows(plan)}];")
         w.line("for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
         for position, partial in enumerate(plan.partials):
-            start = identity(partial.reduction.op, partial.scalar)
-            w.line(f"  lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(partial.scalar)} = {start};")
+            w.line(f"  {_slot(plan, position)} = {_start(partial, w)};")
         w.line("}")
     for name in plan.last:
         w.line(f"{VALUE_TYPE[w.scalars[name].name]} {_out(name, w)} = {w.variable(name)};")
@@ -353,10 +359,48 @@ def _values_after(loop: For, plan: Plan, w: Writer) -> None:
         return
     w.line("if (lw_count > 0) for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
     for position, partial in enumerate(plan.partials):
+        if partial.reduction.by:
+            _extreme_after(partial, position, plan, w)
+            continue
         target = target_of(partial, w)
-        value = f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(partial.scalar)}"
-        w.line(f"  {target} = {combine(partial.reduction.op, partial.scalar, target, value)};")
+        w.line(f"  {target} = {combine(partial.reduction.op, partial.scalar, target, _slot(plan, position))};")
     w.line("}")
+
+
+def _slot(plan: Plan, position: int) -> str:
+    """C text of a partial result of thread lw_t."""
+    return f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(plan.partials[position].scalar)}"
+
+
+def _start(partial: Partial, w: Writer) -> str:
+    """C text of what a partial result of thread lw_t begins with: of an extreme, the first thread goes on from what is
+    known before the loop."""
+    reduction = partial.reduction
+    if not reduction.by:
+        return identity(reduction.op, partial.scalar)
+    if reduction.target == reduction.by:
+        start = identity(reduction.op, partial.scalar)
+    elif reduction.target == reduction.position:
+        start = identity("min" if reduction.tie == "least" else "max", partial.scalar)
+    else:
+        start = "0"
+    return f"lw_t == 0 ? {target_of(partial, w)} : {start}"
+
+
+def _extreme_after(best: Partial, position: int, plan: Plan, w: Writer) -> None:
+    """What a thread has found of an extreme and of all that goes along with it."""
+    reduction = best.reduction
+    if reduction.target != reduction.by:
+        return
+    group = {one.reduction.target: k for k, one in enumerate(plan.partials) if one.reduction.by == reduction.by}
+    place, at = "", ""
+    if reduction.position:
+        place, at = _slot(plan, group[reduction.position]), target_of(plan.partials[group[reduction.position]], w)
+    test = is_better(reduction, _slot(plan, position), target_of(best, w), place, at)
+    w.line(f"  if ({test}) {{")
+    for number in group.values():
+        w.line(f"    {target_of(plan.partials[number], w)} = {_slot(plan, number)};")
+    w.line("  }")
 
 
 # ---- copies of arrays that are summed into ----------------------------------------------------------------------

@@ -32,8 +32,24 @@ def combine(op: ReductionOp, scalar: Scalar, left: str, right: str) -> str:
     assert_never(op)
 
 
+def is_better(reduction: Reduction, value: str, best: str, place: str, at: str) -> str:
+    """C text of whether a partial result of later iterations takes the place of one from earlier ones: its value, or
+    where these are equal its place (C texts too, those of the other one are `best` and `at`)."""
+    sign = ">" if reduction.op == "max" else "<"
+    match reduction.tie:
+        case "first":
+            return f"{value} {sign} {best}"
+        case "last":
+            return f"{value} {sign}= {best}"
+        case _:
+            other = "<" if reduction.tie == "least" else ">"
+            return f"{value} {sign} {best} || ({value} == {best} && {place} {other} {at})"
+
+
 def simd_operator(reduction: Reduction, scalar: Scalar) -> str | None:
     """The operator of OpenMP's reduction clause, or None where lanes would not keep the meaning."""
+    if reduction.by:
+        return None
     match reduction.op:
         case "add":
             return "+"

@@ -2,7 +2,8 @@
 
 1. A contraction (a product of matrices and its kin) gets two levels of tiles: blocks through shared memory, and in each
    thread a part of the target in registers.
-2. Every other nest is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
+2. Of every other nest, the outermost loops are taken where all that need no order are among them, and each thread does
+   the rest; else it is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
    Triangles are widened to rectangles, with a test inside.
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
@@ -17,17 +18,22 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Assign, For, Kernel, Load, Run, Var
+from loopwright.ir.nodes import Assign, Binary, For, Kernel, Load, Run, Var, While
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements, subexpressions
+from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
+from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_sums import by_key, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
+from loopwright.recipe.temporaries import tying
 from loopwright.steps.bind import Bind
+from loopwright.steps.demote import Demote
+from loopwright.steps.expand import Expand
+from loopwright.steps.extent import apart, stretch_of
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -52,13 +58,15 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
     plan = Plan(kernel, facts, strict, kernel)
     bound: list[Bound] = []
     if not kernel.overlap:
+        # First of all, as it looks at a kernel as a whole: what it makes is for all others what the user wrote.
+        in_fronts(plan)
         done: set[str] = set()
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 before = set(loops(plan.kernel))
                 bound += _shared_out(plan, chain)
-                if not any(plan.verdict(loop) == "parallel" for loop in chain):
+                if not any(_is_free(plan, loop) for loop in chain):
                     done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
     for step, why in bound:
@@ -68,18 +76,41 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
     return Recipe(tuple(plan.decisions), plan.kernel, present)
 
 
+def _is_free(plan: Plan, loop: For) -> bool:
+    found = plan.proven(loop)
+    return found is not None and is_free(loop, found)
+
+
+def _is_point(loop: For) -> bool:
+    """Whether a loop has one iteration at most, as between two cuts."""
+    ends = stretch_of(loop) or (loop.lower, loop.upper)
+    return apart(ends[1], ends[0]) == 1
+
+
 def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
-    free = [loop for loop in chain if plan.verdict(loop) == "parallel"]
+    free = [loop for loop in chain if _is_free(plan, loop)]
+    free = [loop for loop in free if not _is_point(loop)] or free
     found: list[Bound] = []
-    for attempt in (
-        (_contracted, _in_tiles, _row_by_row, shared_sums, _perfect, _as_it_is) if free else (by_key, _in_lanes)
-    ):
+    for attempt in ATTEMPTS if free else (by_key, _in_lanes):
+        count = len(plan.decisions)
         with plan.together():
-            found = attempt(plan, chain, free)
+            bound = attempt(plan, chain, free)
+            if any(isinstance(decision.step, Guard) for decision in plan.decisions[count:]):
+                _are_legal(plan, bound)
+            found = bound
         if found:
             return found
     return []
+
+
+def _are_legal(plan: Plan, bound: list[Bound]) -> None:
+    """Raises NotTaken where one of the loops cannot be bound: what it has become may be too hard to judge."""
+    kernel, facts = plan.kernel, plan.present_facts()
+    for step, _ in bound:
+        if step.illegal(kernel, facts, plan.strict) is not None:
+            raise NotTaken(str(step))
+        kernel = step.apply(kernel)
 
 
 def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -118,35 +149,54 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 
 def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that adds to the same elements again and again."""
+    """A nest that adds to the same elements again and again, or to a scalar for each of them."""
     roles = roles_of(plan, chain)
+    if roles is None and len(chain) > 2 and (scalars := tying(plan, chain[-1])):
+        chain = _in_elements(plan, chain, free, scalars)
+        roles = roles_of(plan, chain)
     if roles is None or roles.across or roles.element_bytes not in BLOCKS:
-        return []
+        raise NotTaken
     parallel = {loop.name for loop in free}
     if roles.rows not in parallel or roles.vector not in parallel:
-        return []
-    places = [loop.name for loop in chain]
-    wanted = (roles.rows, roles.depth, roles.vector)
-    first = min(places.index(name) for name in wanted)
-    band = isolate(plan, chain[-1].name, places[first], _why(plan, chain[-1]))
-    if len(band) != 3 or len(places) - first != 3:
         raise NotTaken
-    names = dict(zip(places[first:], band, strict=True))
-    return contraction(
-        plan,
-        band,
-        replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector]),
-    )
+    places = [loop.name for loop in chain]
+    first = min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))
+    batch = places[first - 1 : first] if first and places[first - 1] in parallel else []
+    band = isolate(plan, chain[-1].name, places[first - len(batch)], _why(plan, chain[-1]))
+    if len(band) != 3 + len(batch) or len(places) - first != 3:
+        raise NotTaken
+    names = dict(zip(places[-len(band) :], band, strict=True))
+    roles = replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector])
+    why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
+    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, band[-3:], roles)]
+
+
+def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
+    """The nest with elements of arrays in place of scalars that add up; raises NotTaken."""
+    inner = chain[-1].name
+    run = [loop.name for loop in _perfect_run(chain, free)]
+    if run[-2:] != [loop.name for loop in chain[-3:-1]]:
+        raise NotTaken
+    words = " and ".join(f"'{user_name(name)}'" for name in run)
+    for name in scalars:
+        why = f"'{user_name(name)}' adds up an element for each {words}: in an array these can be worked on in blocks"
+        kernel = plan.kernel
+        with plan.together():
+            plan.take(Demote(name), why)
+        if plan.kernel is kernel:
+            plan.take(Expand(name, tuple(run)), why)
+    plan.begin_again()
+    return plan.around(inner)
 
 
 def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest of parallel loops with nothing but assignments inside."""
-    x = _along_rows(plan, chain, free)
+    x = _along_rows(_inside(plan, chain[-1]), free)
     first = chain.index(free[0])
     nest = chain[first:]
-    if len(nest) not in (2, 3) or len(free) != len(nest):
-        return []
-    if any(depends(loop, other.name) for loop in nest for other in nest):
+    is_plain = not any(isinstance(stmt, While) for stmt in statements(nest[-1].body))
+    is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
+    if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []
     band = isolate(plan, nest[-1].name, nest[0].name, _why(plan, x))
     if len(band) != len(nest):
@@ -170,28 +220,100 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     return in_rows(plan, row, column, LINE, _why(plan, x))
 
 
+def _inside_out(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """The nest alone, with loops that stand around the parallel ones inside them: one grid instead of one each time."""
+    first = chain.index(free[0])
+    start = first
+    while start and len(chain[start - 1].body) == 1:
+        start -= 1
+    is_sum = all(plan.verdict(loop) == "reduction" for loop in chain[start:first])
+    return _alone(plan, chain, free, start) if start < first and is_sum else []
+
+
 def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """The nest alone, its parallel loops first."""
+    return _alone(plan, chain, free, chain.index(free[0]))
+
+
+def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
-    x = _along_rows(plan, chain, free)
+    x = _along_rows(_inside(plan, chain[-1]), free)
     outer = [loop for loop in free if loop is not x][:2]
-    first = chain.index(free[0])
     why = _why(plan, x)
     places = [loop.name for loop in chain[first:]]
-    band = isolate(plan, inner, free[0].name, why)
+    band = isolate(plan, inner, places[0], why)
     if len(band) != len(places):
         raise NotTaken
     names = dict(zip(places, band, strict=True))
     taken = [names[loop.name] for loop in (*outer, x)]
     rest = [names[name] for name in places if names[name] not in taken]
-    around = {loop.name: loop for loop in plan.around(names[inner])}
-    for position, name in enumerate(taken):
-        for other in taken[:position]:
-            if depends(around[name], other):
-                plan.take(Guard(name, other), f"blocks need bounds that do not depend on '{user_name(other)}'")
+    _unbound(plan, [loop for loop in plan.around(names[inner]) if loop.name in taken])
     if [*taken, *rest] != [names[name] for name in places]:
         plan.take(Reorder((*taken, *rest)), why)
     return _in_blocks(plan, taken, why)
+
+
+def _triangle(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows of different lengths, with nothing but assignments inside, along which all accesses go."""
+    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in _inside(plan, chain[-1])):
+        return []
+    return _rows_of_blocks(plan, chain, free)
+
+
+def _rows_of_blocks(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A block for each row, however long."""
+    if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
+        return []
+    why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {LINE} threads has one row"
+    row, column = isolate(plan, chain[-1].name, chain[-2].name, why)
+    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", LINE), why)]
+
+
+def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
+    for its iterations."""
+    taken = _perfect_run(chain, free)
+    names = {loop.name for loop in taken}
+    together = [other for other in plan.chains() if taken[0] in other]
+    if chain[-1] in taken or any(_is_free(plan, one) and one.name not in names for c in together for one in c):
+        return []
+    x = _along_rows(_inside(plan, taken[-1]), taken)
+    order = [*[loop for loop in taken if loop is not x][:2], x]
+    if len(order) < len(taken):
+        return []
+    if len(taken) == 1:
+        return _as_it_is(plan, chain, taken)
+    why = _why(plan, x)
+    _unbound(plan, taken)
+    if order != taken:
+        plan.take(Reorder(tuple(loop.name for loop in order)), why)
+    return _in_blocks(plan, [loop.name for loop in order], why)
+
+
+def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
+    """The parallel loops from the first one on, as long as each holds nothing but the next."""
+    found = [free[0]]
+    while len(found[-1].body) == 1 and found[-1] is not chain[-1]:
+        below = chain[chain.index(found[-1]) + 1]
+        if below not in free:
+            break
+        found.append(below)
+    return found
+
+
+def _unbound(plan: Plan, taken: list[For]) -> None:
+    """Let the bounds of no loop depend on another one's variable."""
+    for position, loop in enumerate(taken):
+        for other in taken[:position]:
+            if depends(loop, other.name):
+                if any(isinstance(part, Binary) and part.op in SCALES for own in own_expressions(loop)
+                       for part in subexpressions(own)):  # fmt: skip
+                    raise NotTaken  # no rectangle: it would be mostly empty, and hard to judge
+                why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
+                plan.take(Guard(loop.name, other.name), why)
+
+
+SCALES = ("mul", "floordiv", "mod")
 
 
 def _as_it_is(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -219,10 +341,28 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     return [(step, why) for step in bound]
 
 
-def _along_rows(plan: Plan, chain: Chain, free: list[For]) -> For:
+ATTEMPTS = (
+    _contracted,
+    _in_tiles,
+    _row_by_row,
+    shared_sums,
+    _whole,
+    _inside_out,
+    _triangle,
+    _perfect,
+    _rows_of_blocks,
+    _as_it_is,
+)
+"""Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
+
+
+def _inside(plan: Plan, loop: For) -> list[Walk]:
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    return [walk for walk in plan.walks() if id(walk.stmt) in inside]
+
+
+def _along_rows(accesses: list[Walk], free: list[For]) -> For:
     """The parallel loop along which most accesses go by ones; the innermost of several."""
-    inside = {id(stmt) for stmt in statements(chain[-1].body)}
-    accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
     return max(reversed(free), key=lambda loop: sum(_goes_by_ones(walk, loop) for walk in accesses))
 
 

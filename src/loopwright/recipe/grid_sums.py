@@ -7,9 +7,11 @@ from loopwright.ir.nodes import Const, For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.steps.bind import Bind
 from loopwright.steps.promote import Promote
+from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 from loopwright.steps.step import Step
 
@@ -26,6 +28,9 @@ KEYS, KEYS_EACH, KEYS_ROWS = 512, 64, 8
 def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
     row lie side by side, several threads for each column where those of a column lie far apart."""
+    if len(chain) > 1 and free == [chain[-1]]:
+        chain = _turned(plan, chain)
+        free = [chain[-2]]
     if len(chain) < 2 or not free or free[-1] is not chain[-2]:
         return []
     each, entry = chain[-2], chain[-1]
@@ -38,6 +43,17 @@ def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if columns and len(free) == 1:
         return _columns(plan, each.name, entry.name)
     raise NotTaken
+
+
+def _turned(plan: Plan, chain: Chain) -> Chain:
+    """The nest with the loop that adds up inside the one that needs no order. Raises NotTaken."""
+    outer, inner = chain[-2:]
+    if plan.verdict(outer) != "reduction":
+        raise NotTaken
+    why = f"each '{user_name(inner.name)}' has sums of its own"
+    outer_name, inner_name = isolate(plan, inner.name, outer.name, why)
+    plan.take(Reorder((inner_name, outer_name)), why)
+    return plan.around(outer_name)
 
 
 def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.analyse import analyse_restructured
-from loopwright.analysis.facts import Facts, Verdict
+from loopwright.analysis.facts import Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import Walk, walks
 from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import expressions, loops, statements
@@ -46,7 +46,7 @@ class NotTaken(Exception):
 @dataclass
 class Plan:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
-    ones."""
+    ones (but see `begin_again`)."""
 
     written: Kernel
     facts: Facts
@@ -100,12 +100,17 @@ class Plan:
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
-        kernel, count = self.kernel, len(self.decisions)
+        before, count = (self.written, self.facts, self.kernel), len(self.decisions)
         try:
             yield
         except NotTaken:
-            self.kernel = kernel
+            self.written, self.facts, self.kernel = before
             del self.decisions[count:]
+
+    def begin_again(self) -> None:
+        """From now on the kernel as it is now counts as the written one: verdicts are those of its own loops, and
+        accesses of what steps have made are known. Where nests changed as a whole, that is worth the time."""
+        self.facts, self.written = self.present_facts(), self.kernel
 
     def walks(self) -> tuple[Walk, ...]:
         """Every access of the kernel as it is now."""
@@ -115,11 +120,15 @@ class Plan:
 
     def verdict(self, loop: For) -> Verdict:
         """What was proven of the loop that the user wrote there."""
+        found = self.proven(loop)
+        return "undecided" if found is None else found.verdict
+
+    def proven(self, loop: For) -> LoopFacts | None:
+        """All that was proven of it; None for a loop that steps have made."""
         known = self.facts.loops
         if loop.name in known and known[loop.name].at == loop.at:
-            return known[loop.name].verdict
-        same_place = (found.verdict for found in known.values() if loop.at is not None and found.at == loop.at)
-        return next(same_place, "undecided")
+            return known[loop.name]
+        return next((found for found in known.values() if loop.at is not None and found.at == loop.at), None)
 
     def chains(self) -> list[Chain]:
         """For every innermost loop the loops around it, as far as each stands directly in the body of the next."""

@@ -113,7 +113,7 @@ def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], de
         verdict=facts.verdict,
         reason=facts.reason,
         private=facts.private,
-        reductions=tuple(ReductionReport(r.target, r.op, r.kind, r.exact) for r in facts.reductions),
+        reductions=tuple(ReductionReport(r.target, r.op, r.kind, r.exact, r.by) for r in facts.reductions),
         conflict=None if facts.conflict is None else _conflict(facts.conflict),
         trip_count=facts.trip_count,
         iterations=iterations.get(stmt.name),

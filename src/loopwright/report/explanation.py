@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReductionReport:
-    """`target op= value`. exact: another order cannot change the result, so that strict allows it as well."""
+    """`target op= value`. exact: another order cannot change the result, so that strict allows it as well. by: the
+    scalar that keeps an extreme value, where the target goes along with it; or the target itself."""
 
     target: str
     op: ReductionOp
     kind: ReductionKind
     exact: bool
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ def _loop(loop: LoopFacts) -> Iterator[str]:
         yield f"  {_conflict(loop.conflict)}"
     for reduction in loop.reductions:
         exact = "exact" if reduction.exact else "rounds"
-        yield f"  reduction {reduction.op} into {reduction.target} ({reduction.kind}, {exact})"
+        along = f", along with {reduction.by}" if reduction.by else ""
+        yield f"  reduction {reduction.op} into {reduction.target} ({reduction.kind}, {exact}{along})"
     if loop.private:
         yield f"  private {', '.join(loop.private)}"
     if loop.last:

@@ -200,6 +200,8 @@ def _apart(distance: str) -> str:
 
 
 def _reduction(reduction: ReductionReport) -> str:
+    if reduction.by not in ("", reduction.target):
+        return f"what goes along with {reduction.by} into {reduction.target}"
     words = f"{_OP_WORDS[reduction.op]} into {_KIND_WORDS[reduction.kind]}{reduction.target}"
     return words if reduction.exact else f"{words}; the order of rounding may change, strict=True keeps it"
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Facts, Reduction
 from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
 from loopwright.analysis.trace import escapes
@@ -15,6 +16,7 @@ from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, number, plus, variable, with_statement
 from loopwright.steps.extent import marked
+from loopwright.steps.extreme import group_of, unplaced, with_places
 from loopwright.steps.nest import missing, step_of, the_loop
 from loopwright.steps.step import Rejection, order_needed, whole_number
 
@@ -25,7 +27,8 @@ MOST = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Reduce:
     """Sum (or multiply, or take the least) in lanes, each of which has every n-th iteration, and then over the lanes,
-    which need no order among them. `reduce i 64`:
+    which need no order among them. Of an extreme with what goes along, lanes keep the iteration too, which decides
+    between equal values. `reduce i 64`:
 
     var s: float64
     s = b[0]
@@ -71,6 +74,7 @@ class Reduce:
         return (
             marked((loop,))
             or _changing(loop)
+            or unplaced(loop)
             or order_needed(found, asserted=False, strict=strict)
             or self._private(loop, facts)
         )
@@ -86,15 +90,17 @@ class Reduce:
         found = list(_reductions(loop))
         taken = names_of(kernel)
         lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
-        own = {reduction.target: fresh(f"{reduction.target}.l", taken) for reduction, _ in found}
-        arrays = {reduction.target: fresh(f"{reduction.target}.x", taken) for reduction, _ in found}
+        groups = tuple(group_of(loop, one, taken) for one in extremes(loop))
+        names = [reduction.target for reduction, _ in found] + [name for one in groups for name in one.types]
+        own = {name: fresh(f"{name}.l", taken) for name in names}
+        arrays = {name: fresh(f"{name}.x", taken) for name in names}
         step = step_of(loop)
         start = variable(lane) if step == 1 else Binary("mul", variable(lane), number(step))
         inner = replace(
             loop,
             lower=plus(start, loop.lower),
             step=number(step * self.lanes),
-            body=_renamed(loop.body, own),
+            body=_renamed(with_places(loop, groups), own),
             asserted=False,
         )
         before: list[Stmt] = []
@@ -108,6 +114,16 @@ class Reduce:
             last.append(Store(array, (variable(lane),), Var(own[target], type_)))
             part = Load(array, (variable(merge),), type_)
             after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
+        for group in groups:
+            before += [
+                Allocate(arrays[name], type_, (number(self.lanes),), None) for name, type_ in group.types.items()
+            ]
+            before += group.before()
+            first += group.first(own)
+            last += [
+                Store(arrays[name], (variable(lane),), Var(own[name], type_)) for name, type_ in group.types.items()
+            ]
+            after.append(group.merged(arrays, variable(merge), loop.at))
         lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=tuple(after))
         result = (*before, replace(lanes, body=(*first, inner, *last)), merged)

@@ -30,7 +30,9 @@ class Reschedule:
 
     min, smart (where nothing is said) or max say how much of what could be in one loop is put into one. `tile 32` cuts
     every loop of such a band, `tile 16 64` the first two. With `wavefront`, where each of these loops needs its order,
-    diagonals of tiles (or of iterations) come one after the other, and the tiles of one diagonal at once.
+    diagonals of tiles (or of iterations) come one after the other, and the tiles of one diagonal at once. With `inner`,
+    where the outermost loop needs its order, another one (or the sum of all) is put around the rest, so that as many
+    loops as possible inside it need none.
 
     A new loop that is the user's `i` for every statement in it is called `i`; one that is made of `i` and others
     (`2 * t + i`) `i.s`; the one over tiles `i.o`, the one over diagonals `i.w`; further ones of a name `i.o.1`, `i.o.2`
@@ -98,7 +100,7 @@ class Reschedule:
         sizes: list[int] = []
         if rest and rest[0] == "tile":
             rest.pop(0)
-            while rest and rest[0] not in ("wavefront", "above"):
+            while rest and rest[0] not in ("wavefront", "inner", "above"):
                 sizes.append(whole_number(rest.pop(0), "SIZE", least=2))
             if not sizes:
                 raise ValueError("tile SIZE ...")
@@ -106,16 +108,18 @@ class Reschedule:
         if len(rest) >= 2 and rest[-2] == "above":
             above = whole_number(rest[-1], "BYTES")
             del rest[-2:]
-        wavefront = rest == ["wavefront"]
-        if rest and not wavefront:
-            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES]")
-        return cls(Wanted(fusion, tuple(sizes), wavefront), above)
+        wavefront, inner = rest == ["wavefront"], rest == ["inner"] and not sizes
+        if rest and not (wavefront or inner):
+            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES], or "
+                             "reschedule [min|smart|max] inner [above BYTES]")  # fmt: skip
+        return cls(Wanted(fusion, tuple(sizes), wavefront, inner), above)
 
     def __str__(self) -> str:
         words: list[str] = [self.wanted.fusion]
         if self.wanted.sizes:
             words += ["tile", *map(str, self.wanted.sizes)]
         words += ["wavefront"] if self.wanted.wavefront else []
+        words += ["inner"] if self.wanted.inner else []
         words += ["above", str(self.above)] if self.above else []
         return " ".join(["reschedule", *words])
 

@@ -1,0 +1,101 @@
+"""Extremes with what goes along: `if value > best: best = value; where = i`, the least or greatest value of a loop and
+what else was kept of the iteration that gave it.
+
+Which iterations were taken does not matter, only the last one of them: of equal values the first (`>`) or the last
+(`>=`). So iterations may be shared out, if the partial results are put together by value and, where values are equal,
+by the order of their iterations. A value that is NaN is never taken; where the scalar is NaN at the beginning, none is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.ir.nodes import Assign, Compare, Expr, For, If, Logical, Stmt, Var, While
+from loopwright.ir.walk import own_expressions, statements, subexpressions
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """best: the scalar that keeps the extreme value; others: the scalars that are set with it. tie: which iteration is
+    kept of those with equal values. position: where it is written out in the condition, the one of the others that
+    decides then: the least is kept (`first`), or the greatest (`last`). stmt: the test."""
+
+    best: str
+    op: Literal["min", "max"]
+    tie: Literal["first", "last"]
+    others: tuple[str, ...]
+    position: str
+    stmt: If
+
+
+def extremes(loop: For | While) -> tuple[Extreme, ...]:
+    """All of a loop. Their scalars are used nowhere else in it. Partial results may take iterations that the loop as
+    it stands does not: what is set with the value must not fail there, which is for the caller to find out."""
+    inside = list(statements(loop.body))
+    found = [one for stmt in inside if isinstance(stmt, If) and (one := _extreme(stmt)) is not None]
+    return tuple(one for one in found if _is_alone(one, inside))
+
+
+def _extreme(stmt: If) -> Extreme | None:
+    then = [one for one in stmt.then if isinstance(one, Assign)]
+    values = {one.name: one.value for one in then}
+    if stmt.otherwise or len(then) != len(stmt.then) or len(values) != len(then) or len(then) < 2:
+        return None
+    if any(_read(value) & values.keys() for value in values.values()):
+        return None
+    for best in values:
+        shape = _by_position(stmt.condition, best, values) or _compared(stmt.condition, best, values[best])
+        if shape is not None:
+            op, tie, position = shape
+            return Extreme(best, op, tie, tuple(name for name in values if name != best), position, stmt)
+    return None
+
+
+Shape = tuple[Literal["min", "max"], Literal["first", "last"], str]
+
+
+def _compared(condition: Expr, best: str, value: Expr) -> Shape | None:
+    """The shape of `value > best`."""
+    if not isinstance(condition, Compare) or condition.op in ("eq", "ne"):
+        return None
+    if condition.left == value and _is(condition.right, best):
+        greater = condition.op in ("gt", "ge")
+    elif condition.right == value and _is(condition.left, best):
+        greater = condition.op in ("lt", "le")
+    else:
+        return None
+    return "max" if greater else "min", "first" if condition.op in ("gt", "lt") else "last", ""
+
+
+def _by_position(condition: Expr, best: str, values: dict[str, Expr]) -> Shape | None:
+    """The shape of `value > best or value == best and place < at`."""
+    match condition:
+        case Logical(
+            op="or", left=Compare() as first,
+            right=Logical(op="and", left=Compare(op="eq") as equal, right=Compare(op="lt" | "gt") as second),
+        ) if (shape := _compared(first, best, values[best])) is not None and shape[1] == "first":  # fmt: skip
+            position = second.right.name if isinstance(second.right, Var) else ""
+            same = equal.left == values[best] and _is(equal.right, best)
+            if same and position in values and position != best and second.left == values[position]:
+                return shape[0], "first" if second.op == "lt" else "last", position
+    return None
+
+
+def _is(expr: Expr, name: str) -> bool:
+    return isinstance(expr, Var) and expr.name == name
+
+
+def _read(expr: Expr) -> set[str]:
+    return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
+
+
+def _is_alone(found: Extreme, inside: list[Stmt]) -> bool:
+    names = {found.best, *found.others}
+    own = {id(stmt) for stmt in (found.stmt, *found.stmt.then)}
+    for stmt in inside:
+        read = {name for expr in own_expressions(stmt) for name in _read(expr)}
+        written = {stmt.name} if isinstance(stmt, Assign) else set()
+        if id(stmt) not in own and names & (read | written):
+            return False
+    return True

@@ -1,0 +1,68 @@
+"""A new order of all loops for a GPU, where the one that the user wrote leaves it to few threads: host loops that need
+their order (a factorisation, a triangular solution, a stencil in place) are to have grids inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.analysis.facts import Facts, LoopFacts
+from loopwright.analysis.isl_schedule import Wanted
+from loopwright.ir.nodes import Allocate, Assign, Body, For, Kernel, Store
+from loopwright.ir.walk import bodies, statements
+from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.recipe.points import apart_at_points
+from loopwright.steps.extent import extent_of
+from loopwright.steps.reschedule import Reschedule
+
+ENOUGH = 2
+"""Loops of a nest that need no order: a grid needs no more."""
+
+MOST_STATEMENTS = 12
+"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+
+
+def in_fronts(plan: Plan) -> None:
+    """Give all loops a new order, or take them apart at points where they meet themselves, if more of them are free
+    then."""
+    kernel = plan.kernel
+    before = _lack(kernel, plan.facts)
+    if not before:
+        return
+    why = "in the order that is written few threads could work at once: in this one whole loops need no order"
+    if sum(isinstance(stmt, Store | Assign) for stmt in statements(kernel.body)) <= MOST_STATEMENTS:
+        with plan.together():
+            plan.take(Reschedule(Wanted("smart", inner=True)), why)
+            if _lack(plan.kernel, plan.present_facts()) >= before:
+                raise NotTaken
+    if plan.kernel is kernel:
+        apart_at_points(plan)
+    if plan.kernel is not kernel:
+        plan.begin_again()
+
+
+def is_free(loop: For, found: LoopFacts) -> bool:
+    """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
+    itself, and nothing of the last one."""
+    own = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+    own |= {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    return found.verdict == "parallel" and not found.last and own.issuperset(found.private)
+
+
+def _lack(kernel: Kernel, facts: Facts) -> int:
+    """How many loops more would have to be free, all statements taken together. A loop around sums for each of its
+    iterations is enough by itself; more loops than that should be two that are free, and the rest."""
+    total = 0
+    for loops in _nests(kernel.body, ()):
+        free = sum(is_free(loop, facts.loops[loop.name]) for loop in loops)
+        total += max(0, min(ENOUGH, len(loops) - 1) - free)
+    return total
+
+
+def _nests(body: Body, around: tuple[For, ...]) -> Iterator[tuple[For, ...]]:
+    """For each statement that stores or assigns, the loops around it that are not short."""
+    for stmt in body:
+        if isinstance(stmt, Store | Assign):
+            yield around
+        inside = (*around, stmt) if isinstance(stmt, For) and not extent_of(stmt) else around
+        for inner in bodies(stmt):
+            yield from _nests(inner, inside)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.ir.verify import verify
+from loopwright.recipe import fronts
+from loopwright.recipe.fronts import in_fronts
+from loopwright.recipe.plan import Plan
+from recipe.planning import (
+    JACOBI,
+    MATMUL_BY_ELEMENTS,
+    PATHS,
+    PATHS_SHAPES,
+    TRMM,
+    TRMM_SHAPES,
+    check_same,
+    plan_of,
+    planned,
+    reasons,
+    steps,
+)
+from recipe.test_gpu import BOTH_WAYS, BOTH_WAYS_SHAPES, FACTORS, IN_PLACE, SOLUTION
+from steps.kernels import COUNT, PREFIX, ROWS, TOTAL, WHILE
+
+
+def in_new_order(text: str) -> Plan:
+    """The plan, whose kernel counts as the written one."""
+    plan = plan_of(text, strict=True)
+    in_fronts(plan)
+    verify(plan.kernel)
+    assert plan.written is plan.kernel
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "free"),
+    [
+        (TRMM, TRMM_SHAPES, ("i", "j")),
+        (FACTORS, {"a": "nn"}, ("i", "i.s", "j", "i.s.1", "j.2")),
+        (IN_PLACE, {"a": "nm"}, ("t", "i")),
+        (SOLUTION, {"a": "nn", "x": "n", "b": "n"}, ("i", "i.s")),
+        (BOTH_WAYS, BOTH_WAYS_SHAPES, ("i", "j.s")),
+    ],
+)
+def test_loops_become_free(text: str, shapes: dict[str, str], free: tuple[str, ...]) -> None:
+    plan = in_new_order(text)
+    assert steps(plan) == "reschedule smart inner" and len(reasons(plan)) == 1
+    assert {name: plan.facts.loops[name].verdict for name in free} == dict.fromkeys(free, "parallel")
+    check_same(plan_of(text).kernel, plan.kernel, shapes)
+
+
+def test_loops_that_meet_themselves_at_a_point_are_cut_there() -> None:
+    plan = in_new_order(PATHS)
+    assert steps(plan).startswith("cut j k; cut j.1 k+1; cut i k")
+    check_same(plan_of(PATHS).kernel, plan.kernel, PATHS_SHAPES)
+
+
+@pytest.mark.parametrize("text", [ROWS, MATMUL_BY_ELEMENTS, JACOBI, PREFIX, TOTAL, COUNT, WHILE])
+def test_what_is_free_already_or_cannot_be_stays(text: str) -> None:
+    assert planned(in_fronts, text).decisions == []
+
+
+def test_large_kernels_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fronts, "MOST_STATEMENTS", 1)
+    assert planned(in_fronts, SOLUTION).decisions == []
