@@ -105,6 +105,17 @@ class Bench:
         given = [cuda.as_cuda_array(array) for array in arrays]
         return {"numba.cuda": lambda: kernel[grid, block, stream](*given)}
 
+    def compiled(self, function: Callable[..., object], *arrays: Any) -> Run:
+        """A function compiled by PyTorch, when it first runs: what is wrong with the compiler is no fault of ours."""
+        made: list[Callable[..., object]] = []
+
+        def run() -> object:
+            if not made:
+                made.append(self.torch.compile(function))
+            return made[0](*arrays)
+
+        return run
+
     @cached_property
     def cupy(self) -> Any:
         """CuPy, None where it is missing or does not work here."""

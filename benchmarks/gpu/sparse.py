@@ -70,8 +70,7 @@ def _pagerank(bench: Bench, host: tuple[np.ndarray, np.ndarray, np.ndarray]) -> 
         out = bench.array(links.astype(np.float64))
         linked = out > 0
         column = bench.array(sources)
-        whole = _csr(bench, bench.array(starts.astype(np.int32)), column, torch.ones(len(sources), device="cuda",
-                     dtype=torch.float64))  # fmt: skip
+        whole = _csr(bench, bench.array(starts.astype(np.int32)), column, bench.array(np.ones(len(sources))))
         rank = bench.array(first)
 
         def library() -> None:

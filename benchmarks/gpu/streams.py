@@ -54,8 +54,7 @@ def _plane(bench: Bench, case: str, n: int) -> Trial:
     if case == "jacobi-2d":
         runs: dict[str, Any] = {"loopwright": lambda: kernels.jacobi_2d(a, b)}
         if torch is not None:
-            compiled = torch.compile(lambda x, y: y[1:-1, 1:-1].copy_(five_points(x)))
-            runs["torch.compile"] = lambda: compiled(a, b)
+            runs["torch.compile"] = bench.compiled(lambda x, y: y[1:-1, 1:-1].copy_(five_points(x)), a, b)
 
         def agrees() -> bool:
             return np.allclose(bench.host(b)[1:-1, 1:-1], five_points(bench.host(a)))
@@ -75,8 +74,7 @@ def _heat(bench: Bench, n: int) -> Trial:
     a, b = bench.random((n, n, n)), bench.zeros((n, n, n))
     runs: dict[str, Any] = {"loopwright": lambda: kernels.heat_3d(a, b)}
     if bench.torch is not None:
-        compiled = bench.torch.compile(lambda x, y: y[INNER, INNER, INNER].copy_(seven_points(x)))
-        runs["torch.compile"] = lambda: compiled(a, b)
+        runs["torch.compile"] = bench.compiled(lambda x, y: y[INNER, INNER, INNER].copy_(seven_points(x)), a, b)
     runs |= bench.numba("heat-3d", by_hand.kernels, (n, n, n), a, b)
     return Trial(f"{n}^3", 16.0 * n**3, "B", runs,
                  lambda: np.allclose(bench.host(b)[INNER, INNER, INNER], seven_points(bench.host(a))),
