@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from loopwright.analysis import isl
 from loopwright.analysis.bounds import prove
-from loopwright.analysis.counts import Polynomial, counted
+from loopwright.analysis.counts import SMALLEST, Polynomial, counted
 from loopwright.analysis.dependence import Elements
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.sets import LOCK, Effort, TooHard, only, ordered
@@ -28,8 +28,10 @@ class Traffic:
     repeated: tuple[str, ...]
 
     def value(self, sizes: Mapping[str, int]) -> int | None:
-        """Bytes, given what people call the sizes; None where one is missing."""
-        if any(name not in sizes for part in self.parts for name in part.names):
+        """Bytes, given what people call the sizes; None where one is missing, or so small that the polynomials need not
+        hold."""
+        used = {name for part in self.parts for name in part.names}
+        if any(name not in sizes or sizes[name] < SMALLEST for name in used):
             return None
         return int(sum((part.value([sizes[name] for name in part.names]) for part in self.parts), Fraction(0)))
 

@@ -31,7 +31,7 @@ from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.nvrtc import build, find_nvrtc
 
-HEAD = re.compile(r"__launch_bounds__\((\d+)\) (\w+)_32\(")
+HEAD = re.compile(r"__launch_bounds__\((\d+)[^)]*\) (\w+)_32\(")
 SHARED = re.compile(r"LW_SHARED\([^,]+, (\w+),")
 
 
