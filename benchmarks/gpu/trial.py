@@ -14,7 +14,7 @@ Size = Literal["tiny", "small", "full"]
 STEPS: dict[Size, slice] = {"tiny": slice(0, 1), "small": slice(0, 2), "full": slice(0, None)}
 """Which of a part's sizes are tried, by what was asked for."""
 
-HOPEFUL = 4.0
+HOPEFUL = 2.0
 """By how much a prediction may exceed the budget: small sizes are mostly launches, which grow less than the work."""
 
 
@@ -88,14 +88,17 @@ def _one(bench: Bench, run: Run, before: Run | None) -> float:
 
 
 def _measured(bench: Bench, trial: Trial, row: Row) -> Iterator[Row]:
-    """Compare, then measure those who could."""
+    """Compare, then measure those who could; one run is enough of those that take long."""
     if trial.before is not None:
         trial.before()
     trial.runs[OURS]()
     bench.wait()
     agrees = None if trial.agrees is None else bool(trial.agrees())
     each = bench.budget_s / max(1, len(row.seconds))
-    seconds = {who: bench.seconds(trial.runs[who], trial.clock, trial.before, each) for who in row.seconds}
+    seconds = {
+        who: once if once > each / 3 else bench.seconds(trial.runs[who], trial.clock, trial.before, each)
+        for who, once in row.seconds.items()
+    }
     limit = seconds.get(trial.limit)
     if trial.limit == "copy" and bench.copy_bytes_per_s:
         limit = trial.work / bench.copy_bytes_per_s

@@ -70,7 +70,7 @@ class Worker:
     ) -> None:
         self._given = (tuple(parts), device, budget_s)
         self._serving = serving
-        self.deadline_s = 60.0 + 5.0 * budget_s
+        self.deadline_s = 60.0 + 10.0 * budget_s
         self._process: Any = None
         self._pipe: Any = None
         self.told: Told = {}
