@@ -50,9 +50,16 @@ class Row:
         else:
             rates = ", ".join(f"{who} {self._rate(seconds)}" for who, seconds in self.seconds.items())
         limit = f"; {self.limit_s / self.ours:.2f} of the limit" if self.limit_s and self.ours else ""
+        limit += self._beside()
         wrong = "" if self.agrees is not False else "; RESULTS DIFFER"
         rest = "".join(f"; {text}" for text in (self.fault, self.note) if text)
         return rates + limit + wrong + rest
+
+    def _beside(self) -> str:
+        """How many times as fast as the fastest of the others."""
+        best = min((who for who in self.seconds if who != OURS), key=lambda who: self.seconds[who], default="")
+        ratio = self.ratio(best)
+        return f"; {ratio:.2f} times as fast as {best}" if ratio else ""
 
     def _rate(self, seconds: float) -> str:
         return f"{self.work / seconds / 1e9:.4g} G{self.unit}/s" if seconds else "-"
@@ -64,10 +71,13 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def against(rows: Sequence[Row], part: str, peer: str) -> dict[str, Any]:
-    """A part beside one peer: the geometric mean of the ratios, the least, and each."""
-    each = {row.case: ratio for row in rows if row.part == part and (ratio := row.ratio(peer)) is not None}
-    least = min(each, key=lambda case: each[case], default="")
-    return {"mean": geometric_mean(list(each.values())), "least": least, "ratios": each}
+    """A part beside one peer: the geometric mean of the ratios, each of them, the smallest first, and what is not among
+    them, because a time is missing or the results differ."""
+    mine = [row for row in rows if row.part == part]
+    each = {row.case: ratio for row in mine if (ratio := row.ratio(peer)) is not None}
+    ascending = dict(sorted(each.items(), key=lambda one: one[1]))
+    missing = [row.case for row in mine if row.case not in each]
+    return {"mean": geometric_mean(list(each.values())), "ratios": ascending, "missing": missing}
 
 
 def kept(path: Path, told: dict[str, Any]) -> list[Row]:

@@ -108,6 +108,11 @@ def _measured(bench: Bench, trial: Trial, row: Row) -> Iterator[Row]:
 
 
 def _where(trial: Trial) -> str:
-    """That the kernel was left to the CPU, and why; '' where the GPU ran it."""
+    """That the kernel was left to the CPU, and why, or to one thread; '' where a grid of the GPU ran it."""
     made = trial.kernel.specialisations() if trial.kernel is not None else []
-    return next((f"Loopwright ran on the CPU: {one.why_not_gpu}" for one in made if one.why_not_gpu), "")
+    for one in made:
+        if one.why_not_gpu:
+            return f"Loopwright ran on the CPU: {one.why_not_gpu}"
+        if one.takes_device_arrays and one.program is not None and not one.program.parallel:
+            return "Loopwright ran in one thread of the GPU"
+    return ""
