@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,19 @@ from benchmarks.polybench import gemver, symm, syrk
 
 import loopwright as lw
 from loopwright.analysis import coalescing
+from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import FAR, Shape, WarpAccess, warp_accesses
 from loopwright.codegen.block import block_size
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.ir.interp import evaluation
 from loopwright.ir.nodes import Allocate, Assign, Body, For, If, Kernel, Load, Stmt, Store
+from loopwright.ir.text import parse_kernel
 from loopwright.ir.user_text import user_element
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.report.call_shape import shape_of
+from meaning.choices import Choices
+from meaning.grids import on_grid
+from meaning.nests import arguments, nest
 
 random = np.random.default_rng(2)
 
@@ -58,7 +65,8 @@ class Lane:
         self.place, self.found = place, dict[int, int]()
         for stmt in statements(kernel.body):
             if isinstance(stmt, For) and not stmt.run.startswith("thread."):
-                self.state[stmt.name] = 0 if stmt.run.startswith("block.") else 1  # of the host's loops, any turn
+                at = 0 if stmt.run.startswith("block.") else 1  # of the host's loops, any turn
+                self.state[stmt.name] = np.int64(at)
         self.body(inside)
 
     def body(self, body: Body) -> None:
@@ -70,7 +78,7 @@ class Lane:
                     lower, upper = (int(evaluation(bound)(self.state)) for bound in (stmt.lower, stmt.upper))
                     if not (turn < stmt.threads if stmt.threads else True) or lower + turn * step >= upper:
                         continue
-                    self.state[stmt.name] = lower + turn * step
+                    self.state[stmt.name] = np.int64(lower + turn * step)
                     self.body(stmt.body)
                 case If():
                     self.body(stmt.then)
@@ -153,6 +161,38 @@ def test_sectors_are_those_of_the_addresses(name: str) -> None:
             elif len(starts) > 1:
                 assert access.apart == starts[1] - starts[0]
     assert seen > 0
+
+
+def agree(made: Kernel, inside: Body, arrays: dict[str, Any], shape: Shape) -> int:
+    """How many accesses of a grid were found to touch what their threads compute."""
+    truth = witnessed(made, inside, arrays)
+    seen = 0
+    for access in accesses(made, inside, shape, shared=False):
+        starts = truth[id(access.node)]
+        if access.apart in ("data", "unknown") or len(starts) != access.threads:
+            continue  # the witness looks at the first turn of each loop only, and some threads have none
+        element = access.node.type if isinstance(access.node, Load) else access.node.value.type
+        bytes_ = {s - min(starts) + k for s in starts for k in range(0, access.bytes, element.size_bytes)}
+        assert access.sectors == len({byte // 32 for byte in bytes_})
+        seen += 1
+    return seen
+
+
+def test_random_grids() -> None:
+    seen = 0
+    for seed in range(50):
+        first = parse_kernel(nest(seed))
+        made, *_ = on_grid(Choices(seed), first, analyse(first), False)
+        given = arguments(first, seed, 0)
+        shape = shape_of(made, given)
+        arrays = {param.name: given[param.argument] for param in made.params}
+        for param in made.arrays:
+            placed = np.lib.stride_tricks.as_strided(arrays[param.name], strides=shape.strides[param.argument])
+            arrays[param.name] = placed
+        for inside in nests(made):
+            with suppress(NotOnGpu, IndexError, KeyError):  # the witness knows no arrays of the host's part
+                seen += agree(made, inside, arrays, shape)
+    assert seen > 15
 
 
 # ---- by hand ------------------------------------------------------------------------------------------------------
