@@ -81,11 +81,12 @@ def against(rows: Sequence[Row], part: str, peer: str) -> dict[str, Any]:
 
 
 def kept(path: Path, told: dict[str, Any]) -> list[Row]:
-    """The rows of an earlier run that need not be measured again: those without a fault, of the same GPU and size."""
+    """The rows of an earlier run that need not be measured again: those without a fault, of the same GPU, the same sizes
+    and the same Loopwright."""
     if not path.exists():
         return []
     before = json.loads(path.read_text())
-    if any(before.get(name) != told[name] for name in ("gpu", "asked")):
+    if any(before.get(name) != told.get(name) for name in ("gpu", "asked", "revision")):
         return []
     return [row for row in (Row(**one) for one in before["rows"]) if not row.fault]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import multiprocessing
 import platform
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -50,6 +52,7 @@ def serve(pipe: Connection, parts: Sequence[Part], device: Device, budget_s: flo
 def facts(bench: Bench) -> Told:
     """What the rows rest on."""
     found: Told = {"gpu": bench.gpu.name if bench.gpu else "", "copy_bytes_per_s": bench.copy_bytes_per_s}
+    found["revision"] = content_of(Path(lw.__file__).parent)
     versions = {"python": platform.python_version(), "numpy": np.__version__, "loopwright": lw.__version__}
     for name in ("torch", "triton", "numba", "cupy") if bench.torch is not None else ():
         try:
@@ -59,6 +62,15 @@ def facts(bench: Bench) -> Told:
     if bench.torch is not None:
         versions["cuda"] = str(bench.torch.version.cuda)
     return found | {"versions": versions}
+
+
+def content_of(package: Path) -> str:
+    """A digest of a package's sources: copies of the same text have the same one, whenever they were made."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".c", ".h", ".cuh"):
+            digest.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 class Worker:

@@ -19,7 +19,7 @@ from benchmarks.gpu.bench import Bench, NoBench
 from benchmarks.gpu.parts import PARTS
 from benchmarks.gpu.rows import Row, against, kept, write
 from benchmarks.gpu.trial import Part, Trial, rows
-from benchmarks.gpu.worker import Worker
+from benchmarks.gpu.worker import Worker, content_of
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -174,7 +174,16 @@ def test_a_case_that_fails_costs_its_own_row_only(worker: Worker, tmp_path: Path
     assert json.loads(path.read_text())["rows"][3]["fault"] == "ValueError: no"
     again = kept(path, told)
     assert [row.case for row in again] == ["good", "again"]
-    assert kept(path, told | {"asked": "full"}) == [] and kept(path, told | {"gpu": "another"}) == []
+    for other in ({"asked": "full"}, {"gpu": "another"}, {"revision": "of a changed Loopwright"}):
+        assert kept(path, told | other) == []
+
+
+def test_a_copy_of_a_package_is_the_same_and_a_changed_one_is_not(tmp_path: Path) -> None:
+    for name, text in (("one", "x = 1\n"), ("copy", "x = 1\n"), ("changed", "x = 2\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text(text)
+    one, copy, changed = (content_of(tmp_path / name) for name in ("one", "copy", "changed"))
+    assert one == copy != changed
 
 
 def test_rows_that_are_there_are_not_measured_again(worker: Worker, tmp_path: Path) -> None:
