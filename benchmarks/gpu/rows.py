@@ -81,8 +81,8 @@ def against(rows: Sequence[Row], part: str, peer: str) -> dict[str, Any]:
 
 
 def kept(path: Path, told: dict[str, Any]) -> list[Row]:
-    """The rows of an earlier run that need not be measured again: those without a fault, of the same GPU, the same sizes
-    and the same Loopwright."""
+    """The rows of an earlier run that need not be measured again: those without a fault, of the same GPU, the same
+    sizes and the same Loopwright."""
     if not path.exists():
         return []
     before = json.loads(path.read_text())
