@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
+from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.footprint import footprint
 from loopwright.config import Config
@@ -15,9 +16,10 @@ from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
 from loopwright.memory.offload import GpuExecutable
 from loopwright.recipe.recipe import Recipe
+from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
-from loopwright.report.explanation import DecisionReport, Explanation, Generated, Ran
-from loopwright.report.grids import grid_lines
+from loopwright.report.explanation import DecisionReport, Explanation, Generated, GridReport, Ran
+from loopwright.report.grids import grid_reports
 from loopwright.runtime.dispatch import Dispatch, Run
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
@@ -66,7 +68,7 @@ class LoopKernel:
         """What is proven about each loop and array for a call with these arguments, what was generated, and what
         ran so far. It compiles what such a call needs, and runs nothing."""
         prepared = self._dispatch.prepare(args, kwargs)
-        return self._explained(_own(prepared.compiled))
+        return self._explained(_own(prepared.compiled), prepared.arguments)
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
@@ -95,7 +97,7 @@ class LoopKernel:
     def _specialise(self, signature: Signature, config: Config) -> Specialisation:
         return specialise(self._source, signature, config)
 
-    def _explained(self, one: Specialisation) -> Explanation:
+    def _explained(self, one: Specialisation, arguments: tuple[object, ...] | None = None) -> Explanation:
         runs = [run for run in self._dispatch.runs() if run.compiled is one]
         written, facts = one.analysed.written, one.analysed.facts
         counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
@@ -105,7 +107,7 @@ class LoopKernel:
             as_run(written, one.kernel),
             facts,
             print_schedule(recipe.schedule),
-            _generated(one),
+            _generated(one, arguments),
             _ran(one, runs),
             Counted(counts, touched),
             _decided(recipe),
@@ -131,7 +133,7 @@ def _decided(recipe: Recipe) -> tuple[DecisionReport, ...]:
     return tuple(DecisionReport("; ".join(str(one.step) for one in group), why) for why, group in groups)
 
 
-def _generated(one: Specialisation) -> Generated | None:
+def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:
     if one.program is None or one.artifact is None:
         return None
     compiler = find_compiler(one.config)
@@ -143,15 +145,18 @@ def _generated(one: Specialisation) -> Generated | None:
         from_cache=artifact.from_cache,
         compiler="" if compiler is None else compiler.version,
         notes=one.program.notes,
-        grids=_grids(one),
+        grids=_grids(one, arguments),
+        not_on_gpu=one.why_not_gpu,
     )
 
 
-def _grids(one: Specialisation) -> tuple[str, ...]:
+def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[GridReport, ...]:
     executable = one.executable
-    if isinstance(executable, GpuExecutable) and executable.program.device is not None:
-        return grid_lines(executable.program.device, executable.gpu, one.config)
-    return (f"not on a GPU: {one.why_not_gpu}",) if one.why_not_gpu else ()
+    if not isinstance(executable, GpuExecutable) or executable.program.device is None:
+        return ()
+    written = one.analysed.written
+    shape = Shape({}, {}) if arguments is None else shape_of(written, arguments)
+    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.config, shape)
 
 
 def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:

@@ -32,7 +32,9 @@ def test_to_dict_is_json_and_has_the_promised_keys(explanation: Explanation) -> 
     assert set(seen["arrays"][0]["accesses"][0]) == {
         "text", "line", "write", "pattern", "stride", "bounds", "reason",
     }  # fmt: skip
-    assert set(seen["generated"]) == {"lines", "source_path", "seconds", "from_cache", "compiler", "notes", "grids"}
+    assert set(seen["generated"]) == {
+        "lines", "source_path", "seconds", "from_cache", "compiler", "notes", "grids", "not_on_gpu",
+    }  # fmt: skip
     assert set(seen["ran"]) == {"device", "calls", "last_ns", "min_ns", "total_ns", "threads"}
 
 

@@ -5,7 +5,7 @@ two faces: text for people (`report/layout.py`), and `to_dict()` for programs. I
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from loopwright.analysis.facts import ReductionKind, ReductionOp, Verdict
 from loopwright.ir.nodes import Layout, Run
@@ -96,10 +96,59 @@ class ArrayReport:
 
 
 @dataclass(frozen=True, slots=True)
+class WarpReport:
+    """What the first warp of a block does to memory with one access. bytes: what a thread touches at once; threads: how
+    many of the warp take part; sectors, least: of 32 bytes of global memory, touched and needed (0 where that is not
+    known); conflicts: for shared memory, the different words that one bank is asked for at once. said: the same in
+    words."""
+
+    text: str
+    line: int
+    write: bool
+    memory: Literal["global", "shared"]
+    said: str
+    bytes: int
+    threads: int
+    sectors: int
+    least: int
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class GridReport:
+    """One kernel of a GPU's program. threads: of a block. block: along x, y and z. registers: of a thread, None where
+    no compiler was there to tell, and so for what rests on them: at_once, blocks in one multiprocessor; occupancy, the
+    part of its threads; limiter, what keeps it from being more. blocks: of a launch, None where `blocks_words` has a
+    formula or nothing. bytes_least: what has to be moved between memory and the GPU at least, or `bytes_words`. around:
+    the host's loops, each of whose iterations is a launch; the bytes are those of each iteration of `repeated`, or of
+    all launches together where that is empty. unknown: arrays that are not in it, because data
+    decides. fault: what the compiler said."""
+
+    name: str
+    threads: int
+    registers: int | None = None
+    shared_bytes: int = 0
+    spilled_bytes: int = 0
+    at_once: int | None = None
+    occupancy: float | None = None
+    limiter: str = ""
+    block: tuple[int, int, int] | None = None
+    blocks: int | None = None
+    blocks_words: str = ""
+    bytes_least: int | None = None
+    bytes_words: str = ""
+    unknown: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    accesses: tuple[WarpReport, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
     """The generated C: lines of text, where it and the library lie ('' where nothing was kept), seconds of
     compiling (0.0 where the cache had it), and who compiled it. notes: of loops by name, what the code does about
-    them. grids: for a GPU, what each kernel needs and how much of it fits; or why the CPU runs it."""
+    them. grids: the kernels of a GPU's program; not_on_gpu: why the CPU runs it, where a GPU was asked for."""
 
     lines: int
     source_path: str
@@ -107,7 +156,8 @@ class Generated:
     from_cache: bool
     compiler: str
     notes: tuple[tuple[str, str], ...] = ()
-    grids: tuple[str, ...] = ()
+    grids: tuple[GridReport, ...] = ()
+    not_on_gpu: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,44 +1,221 @@
-"""What a kernel of a grid needs of a GPU, in one line each: threads, registers, memory, and how much of it fits."""
+"""What each kernel of a GPU's program needs, how much of it fits, and what it does to memory: from the CUDA text, the
+cubin and the loops. Numbers for the sizes of a call where one is given, formulas otherwise."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from loopwright.codegen.gpu import complete
+from loopwright.analysis.affine import Affine, combine
+from loopwright.analysis.coalescing import Shape, number, warp_accesses
+from loopwright.analysis.guard import parameter_texts
+from loopwright.analysis.sets import LOCK
+from loopwright.analysis.trace import LoopNote, traced
+from loopwright.analysis.traffic import traffic
+from loopwright.codegen.block import block_size
+from loopwright.codegen.gpu import complete, is_bound
+from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
+from loopwright.ir.nodes import Allocate, Body, For, Kernel, Load, Location, Store, While
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.report.explanation import GridReport
+from loopwright.report.warps import Lines, warp_reports
+from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.nvrtc import build, find_nvrtc
 
-THREADS = re.compile(r"__launch_bounds__\((\d+)\) (\w+)_32\(")
+HEAD = re.compile(r"__launch_bounds__\((\d+)[^)]*\) (\w+)_32\(")
+SHARED = re.compile(r"LW_SHARED\([^,]+, (\w+),")
 
 
-def grid_lines(text: DeviceText, gpu: Gpu, config: Config) -> tuple[str, ...]:
-    """One line for each kernel, in the order of the text; where NVRTC is missing, its threads alone."""
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A nest of bound loops, and the loops around it, which run on the host."""
+
+    loop: For
+    around: tuple[str, ...]
+
+    @property
+    def blocks(self) -> tuple[For, ...]:
+        """The loops that are bound to blocks."""
+        found: list[For] = []
+        body: Body = (self.loop,)
+        while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
+            found.append(body[0])
+            body = body[0].body
+        return tuple(found)
+
+    @property
+    def inside(self) -> Body:
+        """What a block does."""
+        return self.blocks[-1].body if self.blocks else (self.loop,)
+
+    @property
+    def keys(self) -> frozenset[object]:
+        """Those of its accesses."""
+        nodes = (*expressions((self.loop,)), *statements((self.loop,)))
+        return frozenset(node.key for node in nodes if isinstance(node, Load | Store))
+
+
+def grid_reports(
+    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Config, shape: Shape
+) -> tuple[GridReport, ...]:
+    """One for each kernel, in the order of the text. kernel: after its schedule; written: before. Where NVRTC is
+    missing or fails, without registers."""
     resources: dict[str, KernelResources] = {}
+    fault = ""
     if find_nvrtc() is not None:
         try:
             resources = dict(build(complete(text), gpu.limits.capability, config).kernels)
         except CompilerError as error:
-            return (f"CUDA: {str(error).splitlines()[0]}",)
-    return tuple(_lines(text, resources, gpu))
+            fault = f"CUDA: {str(error).splitlines()[0]}"
+    heads = [(int(threads), name) for threads, name in HEAD.findall(text.text)]
+    grids = [name for _, name in heads if name.startswith("lw_grid_")]
+    nests = list(_nests(kernel.body, ()))
+    by_name = dict(zip(grids, nests, strict=True)) if len(grids) == len(nests) else {}
+    uses = Counter(key for nest in nests for key in nest.keys)
+    about = _About(kernel, written, text.text, shape, uses)
+    return tuple(
+        about.report(_resources(threads, name, resources.get(f"{name}_32"), gpu, fault), name, by_name.get(name))
+        for threads, name in heads
+    )
 
 
-def _lines(text: DeviceText, resources: dict[str, KernelResources], gpu: Gpu) -> Iterator[str]:
-    for threads, name in THREADS.findall(text.text):
-        found = resources.get(f"{name}_32")
-        one = f"kernel {name.removeprefix('lw_').rstrip('_')}: {threads} thread{'s' if threads != '1' else ''} a block"
-        if found is None:
-            yield one
+def _nests(body: Body, around: tuple[str, ...]) -> Iterator[Nest]:
+    for stmt in body:
+        if is_bound(stmt):
+            assert isinstance(stmt, For)
+            yield Nest(stmt, around)
             continue
-        fits = occupancy(int(threads), found.registers, found.shared_bytes, gpu.limits)
-        shared = f", {found.shared_bytes / 1024:.1f} KiB shared" if found.shared_bytes else ""
-        spills = f", {found.spill_store_bytes} bytes spilled" if found.spill_store_bytes else ""
-        yield (
-            f"{one}, {found.registers} registers each{shared}{spills}; {fits.blocks} blocks a multiprocessor, "
-            f"{fits.fraction:.0%} of its threads ({fits.limiter} limit it)"
+        inner = (*around, stmt.name) if isinstance(stmt, For | While) else around
+        for below in bodies(stmt):
+            yield from _nests(below, inner)
+
+
+def _resources(threads: int, name: str, found: KernelResources | None, gpu: Gpu, fault: str) -> GridReport:
+    shown = name.removeprefix("lw_").rstrip("_")
+    if found is None:
+        return GridReport(shown, threads, fault=fault)
+    fits = occupancy(threads, found.registers, found.shared_bytes, gpu.limits)
+    return GridReport(
+        shown,
+        threads,
+        registers=found.registers,
+        shared_bytes=found.shared_bytes,
+        spilled_bytes=found.spill_store_bytes or 0,
+        at_once=fits.blocks,
+        occupancy=fits.fraction,
+        limiter=fits.limiter,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What the loops of a program say. uses: in how many nests an access is."""
+
+    kernel: Kernel
+    written: Kernel
+    text: str
+    shape: Shape
+    uses: Counter[object]
+
+    def report(self, report: GridReport, name: str, nest: Nest | None) -> GridReport:
+        """The report with what its nest says; as it is for kernels that are no nest of the user's."""
+        if nest is None:
+            return replace(report, blocks=1) if name.startswith("lw_single") else report
+        size = block_size(nest.inside)
+        blocks, blocks_words = self._blocks(nest)
+        least, words, unknown, repeated = self._traffic(nest)
+        local = {stmt.array for stmt in statements(nest.inside) if isinstance(stmt, Allocate)}
+        shared = self._shared(name, local)
+        found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape)
+        return replace(
+            report,
+            block=size,
+            blocks=blocks,
+            blocks_words=blocks_words,
+            bytes_least=least,
+            bytes_words=words,
+            unknown=unknown,
+            around=nest.around,
+            repeated=repeated,
+            accesses=warp_reports(found, self._lines()),
         )
+
+    def _shared(self, name: str, local: set[str]) -> frozenset[str]:
+        """Which local arrays the text of a kernel declares in shared memory."""
+        start = self.text.index(f" {name}(")
+        declared = set(SHARED.findall(self.text[start : self.text.index('extern "C"', start)]))
+        names = Names()
+        return frozenset(array for array in local if names.of(array) in declared)
+
+    def _lines(self) -> Lines:
+        nodes = (*expressions(self.written.body), *statements(self.written.body))
+        return tuple(node for node in nodes if isinstance(node, Load | Store) and isinstance(node.at, Location))
+
+    # ---- blocks
+
+    def _blocks(self, nest: Nest) -> tuple[int | None, str]:
+        """How many of them: a number, or words where a call decides; '' where it takes more than sizes."""
+        with LOCK:
+            notes = traced(self.kernel)
+            trips = [notes.loops[loop.name] for loop in nest.blocks]
+            numbers = [self._trip(note) for note in trips]
+            words = [self._trip_words(note) for note in trips]
+        total = 1
+        for one in numbers:
+            if one is None:
+                return None, " x ".join(words) if all(words) else ""
+            total *= one
+        return total, ""
+
+    def _trip(self, note: LoopNote) -> int | None:
+        distance = number(combine(note.upper, note.lower, -1), self.shape.sizes)
+        return None if distance is None or not note.step else len(range(0, distance, note.step))
+
+    def _trip_words(self, note: LoopNote) -> str:
+        words = self._words(combine(note.upper, note.lower, -1))
+        if note.step < 1 or not words:
+            return ""
+        inner = f"({words})" if " " in words else words
+        return inner if note.step == 1 else f"ceil({inner} / {note.step})"
+
+    def _words(self, form: Affine) -> str:
+        """A form as people write it; '' where it has something without a name."""
+        names = parameter_texts(self.kernel)
+        text = ""
+        for symbol, c in form.terms:
+            loop = symbol.birth[-1] if symbol.role == "loop" else ""
+            name = user_name(loop) if loop else names.get(symbol.name, "")
+            if not name:
+                return ""
+            part = name if abs(c) == 1 else f"{abs(c)} * {name}"
+            text += f" {'-' if c < 0 else '+'} {part}" if text else f"{'-' if c < 0 else ''}{part}"
+        if form.constant or not text:
+            sign = "-" if form.constant < 0 else "+"
+            text += f" {sign} {abs(form.constant)}" if text else str(form.constant)
+        return text
+
+    # ---- memory
+
+    def _traffic(self, nest: Nest) -> tuple[int | None, str, tuple[str, ...], tuple[str, ...]]:
+        """The least number of bytes, as a number or in words; arrays that are not in it; loops whose iterations move as
+        much each."""
+        if any(self.uses[key] > 1 for key in nest.keys if self._is_users(key)):
+            return None, "", (), ()  # what several kernels do together says nothing about one of them
+        found = traffic(self.written, nest.keys, nest.around)
+        names = parameter_texts(self.written)
+        known = {names[name]: value for name, value in self.shape.sizes.items() if name in names}
+        value = found.value(known) if found.parts else None
+        words = " + ".join(str(part) for part in found.parts) if found.parts and value is None else ""
+        return value, words, found.unknown, found.repeated
+
+    def _is_users(self, key: object) -> bool:
+        return any(node.key is key for node in self._lines())

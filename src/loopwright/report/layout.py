@@ -10,6 +10,8 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from loopwright.report.grid_layout import grid_lines
+
 if TYPE_CHECKING:  # `explanation` imports this file to print itself; here its names are only types
     from rich.text import Text
 
@@ -91,8 +93,11 @@ def lines(explanation: Explanation) -> Iterator[Line]:
     yield _row("generated", _generated(explanation.generated))
     if explanation.generated is not None and explanation.generated.source_path:
         yield _row("", explanation.generated.source_path)
-    for line in explanation.generated.grids if explanation.generated is not None else ():
-        yield _row("", line)
+    if explanation.generated is not None:
+        for line in grid_lines(explanation.generated.grids):
+            yield _row("", line)
+        if explanation.generated.not_on_gpu:
+            yield _row("", f"not on a GPU: {explanation.generated.not_on_gpu}")
     yield _row("ran", _ran(explanation.ran))
 
 

@@ -1,0 +1,18 @@
+"""All parts, in the order of the table."""
+
+from __future__ import annotations
+
+from benchmarks.gpu import calls, counts, images, polybench, products, sparse, streams, sums
+from benchmarks.gpu.trial import Part
+
+PARTS: tuple[Part, ...] = (
+    streams.PART,
+    products.PART,
+    sums.PART,
+    counts.PART,
+    sparse.PART,
+    images.PART,
+    calls.HOST,
+    calls.CALLS,
+    polybench.PART,
+)
