@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuEventSynchronize": (),
     "cuEventElapsedTime_v2": (ctypes.c_float,),
     "cuEventDestroy_v2": (),
+    "cuStreamWaitEvent": (),
     "cuGetErrorName": (ctypes.c_char_p,),
     "cuGetErrorString": (ctypes.c_char_p,),
 }
