@@ -10,6 +10,7 @@ from typing import Any
 
 from loopwright.analysis.bounds import violation
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.reach import reach
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
@@ -181,7 +182,11 @@ def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisat
     artifact = artifact_of(ready.program, config)
     assert ready.program.device is not None
     executable = on_gpu(
-        load(artifact, ready.program), gpu, gpu.module(ready.program.device, config), _written(found.written)
+        load(artifact, ready.program),
+        gpu,
+        gpu.module(ready.program.device, config),
+        _written(found.written),
+        reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
     )
     return Specialisation(signature, config, _Known(found), ready, artifact, executable)
 

@@ -96,18 +96,19 @@ def whole_box(position: int, rank: int) -> Box:
 
 
 def _arrays(kernel: Kernel) -> Iterator[tuple[int, str, int, bool]]:
-    """Position, name, rank, and whether its elements are all there is to it, of each argument and result."""
+    """Position, name, rank, and whether to look at its elements, of each argument and result: not at numbers in arrays,
+    and not at records, of which there may be more than fields."""
     seen: dict[int, ArrayParam] = {}
     several: set[int] = set()
     for param in kernel.arrays:
         several |= {param.argument} if param.argument in seen else set()
         seen.setdefault(param.argument, param)
     for position, param in seen.items():
-        plain = position not in several and not param.offset and not param.tail
+        plain = position not in several and not param.offset and not param.tail and param.rank > 0
         yield position, param.name, param.rank - len(param.tail), plain
     first = results_from(kernel)
     for number, result in enumerate(kernel.results):
-        yield first + number, result.name, result.rank, True
+        yield first + number, result.name, result.rank, result.rank > 0
 
 
 def results_from(kernel: Kernel) -> int:

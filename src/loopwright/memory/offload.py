@@ -8,13 +8,14 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
+from loopwright.analysis.reach import Reach
 from loopwright.devices import base, by_ctypes
 from loopwright.devices.base import Executable
 from loopwright.devices.by_ctypes import Call, Slot, fill_slot
@@ -23,7 +24,7 @@ from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError
 from loopwright.memory.arrays import Array
 from loopwright.memory.on_device import OnDevice, dense, is_on_device
-from loopwright.memory.overlap import layout_of
+from loopwright.memory.placing import Part, Placed, bring_back, part_of, place, values_of
 
 NO_FAILURE = (-1, 0, 0)
 
@@ -36,69 +37,38 @@ class GpuCall(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class GpuExecutable(Executable):
-    """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to. `failures`: the
-    address of an lw_failure there."""
+    """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to; reach: which
+    part of each array it is about, by position. `failures`: the address of an lw_failure there."""
 
     gpu: Gpu
     module: Module
     written: frozenset[int]
+    reach: Mapping[int, Reach]
     failures: int
     lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether a call may end with an error before it has written all that it would write."""
+        return any(site.kind != "device" for site in self.program.sites)
 
     def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
         return OffloadEntry
 
 
-def on_gpu(host: Executable, gpu: Gpu, module: Module, written: frozenset[int]) -> GpuExecutable:
+def on_gpu(
+    host: Executable, gpu: Gpu, module: Module, written: frozenset[int], reach: Mapping[int, Reach]
+) -> GpuExecutable:
     """What is needed to call a program whose two texts are loaded."""
     failures = gpu.allocate(24)
     _no_failure(gpu, failures)
-    return GpuExecutable(host.program, host.library, host.entry, host.guard, gpu, module, written, failures)
+    return GpuExecutable(host.program, host.library, host.entry, host.guard, gpu, module, written, reach, failures)
 
 
 def _no_failure(gpu: Gpu, failures: int) -> None:
     """Nothing has failed, in the eyes of kernels that start in whatever stream."""
     gpu.upload(failures, np.array(NO_FAILURE, np.int64))
     gpu.synchronize()
-
-
-@dataclass(slots=True)
-class Placed:
-    """Where an array is for the length of a call: `address` and `strides` (bytes) on the GPU; `staged`: what to copy
-    back and how (None: nothing); `owned`: the address to give back, 0 for none."""
-
-    address: int
-    strides: tuple[int, ...]
-    owned: int = 0
-    staged: Array | None = None
-    target: Array | None = None
-
-
-def place(array: Array, gpu: Gpu, upload: bool, download: bool) -> Placed:
-    """Bring an array to the GPU. Raises DeviceMemoryError."""
-    if is_on_device(array):
-        return Placed(array.ctypes.data, array.strides)
-    # The program relies on what `layout_of` says: a copy must not change which axis goes by ones.
-    order: Literal["C", "F"] = "F" if layout_of(array) == "first" else "C"
-    staged = array if dense(array) else np.array(array, order=order)
-    flat = staged.reshape(-1, order="A") if staged.ndim else staged.reshape(1)
-    address = gpu.allocate(max(staged.nbytes, 1))
-    try:
-        if upload and staged.nbytes:
-            gpu.upload(address, flat)
-    except BaseException:
-        gpu.release(address)
-        raise
-    return Placed(address, staged.strides, address, flat if download else None, array if staged is not array else None)
-
-
-def bring_back(placed: Placed, gpu: Gpu) -> None:
-    """Copy what the device has written to where the caller sees it."""
-    if placed.staged is not None and placed.staged.nbytes:
-        gpu.download(placed.staged, placed.address)
-        if placed.target is not None:
-            order: Literal["C", "F"] = "F" if layout_of(placed.target) == "first" else "C"
-            placed.target[...] = placed.staged.reshape(placed.target.shape, order=order)
 
 
 def through_host(
@@ -160,8 +130,9 @@ class OffloadEntry(by_ctypes.Entry):
             return self._left_to_others(arguments, originals)
         started = time.perf_counter_ns()
         placed: list[Placed] = []
+        parts = self._parts((*arguments, *fresh), len(arguments))
         try:
-            streams = self._place((*arguments, *fresh), len(arguments), placed, call)
+            streams = self._place((*arguments, *fresh), parts, placed, call)
             stream = max(streams, default=0)
             if len(streams) > 1:
                 executable.gpu.synchronize()  # a kernel is in order with one stream only
@@ -170,16 +141,36 @@ class OffloadEntry(by_ctypes.Entry):
             waits = failed or self._values or len(streams) > 1 or any(one.owned for one in placed)
             if waits or executable.program.device is None or executable.program.device.checks:
                 self.fail(failed, call, executable, fault)
-            for one in placed:
-                bring_back(one, executable.gpu)
+            self._bring_back(placed, parts)
         except BoundsLeft as left:
-            for one in placed:
-                bring_back(one, executable.gpu)
+            self._bring_back(placed, parts)
             raise left.error from None
         finally:
-            bring_nothing_back(placed, executable.gpu)
+            give_back(placed, executable.gpu)
         self.record(time.perf_counter_ns() - started)
         return self.result(originals, fresh, call.returned)
+
+    def _parts(self, everything: tuple[object, ...], count: int) -> dict[int, Part]:
+        """Which part of each array the call is about, by position. Results follow `count` arguments."""
+        executable: GpuExecutable = self.payload
+        values, all_of_it = values_of(everything), executable.may_end_early
+        return {
+            position: part_of(
+                value,
+                executable.reach.get(position),
+                values,
+                position in executable.written or position >= count,
+                all_of_it,
+            )
+            for position, value in enumerate(everything)
+            if isinstance(value, np.ndarray)
+        }
+
+    def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, Part]) -> None:
+        gpu = self.payload.gpu
+        for one, part in zip(placed, parts.values(), strict=True):
+            if one.owned and part.written is not None:
+                bring_back(one, part.written, gpu)
 
     @property
     def returns_something(self) -> bool:
@@ -195,24 +186,25 @@ class OffloadEntry(by_ctypes.Entry):
         if self._fresh is not None or not only_scalars or device is None or device.checks:
             return None
         call = _Prepared(arguments, len(self._values), self.threads, executable)
-        placed: list[Placed] = []
-        streams = self._place(arguments, len(arguments), placed, call)
-        if len(streams) > 1 or any(one.owned for one in placed):
-            bring_nothing_back(placed, executable.gpu)
+        if not all(is_on_device(one) for one in arguments if isinstance(one, np.ndarray)):
+            return None
+        streams = self._place(arguments, self._parts(arguments, len(arguments)), [], call)
+        if len(streams) > 1:
             return None
         return Again(self, self._entry, self._guard, executable, call, max(streams, default=0), arguments)
 
-    def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> set[int]:
+    def _place(
+        self, everything: tuple[object, ...], parts: Mapping[int, Part], placed: list[Placed], call: _Prepared
+    ) -> set[int]:
         """Put every array where kernels find it; the streams that arrays are written and read in, 0 for the GPU's own:
         there are all copies, and all arrays that nobody else works with."""
-        executable: GpuExecutable = self.payload
         streams: set[int] = set()
-        for position, value in enumerate(everything):
-            if isinstance(value, np.ndarray):
-                is_written = position in executable.written or position >= count
-                placed.append(place(value, executable.gpu, True, is_written))
-                call.put(position, placed[-1])
-                streams.add(value.stream if isinstance(value, OnDevice) else 0)
+        for position, part in parts.items():
+            value = everything[position]
+            assert isinstance(value, np.ndarray)
+            placed.append(place(value, self.payload.gpu, part))
+            call.put(position, placed[-1])
+            streams.add(value.stream if isinstance(value, OnDevice) else 0)
         return streams
 
     def _left_to_others(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
@@ -289,7 +281,7 @@ class Again:
             return self._entry.result(arguments, (), self._call.returned) if self._waits else None
 
 
-def bring_nothing_back(placed: Sequence[Placed], gpu: Gpu) -> None:
+def give_back(placed: Sequence[Placed], gpu: Gpu) -> None:
     """Give back what was taken for arrays."""
     for one in placed:
         if one.owned:
