@@ -12,46 +12,11 @@ import pytest
 
 import loopwright as lw
 from loopwright import specialisation
-from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Fault
-from loopwright.devices.gpu import Box, Queue
+from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
-from loopwright.memory.offload import GpuExecutable
+from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.on_device import on_device
-
-
-class Watched(EmulatedGpu):
-    """Notes what moves and what is still allocated; does not do what it is told not to."""
-
-    def __init__(self, memory_bytes: int = 1 << 30) -> None:
-        super().__init__(memory_bytes)
-        self.moved: list[tuple[str, int]] = []
-        self.waits = 0
-        self.held: set[int] = set()
-        self.refuses: dict[int, BaseException] = {}  # by the number of the upload from now on
-
-    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
-        address = super().allocate(size_bytes, before_bytes)
-        self.held.add(address)
-        return address
-
-    def release(self, address: int) -> None:
-        super().release(address)
-        self.held.remove(address)
-
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        self.moved.append(("up", source.nbytes))
-        error = self.refuses.get(len(self.moved))
-        if error is not None:
-            raise error
-        super().upload(address, source, queue)
-
-    def synchronize(self) -> None:
-        self.waits += 1
-        super().synchronize()
-
-    def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
-        self.moved.append(("down", target.nbytes))
-        super().download(target, address, inside, queue)
+from memory.watched import Watched
 
 
 @pytest.fixture
@@ -114,17 +79,23 @@ def test_an_upload_that_fails_in_the_middle_releases_everything(gpu: Watched, er
     np.testing.assert_array_equal(a, np.arange(1.0, 11.0))
 
 
+def prefix(a, b):
+    for i in range(1, a.shape[0]):
+        a[i] = a[i - 1] + b[i]
+
+
 def test_more_than_the_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a call cannot be made in parts."""
     small = Watched(100_000)
     monkeypatch.setattr(specialisation, "gpu_of", lambda _: small)
     with lw.options(device="emulated"):
-        kernel, kept = ready(small, add, np.zeros(10), np.ones(10))
+        kernel, kept = ready(small, prefix, np.zeros(10), np.ones(10))
         a = np.zeros(9000)
         with pytest.raises(DeviceMemoryError, match="72,000 bytes"):
             kernel(a, np.ones(9000))
-        assert small.held == kept and not a.any()
+        assert small.held == kept and not a.any() and not small.moved
         kernel(a[:10], np.ones(10))
-        assert a.sum() == 10
+        assert a.sum() == 45
 
 
 def test_a_fault_arrives_as_it_is_and_leaves_nothing_behind(gpu: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

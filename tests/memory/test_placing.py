@@ -9,7 +9,25 @@ import pytest
 
 from loopwright.analysis.reach import Box, Reach, whole_box
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.memory.placing import NOTHING, Part, bring_back, hull, part_of, place, rows_of, values_of, whole_part
+from loopwright.memory.placing import (
+    NOTHING,
+    Part,
+    Placed,
+    bring_back,
+    hull,
+    part_of,
+    room_for,
+    rows_of,
+    send,
+    values_of,
+    whole_part,
+)
+
+
+def place(array: np.ndarray, gpu: EmulatedGpu, part: Part) -> Placed:
+    placed = room_for(array, part, gpu)
+    send(placed, part.needed, gpu)
+    return placed
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (5,), (2, 3)])

@@ -13,7 +13,7 @@ from functools import partial
 from types import CodeType
 
 from loopwright.analysis import isl
-from loopwright.analysis.affine import Formula
+from loopwright.analysis.affine import Formula, of_symbol
 from loopwright.analysis.condition_text import as_text, value_text
 from loopwright.analysis.dependence import Elements, symbols_of
 from loopwright.analysis.facts import Facts
@@ -21,7 +21,7 @@ from loopwright.analysis.instances import Touch, fixed_in, leaves_of, order_of, 
 from loopwright.analysis.proof import Proof, context_of
 from loopwright.analysis.sets import LOCK, Effort, TooHard, build, only, ordered
 from loopwright.analysis.trace import Access, traced
-from loopwright.ir.nodes import ArrayParam, Kernel
+from loopwright.ir.nodes import ArrayParam, For, Kernel
 
 LIMIT = 10_000_000
 """How many of isl's operations one question about one array may take."""
@@ -89,6 +89,22 @@ def _reach(meant: _Scene, runs: _Scene, name: str, whole: Box) -> Reach:
     return Reach(meant.box(points) if same else whole, meant.box(meant.needed(name)), meant.box(meant.written(name)))
 
 
+def iterations_of(kernel: Kernel, loop: For) -> Box | None:
+    """The iterations of an outermost loop, as a box of one axis; None where they depend on data."""
+    with LOCK:
+        scene = _Scene(kernel, None)
+        note = scene.notes.loops[loop.name]
+        symbols = ordered(symbol for formula in note.domain for symbol in formula.symbols)
+        if not note.regular or any(symbol.loose or symbol.data for symbol in symbols):
+            return None
+        try:
+            with Effort(LIMIT).bounded():
+                value = Formula(f"d = {of_symbol(note.symbol).text()}", (note.symbol,))
+                return scene.box(only(build(note.domain, ("d",), (value,)), scene.kept))
+        except TooHard:
+            return None
+
+
 def whole_box(position: int, rank: int) -> Box:
     """All of an array."""
     sizes = [f"s{position}_{axis}" for axis in range(rank)]
@@ -127,12 +143,12 @@ def _bounded(ask: Callable[[str, Box], Reach], name: str, whole: Box) -> Reach:
 class _Scene:
     """One kernel, and the elements that its accesses touch, as isl sets of sizes and scalar arguments."""
 
-    def __init__(self, kernel: Kernel, facts: Facts) -> None:
-        self._kernel, self._notes = kernel, traced(kernel)
-        bounds = {id(access.node): facts.bounds_of(access.node) for access in self._notes.accesses}
-        self._elements = Elements(Proof(self._notes, {}, bounds=bounds))
-        self._context = context_of(self._notes)
-        self._kept = {s.name for s in self._notes.state.table.symbols if s.role in ("size", "scalar")}
+    def __init__(self, kernel: Kernel, facts: Facts | None) -> None:
+        self._kernel, self.notes = kernel, traced(kernel)
+        bounds = {id(access.node): facts.bounds_of(access.node) for access in self.notes.accesses} if facts else {}
+        self._elements = Elements(Proof(self.notes, {}, bounds=bounds))
+        self._context = context_of(self.notes)
+        self.kept = {s.name for s in self.notes.state.table.symbols if s.role in ("size", "scalar")}
 
     def touched(self, name: str) -> isl.Set | None:
         """What some access may touch; None where there is none."""
@@ -176,7 +192,7 @@ class _Scene:
         return Box(as_text(where, {}), ends)
 
     def _of(self, name: str) -> list[Access]:
-        return [access for access in self._notes.accesses if access.array == name]
+        return [access for access in self.notes.accesses if access.array == name]
 
     def _set(self, access: Access) -> isl.Set:
         """The elements of one access. An index outside of the array is an error, and touches nothing; of those that
@@ -187,7 +203,7 @@ class _Scene:
         if not proven or any(s.loose for s in ordered(s for form in access.index for s in form.symbols)):
             sizes = [Formula(f"0 <= e{k} and e{k} < {access.sizes[k].text()}", access.sizes[k].symbols) for k in axes]
             points = points.intersect(build((), [f"e{k}" for k in axes], sizes))
-        return only(points, self._kept)
+        return only(points, self.kept)
 
     def _union(self, accesses: Sequence[Access]) -> isl.Set | None:
         total: isl.Set | None = None
@@ -197,7 +213,7 @@ class _Scene:
 
     def _exposed(self, reads: Sequence[Access], writes: Sequence[Access]) -> isl.Set:
         """What the reads find of the time before the call."""
-        leaves, fixed = leaves_of(self._kernel.body, self._notes), fixed_in(self._notes, ())
+        leaves, fixed = leaves_of(self._kernel.body, self.notes), fixed_in(self.notes, ())
 
         def touches(accesses: Sequence[Access]) -> isl.UnionMap:
             nodes = {id(access.node) for access in accesses}
@@ -212,7 +228,7 @@ class _Scene:
         exposed = flow.get_must_no_source().range()
         if exposed.is_empty():
             return isl.Set(f"{{ [{', '.join(f'e{k}' for k in range(len(reads[0].index)))}] : false }}")
-        return only(isl.Set.from_union_set(exposed).reset_tuple_id(), self._kept)
+        return only(isl.Set.from_union_set(exposed).reset_tuple_id(), self.kept)
 
 
 def _is_certain(access: Access) -> bool:

@@ -98,7 +98,7 @@ def hull(one: range, other: range) -> range:
     return _around(*(rows for rows in (one, other) if rows))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Placed:
     """Where an array is for the length of a call: `address` (of its first element, also where that is not there) and
     `strides` (bytes) on the GPU. `owned`: the memory to give back, 0 for none. rows: those of the array."""
@@ -117,6 +117,11 @@ class Placed:
 def in_place(array: Array) -> Placed:
     """An array that is on the GPU, or of which nothing is touched."""
     return Placed(array.ctypes.data if is_on_device(array) else 0, array.strides, array)
+
+
+def row_bytes_of(array: Array) -> int:
+    """How many bytes a row takes on the GPU."""
+    return int(prod(rows_of(array).shape[1:]) * array.itemsize)
 
 
 def make_room(array: Array, touched: range, gpu: Gpu) -> Placed:
@@ -145,14 +150,14 @@ def bring_back(placed: Placed, box: tuple[range, ...], gpu: Gpu, queue: Queue = 
     gpu.download(target, placed.address + first.start * placed.row_bytes, inside, queue)
 
 
-def place(array: Array, gpu: Gpu, part: Part) -> Placed:
-    """Bring an array to the GPU. Raises DeviceMemoryError."""
-    if is_on_device(array) or part.is_empty:
-        return in_place(array)
-    placed = make_room(array, part.touched, gpu)
-    try:
-        send(placed, part.needed, gpu)
-    except BaseException:
-        gpu.release(placed.owned)
-        raise
-    return placed
+def room_for(array: Array, part: Part, gpu: Gpu) -> Placed:
+    """Where an array is for a call: memory of its own for what is touched, unless it is on the GPU. Raises
+    DeviceMemoryError."""
+    return in_place(array) if is_on_device(array) or part.is_empty else make_room(array, part.touched, gpu)
+
+
+def give_back(placed: Sequence[Placed], gpu: Gpu) -> None:
+    """Give back what was taken for arrays."""
+    for one in placed:
+        if one.owned:
+            gpu.release(one.owned)
