@@ -31,7 +31,7 @@ from loopwright.memory.gpu_call import (
     parts_of,
     raise_failure,
 )
-from loopwright.memory.on_device import OnDevice, dense, is_on_device
+from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
 from loopwright.memory.parts import (
     PartedCall,
     Slice,
@@ -151,7 +151,7 @@ class OffloadEntry(by_ctypes.Entry):
                 executable.gpu.synchronize()  # a kernel is in order with one stream only
             fault = executable.module.started(stream)
             failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            waits = failed or self._values or len(streams) > 1 or any(one.owned for one in placed)
+            waits = failed or self._values or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
             if waits or executable.program.device is None or executable.program.device.checks:
                 raise_failure(failed, call, executable, fault)
             self._bring_back(placed, parts)
