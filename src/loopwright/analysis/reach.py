@@ -23,7 +23,7 @@ from loopwright.analysis.sets import LOCK, Effort, TooHard, build, only, ordered
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import ArrayParam, For, Kernel
 
-LIMIT = 10_000_000
+LIMIT = 2_000_000
 """How many of isl's operations one question about one array may take."""
 
 MOST_PIECES = 8
@@ -86,7 +86,8 @@ def _reach(meant: _Scene, runs: _Scene, name: str, whole: Box) -> Reach:
         return Reach(None, None, None)
     # The code goes through the same elements in tiles, which would make ends of many pieces.
     same = points is not None and runs.within(there, _hull(points))
-    return Reach(meant.box(points) if same else whole, meant.box(meant.needed(name)), meant.box(meant.written(name)))
+    needed, written = meant.needed(name), meant.written(name)
+    return Reach(meant.box(points, whole) if same else whole, meant.box(needed, whole), meant.box(written, whole))
 
 
 def iterations_of(kernel: Kernel, loop: For) -> Box | None:
@@ -100,7 +101,7 @@ def iterations_of(kernel: Kernel, loop: For) -> Box | None:
         try:
             with Effort(LIMIT).bounded():
                 value = Formula(f"d = {of_symbol(note.symbol).text()}", (note.symbol,))
-                return scene.box(only(build(note.domain, ("d",), (value,)), scene.kept))
+                return scene.box(only(build(note.domain, ("d",), (value,)), scene.kept), None)
         except TooHard:
             return None
 
@@ -175,8 +176,8 @@ class _Scene:
         """Whether all of some points are among others, whatever the sizes."""
         return bool(points.intersect_params(self._context).is_subset(others))
 
-    def box(self, points: isl.Set | None) -> Box | None:
-        """The box around some points, in words."""
+    def box(self, points: isl.Set | None, whole: Box | None) -> Box | None:
+        """The box around some points, in words; `whole` where there are no words for its ends."""
         if points is None or points.intersect_params(self._context).is_empty():
             return None
         points = points.compute_divs().coalesce()
@@ -187,6 +188,11 @@ class _Scene:
         known = points.params().intersect(self._context)
         ends = []
         for axis in range(points.dim(isl.dim_type.set)):
+            if not (
+                points.dim_has_lower_bound(isl.dim_type.set, axis)
+                and points.dim_has_upper_bound(isl.dim_type.set, axis)
+            ):
+                return whole  # lost with the pieces
             least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
             ends.append((value_text(least), value_text(greatest)))
         return Box(as_text(where, {}), ends)
