@@ -27,7 +27,7 @@ LIMIT = 2_000_000
 """How many of isl's operations one question about one array may take."""
 
 MOST_PIECES = 8
-"""A box whose ends are a choice of more than this many expressions is widened."""
+"""What is more pieces than this has no simple ends: the box is the whole array."""
 
 _NAMES = {"__builtins__": {}, "min": min, "max": max}
 
@@ -58,7 +58,8 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a call does with one array: boxes, None where nothing. `touched` holds the other two."""
+    """What a call does with one array: boxes, None where nothing. Each may be wider than it has to be, so that
+    `needed` and `written` may reach beyond `touched`."""
 
     touched: Box | None
     needed: Box | None
@@ -86,8 +87,8 @@ def _reach(meant: _Scene, runs: _Scene, name: str, whole: Box) -> Reach:
         return Reach(None, None, None)
     # The code goes through the same elements in tiles, which would make ends of many pieces.
     same = points is not None and runs.within(there, _hull(points))
-    needed, written = meant.needed(name), meant.written(name)
-    return Reach(meant.box(points, whole) if same else whole, meant.box(needed, whole), meant.box(written, whole))
+    needed, written = meant.box(meant.needed(name), whole), meant.box(meant.written(name), whole)
+    return Reach(meant.box(points, whole) if same else whole, needed, written)
 
 
 def iterations_of(kernel: Kernel, loop: For) -> Box | None:
@@ -183,16 +184,10 @@ class _Scene:
         points = points.compute_divs().coalesce()
         where = points.params().gist(self._context).coalesce()
         if where.n_basic_set() > MOST_PIECES or points.n_basic_set() > MOST_PIECES:
-            points = isl.Set.from_basic_set(points.simple_hull())
-            where = points.params().gist(self._context)
+            return whole
         known = points.params().intersect(self._context)
         ends = []
         for axis in range(points.dim(isl.dim_type.set)):
-            if not (
-                points.dim_has_lower_bound(isl.dim_type.set, axis)
-                and points.dim_has_upper_bound(isl.dim_type.set, axis)
-            ):
-                return whole  # lost with the pieces
             least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
             ends.append((value_text(least), value_text(greatest)))
         return Box(as_text(where, {}), ends)
@@ -234,7 +229,7 @@ class _Scene:
         exposed = flow.get_must_no_source().range()
         if exposed.is_empty():
             return isl.Set(f"{{ [{', '.join(f'e{k}' for k in range(len(reads[0].index)))}] : false }}")
-        return only(isl.Set.from_union_set(exposed).reset_tuple_id(), self.kept)
+        return only(isl.Set.from_union_set(exposed).reset_tuple_id(), self.kept).intersect(self._union(reads))
 
 
 def _is_certain(access: Access) -> bool:
