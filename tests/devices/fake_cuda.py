@@ -32,6 +32,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuDeviceGetDefaultMemPool": (POINTER,),
     "cuMemPoolSetAttribute": (),
     "cuMemGetInfo_v2": (SIZE, SIZE),
+    "cuMemPoolTrimTo": (),
     "cuModuleLoadData": (POINTER,),
     "cuModuleUnload": (),
     "cuModuleGetFunction": (POINTER,),

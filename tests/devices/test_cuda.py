@@ -197,6 +197,13 @@ def test_memory_that_the_pool_holds_is_given_back_before_giving_up(gpu, driver):
     assert gpu.allocate(100) and driver.count("fake_trims") == 1
 
 
+def test_free_memory_includes_what_the_pool_holds(gpu, driver):
+    address = gpu.allocate(1 << 20)
+    assert gpu.free_bytes() == (1 << 30) - (1 << 20) and driver.count("fake_trims") == 1
+    gpu.release(address)
+    assert gpu.free_bytes() == 1 << 30
+
+
 def test_a_gpu_that_is_full_before_it_starts(gpu, driver):
     driver.fail("cuDevicePrimaryCtxRetain", 2)
     with pytest.raises(DeviceMemoryError, match=r"starting the GPU failed: it has 1\.0 GiB"):

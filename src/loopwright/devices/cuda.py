@@ -294,7 +294,11 @@ class CudaGpu:
         self.ask("cuCtxSynchronize", doing="waiting for the GPU")
 
     def free_bytes(self) -> int:
-        """How much memory is free, for all programs that use the GPU; what our pool holds counts as used."""
+        """How much memory is free, for all programs that use the GPU. What our pool holds and nobody uses is given back
+        to the system first: it takes a while."""
+        opened = self._open()
+        self.ask("cuStreamSynchronize", opened.stream)  # until then released memory may be in use
+        self.ask("cuMemPoolTrimTo", opened.pool, 0)
         free, _ = self.ask("cuMemGetInfo")
         return int(free)
 

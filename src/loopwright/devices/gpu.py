@@ -83,4 +83,4 @@ class Gpu(Protocol):
         """Wait for everything. Raises DeviceError where something went wrong."""
 
     def free_bytes(self) -> int:
-        """How much memory is free."""
+        """How much memory is free. It may take a while."""

@@ -131,11 +131,12 @@ class OffloadEntry(by_ctypes.Entry):
             return self._left_to_others(arguments, originals)
         started = time.perf_counter_ns()
         parts = parts_of(executable, everything, len(arguments), values_of(everything))
+        moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
         try:
-            if not self._done_overlapping(arguments, fresh, parts):
+            if not self._done_overlapping(arguments, fresh, moved):
                 self._done_at_once(everything, call, parts)
         except NoRoom as full:
-            if not self._done_in_windows(arguments, fresh):
+            if not self._done_in_windows(arguments, fresh, moved):
                 raise full.error from None
         self.record(time.perf_counter_ns() - started)
         return self.result(originals, fresh, call.returned)
@@ -161,13 +162,9 @@ class OffloadEntry(by_ctypes.Entry):
         finally:
             give_back(placed, executable.gpu)
 
-    def _done_overlapping(
-        self, arguments: tuple[object, ...], fresh: tuple[object, ...], parts: Mapping[int, Part]
-    ) -> bool:
+    def _done_overlapping(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
         """Make a call that moves much in parts; False, and nothing done, where that is not possible. Raises NoRoom as
         above."""
-        everything = (*arguments, *fresh)
-        moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
         if not may_pay_off(moved) or (in_parts := self._in_parts(arguments, fresh)) is None:
             return False
         slices = slices_that_overlap(in_parts, moved)
@@ -176,11 +173,11 @@ class OffloadEntry(by_ctypes.Entry):
         self._run_slices(in_parts, slices, False)
         return True
 
-    def _done_in_windows(self, arguments: tuple[object, ...], fresh: tuple[object, ...]) -> bool:
+    def _done_in_windows(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
         """Make a call in parts that fit the GPU's memory; False, and nothing done, where that is not possible."""
         if (in_parts := self._in_parts(arguments, fresh)) is None:
             return False
-        slices = slices_that_fit(in_parts, self.payload.gpu.free_bytes())
+        slices = slices_that_fit(in_parts, moved, self.payload.gpu.free_bytes())
         if slices is None:
             return False
         self._run_slices(in_parts, slices, True)

@@ -146,9 +146,9 @@ def slices_that_overlap(call: PartedCall, whole_bytes: int) -> list[Slice] | Non
     return slices if moved <= TWICE * whole_bytes and _are_apart(call, slices) else None
 
 
-def slices_that_fit(call: PartedCall, free_bytes: int) -> list[Slice] | None:
+def slices_that_fit(call: PartedCall, whole_bytes: int, free_bytes: int) -> list[Slice] | None:
     """Parts of which two at a time fit the memory that is free; None where there are none."""
-    count = 2
+    count = max(2, min(MOST, whole_bytes // PART_BYTES))
     while True:
         bounds = call.bounds(count)
         if len(bounds) < 3:
