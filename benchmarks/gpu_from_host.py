@@ -78,7 +78,7 @@ def main() -> int:
 def bus_of(gpu: CudaGpu) -> Bus:
     """What the bus does for pinned memory, measured with the driver alone."""
     device = [gpu.allocate(PINNED_BYTES) for _ in range(2)]
-    host = [int(gpu.ask("cuMemHostAlloc", PINNED_BYTES, 0)) for _ in range(2)]
+    host = [int(gpu.ask("cuMemHostAlloc", PINNED_BYTES, 1)) for _ in range(2)]
     streams = [int(gpu.ask("cuStreamCreate", 1)) for _ in range(2)]
 
     def up() -> None:

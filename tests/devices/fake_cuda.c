@@ -232,6 +232,7 @@ int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
   *to = malloc(bytes);
   return flags != 1;
 }
+int cuMemFreeHost(void *memory) { free(memory); return 0; }
 int cuEventCreate(event **made, unsigned flags) {
   NEEDS_CONTEXT;
   (void)flags;

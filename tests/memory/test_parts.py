@@ -229,6 +229,20 @@ def test_what_cannot_be_parted_does_not_fit(gpu: Watched) -> None:
     assert (b == 7).all()
 
 
+@pytest.mark.parametrize(("limit", "wrote"), [(9_000, False), (12_000, False), (30_000, True)])
+def test_memory_that_others_take(gpu: Watched, monkeypatch: pytest.MonkeyPatch, limit: int, wrote: bool) -> None:
+    """Less is free than was said: an error, with nothing left behind; parts that were done are the caller's."""
+    monkeypatch.setattr(gpu, "free_bytes", lambda: 90_000)
+    gpu.memory.limit_bytes = limit
+    a, b, c = numbers(150, 40), numbers(40, 30), np.full((150, 30), 7.0)
+    monkeypatch.setattr(parts, "PART_BYTES", 16384)
+    with pytest.raises(DeviceMemoryError, match="no room"):
+        lw.kernel(product)(a, b, c)
+    right = a @ b
+    assert ((c == 7) | (c == right)).all() and (c == right).any() == wrote
+    assert gpu.memory.used_bytes == 48
+
+
 def test_a_failed_check_in_a_part(gpu: Watched, seen: Seen) -> None:
     """Parts before it are the caller's, and the part itself; later ones have not begun."""
     gpu.memory.limit_bytes = 30_000

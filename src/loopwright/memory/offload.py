@@ -180,7 +180,10 @@ class OffloadEntry(by_ctypes.Entry):
         slices = slices_that_fit(in_parts, moved, self.payload.gpu.free_bytes())
         if slices is None:
             return False
-        self._run_slices(in_parts, slices, True)
+        try:
+            self._run_slices(in_parts, slices, True)
+        except NoRoom:  # somebody has taken what was free
+            return False
         return True
 
     def _in_parts(self, arguments: tuple[object, ...], fresh: tuple[object, ...]) -> PartedCall | None:
