@@ -170,6 +170,16 @@ def turned(a, b):
             b[j, i] = a[i, j]
 
 
+def in_halves(a, b):
+    n = b.shape[0]
+    half = n // 2
+    for i in range(n):
+        if i < half:
+            a[n + i] = b[i]
+        else:
+            a[n + i] = a[i - half] + a[2 * n + i]
+
+
 def summed(a, b):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -189,6 +199,15 @@ def test_what_cannot_be_parted_is_not(gpu: Watched, seen: Seen, function: Callab
     expected, _ = in_python(function, [a, b])
     lw.kernel(function)(a, b)
     np.testing.assert_array_equal(b, expected[1])
+    assert not seen
+
+
+def test_rows_that_an_earlier_part_wrote_are_not_uploaded_again(gpu: Watched, seen: Seen) -> None:
+    """The box of what a later part needs may hold them."""
+    a, b = numbers(3000), numbers(1000)
+    expected, _ = in_python(in_halves, [a, b])
+    lw.kernel(in_halves)(a, b)
+    np.testing.assert_array_equal(a, expected[0])
     assert not seen
 
 

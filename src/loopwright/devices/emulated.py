@@ -189,7 +189,7 @@ class EmulatedGpu:
         self.memory = Memory(memory_bytes)
         self._reports: list[list[Fault]] = []
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
-        self._promised = 0
+        self._promised = self._allocated = self._known = 0
 
     def module(self, text: DeviceText, config: Config) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""
@@ -200,6 +200,7 @@ class EmulatedGpu:
     def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
         """The address of so much memory, every byte of it POISON. Raises DeviceMemoryError."""
         with _one_launch:
+            self._allocated += 1
             return self.memory.allocate(size_bytes, before_bytes)
 
     def release(self, address: int) -> None:
@@ -216,6 +217,8 @@ class EmulatedGpu:
             there = self._at(address, values.nbytes, "upload")
             if queue == "work":
                 there[:] = values
+            elif self._known < self._allocated:
+                raise DeviceError("a copy in the queue 'up' does not wait for its memory, allocated in 'work'")
             else:
                 self._late.append((there, values))
                 self._promised += 1
@@ -228,12 +231,17 @@ class EmulatedGpu:
             target[box] = there[box]
 
     def mark(self, queue: Queue) -> int:
-        """How many copies were asked for in this queue."""
-        return self._promised if queue == "up" else 0
+        """How many copies were asked for in the queue `up`, or how often memory was in `work`."""
+        return self._promised if queue == "up" else self._allocated
 
     def wait(self, queue: Queue, mark: int) -> None:
-        """Copies of the queue `up` are made when somebody waits for them, and not before: who forgets to, finds out."""
+        """Copies of the queue `up` are made when `work` waits for them, and not before, and they wait for memory: who
+        forgets to, finds out."""
         with _one_launch:
+            if queue == "up":
+                self._known = mark
+            if queue != "work":
+                return
             while self._late and self._promised - len(self._late) < mark:
                 there, values = self._late.pop(0)
                 there[:] = values
