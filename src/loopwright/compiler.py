@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.analysis.analyse import analyse
+from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.reach import Box, iterations_of
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
@@ -27,6 +28,7 @@ from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.verify import verify
 from loopwright.recipe.gpu import gpu_recipe
+from loopwright.recipe.in_parts import in_parts, outermost
 from loopwright.recipe.plan import Decision
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import Target
@@ -65,6 +67,22 @@ def analysed(source: Source, signature: Signature, config: Config, outside: Outs
     if "schedule" in config.debug:
         say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
     return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
+
+
+def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] | None:
+    """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
+    Raises ScheduleError where the schedule that is asked for does not fit."""
+    loop = outermost(found.written, found.facts)
+    iterations = None if loop is None else iterations_of(found.written, loop)
+    if loop is None or iterations is None:
+        return None
+    started = time.perf_counter()
+    kernel = in_parts(found.written, loop)
+    verify(kernel)
+    # What is proven of all iterations holds of some: the guard is the same.
+    facts = analyse_restructured(kernel, found.facts)
+    made = _recipe(kernel, facts, config)
+    return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
 def _recipe(kernel: Kernel, facts: Facts, config: Config) -> Recipe:

@@ -14,7 +14,7 @@ from loopwright.analysis.footprint import footprint
 from loopwright.config import Config
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
-from loopwright.memory.offload import GpuExecutable
+from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain

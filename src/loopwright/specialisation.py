@@ -5,27 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from loopwright.analysis.bounds import violation
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.reach import reach, results_from
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
-from loopwright.compiler import Analysed, analysed, artifact_of, program_of
+from loopwright.compiler import Analysed, analysed, analysed_in_parts, artifact_of, program_of
 from loopwright.config import Config
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
+from loopwright.devices.gpu import Gpu
 from loopwright.devices.gpus import gpu_of, why_no_gpu
-from loopwright.errors import warn_once
+from loopwright.errors import ScheduleError, warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import CapturedConstant
 from loopwright.ir.interp import evaluation, prepare, window
 from loopwright.ir.nodes import ArrayParam, Dim, Kernel, ScalarParam, Store, Var
 from loopwright.ir.signature import Signature
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.memory.offload import GpuExecutable, on_gpu
+from loopwright.memory.gpu_call import GpuExecutable, InParts
+from loopwright.memory.offload import on_gpu
 from loopwright.remembered import Ready, ready_of, recall, remember
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain.cc import Artifact, find_compiler
@@ -179,11 +182,43 @@ def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisat
     found = analysed(source, signature, config)
     ready = ready_of(program_of(found, config), found.written, found.constants)
     artifact = artifact_of(ready.program, config)
-    assert ready.program.device is not None
-    executable = on_gpu(
-        load(artifact, ready.program), gpu, gpu.module(ready.program.device, config), _written(found.written)
-    )
+    executable = _loaded_on(gpu, found, artifact, ready.program, config, cache(partial(_in_parts, gpu, found, config)))
     return Specialisation(signature, config, _Known(found), ready, artifact, executable)
+
+
+def _loaded_on(
+    gpu: Gpu,
+    found: Analysed,
+    artifact: Artifact,
+    program: Program,
+    config: Config,
+    find_parts: Callable[[], InParts | None],
+) -> GpuExecutable:
+    assert program.device is not None
+    return on_gpu(
+        load(artifact, program),
+        gpu,
+        gpu.module(program.device, config),
+        _written(found.written),
+        reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
+        find_parts,
+    )
+
+
+def _in_parts(gpu: Gpu, found: Analysed, config: Config) -> InParts | None:
+    """What runs a call in parts, made when a call first moves so much that it may pay off."""
+    try:
+        parts = analysed_in_parts(found, config)
+        if parts is None:
+            return None
+        some, iterations = parts
+        program = program_of(some, config)
+    except (NotOnGpu, ScheduleError):
+        return None
+    first = results_from(found.written)
+    return InParts(
+        _loaded_on(gpu, some, artifact_of(program, config), program, config, lambda: None), iterations, first
+    )
 
 
 def _written(kernel: Kernel) -> frozenset[int]:

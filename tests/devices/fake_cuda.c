@@ -1,6 +1,7 @@
 /* A driver of CUDA for tests: device memory is the host's. As with a real one, nothing of a stream happens before
-   someone waits for it, so that a copy from a buffer that was filled again too early shows. One stream's worth of order
-   for all streams. It fails on command (fake_fail), and after a fault every call fails. */
+   someone waits for it, and then of other streams only what it waits for: a copy from a buffer that was filled again too
+   early shows, and so does a stream that does not wait for another one. Memory that is released while a stream still
+   uses it is a fault. It fails on command (fake_fail), and after a fault every call fails. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,10 +10,21 @@
 enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 3 };
 typedef uint64_t memory;
 
-typedef struct { char kind; char *to; const char *from; size_t bytes; int64_t *event; int kernel; int64_t n; float a; } task;
+typedef struct { int64_t open, last; void *stream; } event; /* records that are not done; the latest one and its stream */
+typedef struct {
+  char kind, done;
+  void *stream, *other; /* other: whose task number `n` a waiting stream waits for */
+  char *to;
+  const char *from;
+  size_t bytes;
+  event *event;
+  int kernel;
+  int64_t n;
+  float a;
+} task;
 
 int fake_version = 13000, fake_devices = 1, fake_pools = 1;
-int64_t fake_total, fake_used, fake_contexts, fake_modules, fake_copies, fake_launches, fake_pinned, fake_trims;
+int64_t fake_events, fake_total, fake_used, fake_contexts, fake_modules, fake_copies, fake_launches, fake_pinned, fake_trims;
 void *fake_stream; /* of the latest launch */
 static char failing[64];
 static int fail_code, fail_after, sticky;
@@ -56,23 +68,38 @@ static int failed(const char *name) {
 #define NEEDS_CONTEXT \
   if (!depth || stack[depth - 1] != &the_context) return 201
 
+static void run_until(void *stream, int64_t last);
+
 static void run(task *t) {
   if (t->kind == 'c') memcpy(t->to, t->from, t->bytes);
   if (t->kind == 'z') memset(t->to, 0, t->bytes);
-  if (t->kind == 'e') *t->event -= 1;
+  if (t->kind == 'e') t->event->open -= 1;
+  if (t->kind == 'w') run_until(t->other, t->n);
   if (t->kind == 'k' && t->kernel == 1) sticky = ILLEGAL_ADDRESS;
   if (t->kind == 'k' && t->kernel == 0)
     for (int64_t i = 0; i < t->n; i++) ((float *)t->to)[i] += t->a * ((const float *)t->from)[i];
 }
 
+/* The tasks of a stream up to one of them. */
+static void run_until(void *stream, int64_t last) {
+  for (int64_t k = first_task; k <= last && k < task_count && !sticky; k++) {
+    task *t = &tasks[k % MOST];
+    if (t->done || t->stream != stream) continue;
+    t->done = 1;
+    run(t);
+  }
+  while (first_task < task_count && tasks[first_task % MOST].done) first_task++;
+}
+
 static int all_done(void) {
-  for (; first_task < task_count && !sticky; first_task++) run(&tasks[first_task % MOST]);
+  while (first_task < task_count && !sticky) run_until(tasks[first_task % MOST].stream, first_task);
   return sticky;
 }
 
 static int later(task t) {
   pthread_mutex_lock(&lock);
   if (task_count - first_task == MOST) all_done();
+  if (t.kind == 'e') t.event->open++, t.event->last = task_count, t.event->stream = t.stream;
   tasks[task_count++ % MOST] = t;
   pthread_mutex_unlock(&lock);
   return 0;
@@ -120,7 +147,6 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
 }
 int cuFuncGetAttribute(int *value, int kind, int *function) { *value = *function; return kind != 8; }
 int cuEventElapsedTime_v2(float *ms, void *from, void *to) { *ms = from != to ? 1.5f : 0; return 0; }
-int cuEventDestroy_v2(void *event) { free(event); return 0; }
 int cuGetErrorName(int code, const char **name) {
   *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
   return 0;
@@ -150,11 +176,16 @@ int cuMemAllocAsync(memory *to, size_t bytes, void *stream) {
 int cuMemFreeAsync(memory from, void *stream) {
   START("cuMemFreeAsync");
   NEEDS_CONTEXT;
-  (void)stream;
-  pthread_mutex_lock(&lock);
-  error = all_done();
-  pthread_mutex_unlock(&lock);
   int64_t *block = (int64_t *)from - 32;
+  const char *low = (const char *)from, *high = low + block[0];
+  pthread_mutex_lock(&lock);
+  run_until(stream, task_count - 1);
+  for (int64_t k = first_task; k < task_count; k++) {
+    task *t = &tasks[k % MOST];
+    if (!t->done && ((t->to >= low && t->to < high) || (t->from >= low && t->from < high))) sticky = ILLEGAL_ADDRESS;
+  }
+  error = sticky;
+  pthread_mutex_unlock(&lock);
   __atomic_fetch_sub(&fake_used, block[0], __ATOMIC_SEQ_CST);
   free(block);
   return error;
@@ -163,27 +194,26 @@ int cuMemPoolTrimTo(void *pool, size_t keep) { fake_trims++; return pool != &fak
 int cuMemsetD8Async(memory to, unsigned char value, size_t bytes, void *stream) {
   START("cuMemsetD8Async");
   NEEDS_CONTEXT;
-  (void)stream;
-  return value ? 1 : later((task){.kind = 'z', .to = (char *)to, .bytes = bytes});
+  return value ? 1 : later((task){.kind = 'z', .stream = stream, .to = (char *)to, .bytes = bytes});
 }
 int cuMemcpyHtoDAsync_v2(memory to, const void *from, size_t bytes, void *stream) {
   START("cuMemcpyHtoDAsync");
   NEEDS_CONTEXT;
-  (void)stream, __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
-  return later((task){.kind = 'c', .to = (char *)to, .from = from, .bytes = bytes});
+  __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'c', .stream = stream, .to = (char *)to, .from = from, .bytes = bytes});
 }
 int cuMemcpyDtoHAsync_v2(void *to, memory from, size_t bytes, void *stream) {
   START("cuMemcpyDtoHAsync");
   NEEDS_CONTEXT;
-  (void)stream, __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
-  return later((task){.kind = 'c', .to = to, .from = (const char *)from, .bytes = bytes});
+  __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'c', .stream = stream, .to = to, .from = (const char *)from, .bytes = bytes});
 }
 int cuStreamSynchronize(void *stream) {
   START("cuStreamSynchronize");
   NEEDS_CONTEXT;
-  (void)stream;
   pthread_mutex_lock(&lock);
-  error = all_done();
+  run_until(stream, task_count - 1);
+  error = sticky;
   pthread_mutex_unlock(&lock);
   return error;
 }
@@ -202,20 +232,37 @@ int cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
   *to = malloc(bytes);
   return flags != 1;
 }
-int cuEventCreate(int64_t **event, unsigned flags) { NEEDS_CONTEXT; (void)flags; *event = calloc(1, 8); return 0; }
-int cuEventRecord(int64_t *event, void *stream) {
+int cuMemFreeHost(void *memory) { free(memory); return 0; }
+int cuEventCreate(event **made, unsigned flags) {
+  NEEDS_CONTEXT;
+  (void)flags;
+  *made = calloc(1, sizeof(event));
+  fake_events++;
+  return 0;
+}
+int cuEventDestroy_v2(event *gone) {
+  START("cuEventDestroy");
+  __atomic_fetch_sub(&fake_events, 1, __ATOMIC_SEQ_CST);
+  if (!gone->open) free(gone); /* else it is still written to: a leak, in tests */
+  return 0;
+}
+int cuEventRecord(event *here, void *stream) {
   START("cuEventRecord");
   NEEDS_CONTEXT;
-  (void)stream;
-  __atomic_fetch_add(event, 1, __ATOMIC_SEQ_CST);
-  return later((task){.kind = 'e', .event = event});
+  return later((task){.kind = 'e', .stream = stream, .event = here});
 }
-int cuEventSynchronize(int64_t *event) {
+int cuEventSynchronize(event *here) {
   START("cuEventSynchronize");
   pthread_mutex_lock(&lock);
-  for (; *event && first_task < task_count && !sticky; first_task++) run(&tasks[first_task % MOST]);
+  if (here->open) run_until(here->stream, here->last);
   pthread_mutex_unlock(&lock);
   return sticky;
+}
+int cuStreamWaitEvent(void *stream, event *here, unsigned flags) {
+  START("cuStreamWaitEvent");
+  NEEDS_CONTEXT;
+  if (flags) return 1;
+  return here->open ? later((task){.kind = 'w', .stream = stream, .other = here->stream, .n = here->last}) : 0;
 }
 int cuFuncSetAttribute(int *function, int kind, int value) {
   if (kind != 8 || value > 232448) return 1;
@@ -229,7 +276,7 @@ int cuLaunchKernel(int *function, unsigned gx, unsigned gy, unsigned gz, unsigne
   if (!(gx && gy && gz && bx && by && bz) || bx * by * bz > 1024 || (int)shared > *function || extra) return 1;
   const int kernel = (int)(function - dynamic_shared);
   fake_stream = stream, fake_launches++;
-  task t = {.kind = 'k', .kernel = kernel};
+  task t = {.kind = 'k', .stream = stream, .kernel = kernel};
   if (kernel == 0) {
     t.n = *(int64_t *)arguments[0], t.a = *(float *)arguments[1];
     t.from = *(const char **)arguments[2], t.to = *(char **)arguments[3];

@@ -32,6 +32,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuDeviceGetDefaultMemPool": (POINTER,),
     "cuMemPoolSetAttribute": (),
     "cuMemGetInfo_v2": (SIZE, SIZE),
+    "cuMemPoolTrimTo": (),
     "cuModuleLoadData": (POINTER,),
     "cuModuleUnload": (),
     "cuModuleGetFunction": (POINTER,),
@@ -41,6 +42,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuEventSynchronize": (),
     "cuEventElapsedTime_v2": (ctypes.c_float,),
     "cuEventDestroy_v2": (),
+    "cuStreamWaitEvent": (),
     "cuGetErrorName": (ctypes.c_char_p,),
     "cuGetErrorString": (ctypes.c_char_p,),
 }

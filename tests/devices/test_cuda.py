@@ -7,29 +7,19 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from devices.fake_cuda import fake_driver, library_path
-from devices.handmade import config_in
+from devices.cuda_table import Table
+from devices.fake_cuda import library_path
 from loopwright.codegen.program import DeviceText
 from loopwright.devices import cuda
-from loopwright.devices.cuda import FORKED, CudaGpu, find_gpus, why_none
+from loopwright.devices.cuda import FORKED, find_gpus, why_none
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.toolchain import nvrtc
 
-HALF = 4096
-_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
-LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS)
-FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-TEXT = DeviceText("", ("saxpy", "fault", "nothing"))
 REAL_TEXT = DeviceText(
     """
 extern "C" __global__ void saxpy(long long n, float a, const float *x, float *y) {
@@ -46,65 +36,6 @@ extern "C" __global__ void fault(int *y) { y[threadIdx.x] = 1; }
 """,
     ("saxpy", "turned", "fault"),
 )
-
-
-class Table:
-    """What host code does with struct lw_gpu."""
-
-    def __init__(self, module):
-        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR)
-        functions = [
-            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 5).from_address(module.table), strict=True)
-        ]
-        self._launch, self._fetch, self._allocate, self._release, self._clear = functions
-        self.module, self.table = module, module.table
-
-    def launch(self, kernel, grid, block, shared, *values):
-        sizes = [(ctypes.c_int64 * 3)(*(*each, 1, 1)[:3]) for each in (grid, block)]
-        arguments = (ctypes.c_void_p * max(1, len(values)))(*map(ctypes.addressof, values))
-        return self._launch(self.table, kernel, sizes[0], sizes[1], shared, arguments)
-
-    def saxpy(self, n, a, x, y):
-        values = ctypes.c_int64(n), ctypes.c_float(a), ctypes.c_uint64(x), ctypes.c_uint64(y)
-        return self.launch(0, ((n + 255) // 256,), (256,), 0, *values)
-
-    def fetch(self, to, address):
-        return self._fetch(self.table, to.ctypes.data, address, to.nbytes)
-
-    def allocate(self, size_bytes):
-        return self._allocate(self.table, size_bytes)
-
-    def release(self, address):
-        self._release(self.table, address)
-
-    def clear(self, address, size_bytes):
-        return self._clear(self.table, address, size_bytes)
-
-
-@pytest.fixture(scope="module")
-def config(tmp_path_factory):
-    return config_in(tmp_path_factory.mktemp("cache"))
-
-
-@pytest.fixture
-def driver(config):
-    return fake_driver(config)
-
-
-@pytest.fixture
-def gpu(driver, config, monkeypatch):
-    """A GPU with small halves; opened, so that its code is in the test's own cache."""
-    monkeypatch.setattr(cuda, "current", lambda: config)
-    return CudaGpu(driver, 0, lanes=3, half_bytes=HALF)
-
-
-@pytest.fixture
-def module(gpu, config, tmp_path, monkeypatch):
-    """module() -> Table; what NVRTC would give is a file that the stand-in takes for a cubin."""
-    path = tmp_path / "kernel.cubin"
-    path.write_bytes(b"fake")
-    monkeypatch.setattr(nvrtc, "build", lambda text, capability, config: SimpleNamespace(path=path))
-    return lambda text=TEXT: Table(gpu.module(text, config))
 
 
 # ---- finding ----------------------------------------------------------------------------------------------------
@@ -194,6 +125,12 @@ gpu.upload(address, values)
 back = np.zeros_like(values)
 gpu.download(back, address)
 assert np.array_equal(back, values)
+gpu.wait("up", gpu.mark("work"))
+gpu.upload(address, 2 * values.reshape(1000, 3000)[:, ::2], "up")
+gpu.wait("down", gpu.mark("up"))
+back = back.reshape(1000, 3000)
+gpu.download(back[:, ::2], address, (range(10, 20), range(1500)), "down")
+assert np.array_equal(back[10:20, ::2], 2 * values.reshape(1000, 3000)[10:20, ::2])
 with gpu.timer() as timer: gpu.synchronize()
 assert timer.elapsed_ns == 1_500_000
 cubin = Path(sys.argv[2])
@@ -234,7 +171,7 @@ def test_after_a_fork_there_is_no_gpu(gpu, driver, monkeypatch):
     assert cuda._searched.__wrapped__().failure == FORKED
 
 
-# ---- memory and copies ------------------------------------------------------------------------------------------
+# ---- memory -----------------------------------------------------------------------------------------------------
 
 
 def test_memory_is_taken_and_given_back(gpu, driver):
@@ -266,123 +203,18 @@ def test_memory_that_the_pool_holds_is_given_back_before_giving_up(gpu, driver):
     assert gpu.allocate(100) and driver.count("fake_trims") == 1
 
 
+def test_free_memory_includes_what_the_pool_holds(gpu, driver):
+    address = gpu.allocate(1 << 20)
+    assert gpu.free_bytes() == (1 << 30) - (1 << 20) and driver.count("fake_trims") == 1
+    gpu.release(address)
+    assert gpu.free_bytes() == 1 << 30
+
+
 def test_a_gpu_that_is_full_before_it_starts(gpu, driver):
     driver.fail("cuDevicePrimaryCtxRetain", 2)
     with pytest.raises(DeviceMemoryError, match=r"starting the GPU failed: it has 1\.0 GiB"):
         gpu.allocate(1)
     assert gpu.allocate(1), "and later it is not"
-
-
-@pytest.mark.parametrize("size", [0, 1, HALF - 1, HALF, HALF + 1, 2 * HALF, 3 * HALF + 1, 9 * HALF, 50 * HALF + 77])
-def test_copies_of_every_size(gpu, driver, size):
-    values = np.random.default_rng(size).integers(0, 256, size, dtype="u1")
-    kept = values.copy()
-    address = gpu.allocate(size)
-    gpu.upload(address, values)
-    values[:] = 0  # it may be changed
-    back = np.zeros_like(kept)
-    gpu.download(back, address)
-    assert np.array_equal(back, kept)
-    assert driver.count("fake_copies") >= 2 * -(-size // HALF)
-    assert driver.count("fake_pinned") == 2 * HALF * min(3, max(1, size // HALF)) * (size > 0)
-
-
-@pytest.mark.parametrize("dtype", ["f8", "c16", "?", "i2", "S5", "datetime64[ns]", [("a", "i1"), ("b", "f8")], ">i4"])
-def test_copies_of_every_kind(gpu, dtype):
-    values = np.frombuffer(np.random.default_rng(1).bytes(60 * np.dtype(dtype).itemsize), dtype).reshape(3, 4, 5)
-    address = gpu.allocate(values.nbytes)
-    gpu.upload(address, values)
-    back = np.empty_like(values)
-    gpu.download(back, address)
-    assert back.tobytes() == values.tobytes()
-
-
-def test_what_cannot_be_copied_is_refused(gpu):
-    address = gpu.allocate(800)
-    values = np.zeros((10, 10))
-    for wrong in (values[:, ::2], values.T, np.zeros(3, object)):
-        with pytest.raises(ValueError, match="not C-contiguous"):
-            gpu.upload(address, wrong)
-    values.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        gpu.download(values, address)
-
-
-def test_many_small_arrays_of_many_sizes(gpu):
-    """They share the halves: none may be overwritten before the GPU has it."""
-    random = np.random.default_rng(5)
-    arrays = [random.integers(0, 256, size, dtype="u1") for size in random.integers(1, 3 * HALF, 200)]
-    addresses = []
-    for values in arrays:
-        addresses.append(gpu.allocate(values.nbytes))
-        gpu.upload(addresses[-1], values.copy())
-    for values, address in zip(arrays, addresses, strict=True):
-        back = np.zeros_like(values)
-        gpu.download(back, address)
-        assert np.array_equal(back, values)
-
-
-def test_copies_of_several_threads(gpu, driver):
-    wrong = []
-
-    def work(number):
-        values = np.full(40 * HALF + number, number, "u1")
-        for _ in range(40):
-            address = gpu.allocate(values.nbytes)
-            gpu.upload(address, values)
-            back = np.zeros_like(values)
-            gpu.download(back, address)
-            if not np.array_equal(back, values) or driver.library.fake_depth():
-                wrong.append(number)
-            gpu.release(address)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong and driver.count("fake_used") == 0
-
-
-def test_without_pinned_memory_copies_go_on(gpu, driver):
-    driver.fail("cuMemHostAlloc", 2)
-    values = np.arange(5000.0)
-    address = gpu.allocate(values.nbytes)
-    gpu.upload(address, values)
-    back = np.zeros_like(values)
-    gpu.download(back, address)
-    assert np.array_equal(back, values)
-
-
-@pytest.mark.parametrize("function", ["cuMemcpyHtoDAsync", "cuEventRecord", "cuEventSynchronize", "cuCtxGetCurrent"])
-@pytest.mark.parametrize("after", [0, 2])
-def test_a_copy_that_fails_says_so_and_the_next_one_works(gpu, driver, function, after):
-    values = np.arange(4 * HALF, dtype="u1")
-    address = gpu.allocate(values.nbytes)
-    driver.fail(function, 1, after)
-    with pytest.raises(DeviceError, match=r"copying to the GPU failed: CUDA_ERROR_OTHER \(something else\)"):
-        for _ in range(9):
-            gpu.upload(address, values)
-    gpu.upload(address, values)
-    back = np.zeros_like(values)
-    gpu.download(back, address)
-    assert np.array_equal(back, values)
-
-
-@pytest.mark.parametrize("after", [0, 1])
-def test_a_download_that_fails_leaves_nothing_behind(gpu, driver, after):
-    """What the GPU still writes to the halves is over before they are used again."""
-    gpu = CudaGpu(driver, 0, lanes=1, half_bytes=HALF)
-    one, two = np.full(2 * HALF, 1, "u1"), np.full(2 * HALF, 2, "u1")
-    addresses = [gpu.allocate(2 * HALF) for _ in range(2)]
-    gpu.upload(addresses[0], one)
-    driver.fail("cuEventRecord", 1, after)
-    with pytest.raises(DeviceError, match="copying from the GPU failed"):
-        gpu.download(np.zeros_like(one), addresses[0])
-    gpu.upload(addresses[1], two)
-    back = np.zeros_like(two)
-    gpu.download(back, addresses[1])
-    assert np.array_equal(back, two)
 
 
 # ---- modules ----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -34,6 +35,32 @@ def test_addresses_are_aligned_apart_and_never_given_twice() -> None:
         assert seen[-1] % 256 == 0
         gpu.release(seen[-1])
     assert all(b - a >= 4096 for a, b in itertools.pairwise(seen))
+
+
+BEHIND = """
+extern "C" __global__ void behind(int64_t first, int64_t n, LW_GLOBAL(const float) x, LW_GLOBAL(float) y) {
+  const int64_t i = first + threadIdx.x;
+  if (i < first + n) y[i] = 2 * x[i];
+}
+"""
+
+
+@pytest.mark.parametrize(("shift", "said"), [(0, ""), (-1, "element 999 of 'x'"), (1, "element 1100 of 'x'")])
+def test_pointers_before_the_memory(shift: int, said: str) -> None:
+    """They mean it, though other memory lies between, and only what is there can be touched."""
+    session = Session(BEHIND, "behind")
+    y = session.gpu.allocate(400, 4000)
+    session.gpu.allocate(1 << 20)
+    x = session.gpu.allocate(400, 4000)
+    session.gpu.upload(x, np.ones(100, np.float32))
+    given = [ctypes.c_void_p(address - 4000) for address in (x, y)]
+    session.launch("behind", 1, 128, 1000 + shift, 100, *given)
+    told = session.fault()
+    assert said in told and bool(said) == bool(told)
+    if not said:
+        found = np.zeros(100, np.float32)
+        session.gpu.download(found, y)
+        assert (found == 2).all()
 
 
 def test_copies_outside_of_an_allocation_are_faults() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.reach import reach
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.config import Config
 from loopwright.devices.base import returns_of
@@ -44,7 +45,7 @@ def on_emulated(kernel: Kernel, facts: Facts, strict: bool, cache: Path, seed: i
     host = load(build(program.text, program.flags, config), program)
     stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
     written = frozenset(array.argument for array in kernel.arrays if array.name in stored)
-    executable = on_gpu(host, gpu, gpu.module(program.device, config), written)
+    executable = on_gpu(host, gpu, gpu.module(program.device, config), written, reach(kernel, facts, kernel, facts))
     returns = returns_of(kernel)
     return OffloadEntry(
         entry=executable.entry, guard=executable.guard, threads=1, parallel=False, returns=returns.shape,

@@ -12,45 +12,11 @@ import pytest
 
 import loopwright as lw
 from loopwright import specialisation
-from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Fault
+from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
-from loopwright.memory.offload import GpuExecutable, bring_back, place
+from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.on_device import on_device
-
-
-class Watched(EmulatedGpu):
-    """Notes what moves and what is still allocated; does not do what it is told not to."""
-
-    def __init__(self, memory_bytes: int = 1 << 30) -> None:
-        super().__init__(memory_bytes)
-        self.moved: list[tuple[str, int]] = []
-        self.waits = 0
-        self.held: set[int] = set()
-        self.refuses: dict[int, BaseException] = {}  # by the number of the upload from now on
-
-    def allocate(self, size_bytes: int) -> int:
-        address = super().allocate(size_bytes)
-        self.held.add(address)
-        return address
-
-    def release(self, address: int) -> None:
-        super().release(address)
-        self.held.remove(address)
-
-    def upload(self, address: int, source: Any) -> None:
-        self.moved.append(("up", source.nbytes))
-        error = self.refuses.get(len(self.moved))
-        if error is not None:
-            raise error
-        super().upload(address, source)
-
-    def synchronize(self) -> None:
-        self.waits += 1
-        super().synchronize()
-
-    def download(self, target: Any, address: int) -> None:
-        self.moved.append(("down", target.nbytes))
-        super().download(target, address)
+from memory.watched import Watched
 
 
 @pytest.fixture
@@ -113,17 +79,23 @@ def test_an_upload_that_fails_in_the_middle_releases_everything(gpu: Watched, er
     np.testing.assert_array_equal(a, np.arange(1.0, 11.0))
 
 
+def prefix(a, b):
+    for i in range(1, a.shape[0]):
+        a[i] = a[i - 1] + b[i]
+
+
 def test_more_than_the_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a call cannot be made in parts."""
     small = Watched(100_000)
     monkeypatch.setattr(specialisation, "gpu_of", lambda _: small)
     with lw.options(device="emulated"):
-        kernel, kept = ready(small, add, np.zeros(10), np.ones(10))
+        kernel, kept = ready(small, prefix, np.zeros(10), np.ones(10))
         a = np.zeros(9000)
         with pytest.raises(DeviceMemoryError, match="72,000 bytes"):
             kernel(a, np.ones(9000))
-        assert small.held == kept and not a.any()
+        assert small.held == kept and not a.any() and not small.moved
         kernel(a[:10], np.ones(10))
-        assert a.sum() == 10
+        assert a.sum() == 45
 
 
 def test_a_fault_arrives_as_it_is_and_leaves_nothing_behind(gpu: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,31 +152,6 @@ def test_two_threads_at_once(gpu: Watched) -> None:
     assert gpu.held == kept
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (5,), (2, 3)])
-def test_there_and_back(shape: tuple[int, ...]) -> None:
-    gpu, array = Watched(), np.full(shape, 5.0)
-    placed = place(array, gpu, True, True)
-    array[...] = 0
-    bring_back(placed, gpu)
-    assert (array == 5).all()
-
-
-@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)])
-def test_there_and_back_with_gaps(axes: tuple[int, ...]) -> None:
-    gpu = Watched()
-    whole = np.arange(240.0).reshape(4, 6, 10).transpose(axes)
-    part = whole[:3, 1:4, :2]
-    assert not part.flags.c_contiguous
-    placed, expected, ends = place(part, gpu, True, True), part.copy(), whole[-1, -1, -1]
-    assert sorted(placed.strides)[0] == 8
-    if part.strides[0] == 8:
-        assert placed.strides[0] == 8  # what the program was made for
-    part[...] = 0
-    bring_back(placed, gpu)
-    np.testing.assert_array_equal(part, expected)
-    assert whole[-1, -1, -1] == ends
-
-
 @pytest.mark.parametrize(("streams", "waits"), [((0, 0), 0), ((7, 7), 0), ((0, 7), 1), ((7, 8), 1)])
 def test_arrays_of_several_streams_are_waited_for(gpu: Watched, streams: tuple[int, int], waits: int) -> None:
     """Found: a kernel was in order with the stream of its first array only, and what it wrote with that alone."""
@@ -227,3 +174,123 @@ def test_arrays_of_several_streams_are_waited_for(gpu: Watched, streams: tuple[i
     module.fault = lambda: asked.append(True) or fault()
     kernel(*arrays)
     assert (gpu.waits, started, len(asked) > 1) == (waits, [max(streams)], waits > 0)
+
+
+# ---- what moves -------------------------------------------------------------------------------------------------
+
+
+def plus(a, b, c):
+    for i in range(a.shape[0]):
+        c[i] = a[i] + 2.0 * b[i]
+
+
+def smooth(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+
+
+def shifted(a, b, first, last):
+    for i in range(first, last):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i + 1, j]
+
+
+def sums(a, b):
+    for i in range(b.shape[0]):
+        b[i] = 0.0
+        for j in range(a.shape[1]):
+            b[i] += a[i, j]
+
+
+def some(a, b):
+    for i in range(a.shape[0]):
+        if a[i] > 0.5:
+            b[i] = a[i]
+
+
+def test_what_is_only_written_is_not_uploaded(gpu: Watched) -> None:
+    a, b, c = np.arange(20.0), np.ones(20), np.full(20, 7.0)
+    kernel, kept = ready(gpu, plus, a, b, c.copy())
+    kernel(a, b, c)
+    assert gpu.moved == [("up", 160), ("up", 160), ("down", 160)] and gpu.held == kept
+    np.testing.assert_array_equal(c, a + 2)
+
+
+def test_what_is_not_written_in_between_stays(gpu: Watched) -> None:
+    """The border is not uploaded, and does not come back."""
+    a, b = np.random.default_rng(1).random((20, 30)), np.full((20, 30), 7.0)
+    kernel, _ = ready(gpu, smooth, a, b.copy())
+    kernel(a, b)
+    assert gpu.moved == [("up", a.nbytes), ("down", 18 * 30 * 8)]
+    expected = np.full((20, 30), 7.0)
+    smooth(a, expected)
+    np.testing.assert_array_equal(b, expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("rows", [(0, 39), (3, 5), (7, 8), (5, 5), (9, 2)])
+def test_only_rows_that_are_touched_move(gpu: Watched, rows: tuple[int, int], order: Any) -> None:
+    a = np.asarray(np.random.default_rng(1).random((40, 50)), order=order)
+    b = np.full_like(a, 7.0)
+    kernel, kept = ready(gpu, shifted, a, b.copy(order="K"), 0, 4)
+    kernel(a, b, *rows)
+    count = max(0, rows[1] - rows[0])
+    if order == "C":
+        assert sum(size for _, size in gpu.moved) == 2 * count * 400
+    assert gpu.held == kept
+    expected = np.full((40, 50), 7.0)
+    shifted(a, expected, *rows)
+    np.testing.assert_array_equal(b, expected)
+
+
+def test_what_is_set_before_it_is_summed_is_not_uploaded(gpu: Watched) -> None:
+    a, b = np.ones((5, 6)), np.full(5, 7.0)
+    kernel, _ = ready(gpu, sums, a, b.copy())
+    kernel(a, b)
+    assert gpu.moved == [("up", 240), ("down", 40)] and (b == 6).all()
+
+
+def test_what_only_data_tells_is_uploaded(gpu: Watched) -> None:
+    a, b = np.array([0.0, 1.0, 0.0, 1.0]), np.full(4, 7.0)
+    kernel, _ = ready(gpu, some, a, b.copy())
+    kernel(a, b)
+    assert sorted(gpu.moved) == [("down", 32), ("up", 32), ("up", 32)] and b.tolist() == [7, 1, 7, 1]
+
+
+def test_a_check_may_fail_so_that_old_values_count(gpu: Watched) -> None:
+    b = np.full(4, 7.0)
+    with pytest.raises(BoundsError):
+        lw.kernel(gather)(np.ones(4), np.array([0, 9, 2, 9]), b)
+    assert b.tolist() == [1, 7, 1, 7]
+
+
+def test_results_are_not_uploaded(gpu: Watched) -> None:
+    def doubled(a):
+        b = np.zeros(a.shape[0])
+        for i in range(a.shape[0]):
+            b[i] = 2.0 * a[i]
+        return b
+
+    kernel, _ = ready(gpu, doubled, np.ones(6))
+    assert (kernel(np.ones(6)) == 2).all() and gpu.moved == [("up", 48), ("down", 48)]
+
+
+def test_an_argument_that_is_not_used_does_not_move(gpu: Watched) -> None:
+    def fill(a, b):
+        for i in range(a.shape[0]):
+            a[i] = 1.0
+
+    kernel, _ = ready(gpu, fill, np.zeros(4), np.zeros(4))
+    kernel(np.zeros(4), np.zeros(4))
+    assert gpu.moved == [("down", 32)]
+
+
+@pytest.mark.parametrize("view", [np.s_[::2, 1:-1], np.s_[::-1, ::-1], np.s_[:, 5]])
+def test_views_move_as_they_are(gpu: Watched, view: Any) -> None:
+    whole, out = np.random.default_rng(1).random((12, 14)), np.full((12, 14), 7.0)
+    expected = out.copy()
+    function = smooth if whole[view].ndim == 2 else add
+    lw.kernel(function)(*((whole[view], out[view]) if function is smooth else (out[view], whole[view])))
+    function(*((whole[view], expected[view]) if function is smooth else (expected[view], whole[view])))
+    np.testing.assert_array_equal(out, expected)

@@ -23,6 +23,12 @@ def as_text(condition: isl.Set, names: Mapping[str, str]) -> str:
     return "" if condition.plain_is_universe() else _print(_ast(condition), names, False)
 
 
+def value_text(value: isl.PwAff) -> str:
+    """An expression of parameters in Python's syntax, right where it has a value."""
+    builder = isl.AstBuild.from_context(isl.Set("{ : }"))
+    return _print(builder.expr_from_pw_aff(value.coalesce()), {}, False)
+
+
 def form_text(form: Affine, names: Mapping[str, str]) -> str:
     """A linear form in the syntax that C and Python share, with the symbols by the names given."""
     text = ""

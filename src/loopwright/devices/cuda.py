@@ -2,7 +2,8 @@
 starts (cuda_launch.c). A machine without one is an answer (`find_gpus()` is empty, and `why_none` says why), not an
 error.
 
-All GPU work of this package is in order in one stream per GPU. The context is the primary one, which CuPy, PyTorch and
+All GPU work of this package is in order in one stream per GPU; only a call in parts copies in two more, and says what
+waits for what (`mark`, `wait`). The context is the primary one, which CuPy, PyTorch and
 CUDA's runtime use too, so pointers of theirs are good here; on the calling thread it is current during a call only.
 
 How arrays are copied: in pieces through pinned memory of ours. The GPU's copy engines read only pinned memory; of
@@ -20,26 +21,27 @@ import importlib
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import resources
+from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from loopwright.codegen.gpu import complete
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config, available_cores, current
-from loopwright.devices.gpu import Limits
-from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
-from loopwright.toolchain import cc, nvrtc
+from loopwright.devices.copy_layout import copy_layout
+from loopwright.devices.cuda_launcher import cuda_launcher
+from loopwright.devices.gpu import Box, Limits, Queue
+from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.toolchain import nvrtc
 
 LIBRARY = "libcuda.so.1"
 OLDEST_DRIVER = 13000  # what cuDriverGetVersion says for CUDA 13.0; older drivers refuse the cubins that we make
 OLDEST_CAPABILITY = (7, 5)  # of those that CUDA 13 makes code for
 LANES = 8  # threads of a large copy
 HALF_BYTES = 2 << 20  # of pinned memory; each lane has two halves
+EVENT_WITHOUT_TIME = 2
 KEEP_ALL = 2**64 - 1  # released memory stays in the pool: to give it back to the system takes longer than a kernel
 IN_THIS_PROCESS = (
     "this process cannot use the GPU any more: kernels run on the CPU; to use it again, start a new process"
@@ -167,14 +169,19 @@ def _named(api: Any, code: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What a GPU has once it is used: context, stream and pool of the driver, the code of cuda_launch.c, and its
+    """What a GPU has once it is used: context, streams and pool of the driver, the code of cuda_launch.c, and its
     lw_cuda."""
 
     context: int
-    stream: int
+    streams: Mapping[Queue, int]
     pool: int
     code: ctypes.CDLL
     handle: int
+
+    @property
+    def stream(self) -> int:
+        """Where kernels start, and copies that are in order with them."""
+        return self.streams["work"]
 
 
 class CudaGpu:
@@ -225,8 +232,9 @@ class CudaGpu:
 
     # ---- memory and copies --------------------------------------------------------------------------------------
 
-    def allocate(self, size_bytes: int) -> int:
+    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
         """The address of so much memory, aligned to 256 bytes. Raises DeviceMemoryError, which names sizes."""
+        del before_bytes  # addresses are numbers here, whatever they point to
         opened = self._open()
         memory = ctypes.c_uint64()
         code = opened.code.lw_cuda_allocate(opened.handle, opened.stream, size_bytes, ctypes.byref(memory))
@@ -245,27 +253,40 @@ class CudaGpu:
         if error is not None and not self._lost:
             raise error
 
-    def upload(self, address: int, source: Any) -> None:
-        """Copy a C-contiguous NumPy array to device memory; when this returns, it may be changed."""
-        self._copy(source, address, True, "copying to the GPU")
+    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
+        """Copy an array of the host to device memory; when this returns, it may be changed."""
+        self._copy(source, None, address, queue, True, "copying to the GPU")
 
-    def download(self, target: Any, address: int) -> None:
-        """Copy device memory to a C-contiguous NumPy array, and wait for it."""
+    def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
+        """Copy device memory to an array of the host, or to a box inside of it, and wait for it."""
         if not target.flags.writeable:
             raise ValueError("an array that is to be filled from the GPU is read-only")
-        self._copy(target, address, False, DOING[FETCH])
+        self._copy(target, inside, address, queue, False, DOING[FETCH])
 
-    def _copy(self, array: np.ndarray[Any, Any], address: int, up: bool, doing: str) -> None:
-        if not array.flags.c_contiguous or array.dtype.hasobject:
-            raise ValueError(
-                f"an array of {array.dtype} that is not C-contiguous, or that holds objects, is not copied"
-            )
-        opened = self._open()
+    def _copy(self, array: Any, inside: Box | None, address: int, queue: Queue, up: bool, doing: str) -> None:
+        layout, opened = copy_layout(array, inside), self._open()
         code = opened.code.lw_cuda_copy(
-            opened.handle, opened.stream, array.ctypes.data, address, array.nbytes, 1 if up else 0
+            opened.handle, opened.streams[queue], ctypes.byref(layout), address, 1 if up else 0
         )
         if code:
             raise self.failed(code, doing, array.nbytes)
+
+    def mark(self, queue: Queue) -> int:
+        """A mark behind everything that was asked for in a queue."""
+        opened = self._open()
+        with self.current():
+            event = int(self._ask("cuEventCreate", EVENT_WITHOUT_TIME))
+            self._ask("cuEventRecord", event, opened.streams[queue])
+        return event
+
+    def wait(self, queue: Queue, mark: int) -> None:
+        """What is asked for in a queue from now on comes after a mark, which is used up."""
+        opened = self._open()
+        with self.current():
+            try:
+                self._ask("cuStreamWaitEvent", opened.streams[queue], mark, 0)
+            finally:
+                self._api.cuEventDestroy(mark)  # the driver keeps it until nobody waits for it
 
     def synchronize(self) -> None:
         """Wait for everything, in the streams of other libraries too. Raises DeviceError where something went wrong."""
@@ -273,7 +294,11 @@ class CudaGpu:
         self.ask("cuCtxSynchronize", doing="waiting for the GPU")
 
     def free_bytes(self) -> int:
-        """How much memory is free, for all programs that use the GPU; what our pool holds counts as used."""
+        """How much memory is free, for all programs that use the GPU. What our pool holds and nobody uses is given back
+        to the system first: it takes a while."""
+        opened = self._open()
+        self.ask("cuStreamSynchronize", opened.stream)  # until then released memory may be in use
+        self.ask("cuMemPoolTrimTo", opened.pool, 0)
         free, _ = self.ask("cuMemGetInfo")
         return int(free)
 
@@ -381,13 +406,14 @@ class CudaGpu:
         return self._opened
 
     def _made_ready(self, config: Config) -> _Opened:
-        code = _launcher(config)
+        code = cuda_launcher(config)
         context = int(self._ask("cuDevicePrimaryCtxRetain", self._device, doing="starting the GPU"))
         self._ask("cuCtxPushCurrent", context)
         try:
             # Not ordered with the default stream, in which other libraries may run something long.
             flag = self._api.CUstream_flags.CU_STREAM_NON_BLOCKING
-            stream = int(self._ask("cuStreamCreate", int(flag)))
+            queues: tuple[Queue, ...] = ("work", "up", "down")
+            streams = {queue: int(self._ask("cuStreamCreate", int(flag))) for queue in queues}
             pool = int(self._ask("cuDeviceGetDefaultMemPool", self._device))
             threshold = self._api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             self._ask("cuMemPoolSetAttribute", pool, threshold, self._counted(KEEP_ALL))
@@ -398,7 +424,7 @@ class CudaGpu:
         handle = code.lw_cuda_new(table, context, pool, self._lanes, self._half_bytes)
         if not handle:
             raise MemoryError("no memory for the state of a GPU")
-        return _Opened(context, stream, pool, code, handle)
+        return _Opened(context, MappingProxyType(streams), pool, code, handle)
 
     def _counted(self, number: int) -> Any:
         return self._api.cuuint64_t(number)
@@ -505,45 +531,7 @@ def _end_module(gpu: CudaGpu, loaded: int, handle: int) -> None:
         opened.code.lw_cuda_module_end(handle)
 
 
-# ---- cuda_launch.c, and forks -----------------------------------------------------------------------------------
-
-_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "lw_cuda_new": (
-        ctypes.c_void_p,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
-    ),
-    "lw_cuda_copy": (
-        ctypes.c_int32,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64, ctypes.c_int32),
-    ),
-    "lw_cuda_allocate": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)),
-    "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
-    "lw_cuda_module_new": (
-        ctypes.c_void_p,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64),
-    ),
-    "lw_cuda_module_stream": (None, (ctypes.c_void_p, ctypes.c_void_p)),
-    "lw_cuda_module_fault": (None, (ctypes.c_void_p, ctypes.c_void_p)),
-    "lw_cuda_module_end": (None, (ctypes.c_void_p,)),
-}
-
-
-@functools.cache
-def _launcher(config: Config) -> ctypes.CDLL:
-    """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
-    text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
-    artifact = cc.build(text, ("-pthread",), config)
-    try:
-        code = ctypes.CDLL(str(artifact.path))
-    except OSError as error:
-        raise CompilerError(
-            f"the launcher for GPUs cannot be loaded: {error}\n  source: {artifact.source_path}"
-        ) from error
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(code, name)
-        function.restype, function.argtypes = result, arguments
-    return code
-
+# ---- forks ------------------------------------------------------------------------------------------------------
 
 _made: weakref.WeakSet[CudaGpu] = weakref.WeakSet()
 

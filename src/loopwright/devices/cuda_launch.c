@@ -12,7 +12,7 @@
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };                            /* of CUresult */
 enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
 enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
-enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096 };
+enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
 typedef uint64_t device_memory;
@@ -61,9 +61,18 @@ typedef struct {
   lw_driver cu;
   void *context, *pool;
   int64_t lanes, half_bytes;
-  pthread_mutex_t copying; /* held by the thread whose copy uses the lanes */
-  lane lane[MOST_LANES];
+  pthread_mutex_t copying[2]; /* one for each direction: held by the thread whose copy uses its lanes */
+  lane lane[2][MOST_LANES];
 } lw_cuda;
+
+/* How an array of the host lies beside its copy on the device (copy_layout.py has the same struct): there its elements
+   follow one another without gaps, here each axis has a stride. A run is what has no gaps here either. Copied is what
+   lies inside of a box: low .. high of each axis, and bytes first .. end of each run. */
+typedef struct {
+  char *host; /* of the first run */
+  int64_t axes, run, first, end;
+  int64_t size[MOST_AXES], stride[MOST_AXES], low[MOST_AXES], high[MOST_AXES]; /* strides in bytes */
+} lw_layout;
 
 typedef struct {
   lw_gpu table; /* first: host code has its address */
@@ -118,9 +127,38 @@ static int open_lane(const lw_cuda *gpu, lane *l, void *stream) {
   return 0;
 }
 
-/* Returns when all of `from` is in pinned memory; the GPU may still be copying. Small arrays follow one another in a
+/* Between pinned memory, which has bytes from .. from + bytes of the device's copy, and the host's array. */
+static void through(const lw_layout *l, char *between, int64_t from, int64_t bytes, bool up) {
+  int64_t index[MOST_AXES], row = from / l->run, within = from % l->run;
+  char *host = l->host;
+  for (int64_t k = l->axes - 1; k >= 0; k--) {
+    index[k] = row % l->size[k];
+    row /= l->size[k];
+    host += index[k] * l->stride[k];
+  }
+  while (bytes > 0) {
+    const int64_t part = bytes < l->run - within ? bytes : l->run - within;
+    const int64_t low = within > l->first ? within : l->first, high = within + part < l->end ? within + part : l->end;
+    bool inside = low < high;
+    for (int64_t k = 0; inside && k < l->axes; k++) inside = index[k] >= l->low[k] && index[k] < l->high[k];
+    if (inside && up) memcpy(between + (low - within), host + low, (size_t)(high - low));
+    if (inside && !up) memcpy(host + low, between + (low - within), (size_t)(high - low));
+    between += part;
+    bytes -= part;
+    within = 0;
+    for (int64_t k = l->axes - 1; k >= 0; k--) { /* the next run */
+      host += l->stride[k];
+      if (++index[k] < l->size[k]) break;
+      host -= l->stride[k] * l->size[k];
+      index[k] = 0;
+    }
+  }
+}
+
+/* Returns when bytes from .. from + bytes are in pinned memory; the GPU may still be copying. Small arrays follow one another in a
    half, so that many of them wait for nothing. */
-static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const char *from, int64_t bytes, void *stream) {
+static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const lw_layout *host, int64_t from, int64_t bytes,
+                   void *stream) {
   while (bytes > 0) {
     if (l->fill && bytes > gpu->half_bytes - l->fill) {
       int error = gpu->cu.cuEventSynchronize(l->done[l->now ^ 1]);
@@ -130,7 +168,7 @@ static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const char *fr
     }
     const int64_t room = gpu->half_bytes - l->fill, part = bytes < room ? bytes : room;
     char *between = l->half[l->now] + l->fill;
-    memcpy(between, from, (size_t)part);
+    through(host, between, from, part, true);
     l->fill += (part + PIECE - 1) / PIECE * PIECE;
     int error = gpu->cu.cuMemcpyHtoDAsync(to, between, (size_t)part, stream);
     if (!error) error = gpu->cu.cuEventRecord(l->done[l->now], stream);
@@ -142,7 +180,8 @@ static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const char *fr
   return 0;
 }
 
-static int lane_down(const lw_cuda *gpu, lane *l, char *to, device_memory from, int64_t bytes, void *stream) {
+static int lane_down(const lw_cuda *gpu, lane *l, const lw_layout *host, int64_t to, device_memory from, int64_t bytes,
+                     void *stream) {
   int error = gpu->cu.cuEventSynchronize(l->done[0]);
   if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
   const int64_t most = gpu->half_bytes;
@@ -161,7 +200,7 @@ static int lane_down(const lw_cuda *gpu, lane *l, char *to, device_memory from, 
     const int64_t part = bytes - taken < most ? bytes - taken : most;
     error = gpu->cu.cuEventSynchronize(l->done[k]);
     if (error) return error;
-    memcpy(to + taken, l->half[k], (size_t)part);
+    through(host, l->half[k], to + taken, part, false);
     taken += part;
   }
   if (!error) l->fill = 0;
@@ -171,9 +210,9 @@ static int lane_down(const lw_cuda *gpu, lane *l, char *to, device_memory from, 
 typedef struct { /* the part of a copy that one thread does in one lane */
   lw_cuda *gpu;
   lane *lane;
-  char *host;
+  const lw_layout *host;
   device_memory device;
-  int64_t bytes;
+  int64_t from, bytes;
   void *stream;
   bool up;
   int error;
@@ -185,8 +224,8 @@ static void *run_share(void *argument) {
   s->error = enter(s->gpu, &pushed);
   if (!s->error) s->error = open_lane(s->gpu, s->lane, s->stream);
   if (!s->error)
-    s->error = s->up ? lane_up(s->gpu, s->lane, s->device, s->host, s->bytes, s->stream)
-                     : lane_down(s->gpu, s->lane, s->host, s->device, s->bytes, s->stream);
+    s->error = s->up ? lane_up(s->gpu, s->lane, s->device, s->host, s->from, s->bytes, s->stream)
+                     : lane_down(s->gpu, s->lane, s->host, s->from, s->device, s->bytes, s->stream);
   if (s->error) s->gpu->cu.cuStreamSynchronize(s->stream); /* what was started ends before the halves are used again */
   leave(s->gpu, pushed);
   return NULL;
@@ -194,7 +233,7 @@ static void *run_share(void *argument) {
 
 /* One part for each lane that gets at least a half to do. One thread copies to pinned memory more slowly than the bus
    moves data; threads are started anew each time, since a pool would not outlive a fork. */
-static int copy(lw_cuda *gpu, void *stream, char *host, device_memory device, int64_t bytes, bool up) {
+static int copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int64_t bytes, bool up) {
   const int64_t wanted = bytes / gpu->half_bytes;
   const int64_t parts = wanted < 1 ? 1 : wanted < gpu->lanes ? wanted : gpu->lanes;
   const int64_t each = (bytes / parts + PAGE - 1) / PAGE * PAGE;
@@ -204,7 +243,7 @@ static int copy(lw_cuda *gpu, void *stream, char *host, device_memory device, in
   for (int64_t p = 0; p < parts; p++) {
     const int64_t from = p * each < bytes ? p * each : bytes;
     const int64_t rest = bytes - from, mine = p < parts - 1 && each < rest ? each : rest;
-    shares[p] = (share){gpu, &gpu->lane[p], host + from, device + (device_memory)from, mine, stream, up, 0};
+    shares[p] = (share){gpu, &gpu->lane[up][p], host, device + (device_memory)from, from, mine, stream, up, 0};
     if (p > 0) started[p] = !pthread_create(&threads[p], NULL, run_share, &shares[p]);
   }
   int error = 0;
@@ -216,13 +255,15 @@ static int copy(lw_cuda *gpu, void *stream, char *host, device_memory device, in
   return error;
 }
 
-/* Between host memory and device memory, in order with what was started on `stream`. Up: when it returns, host memory
-   may change. Down: host memory is there. */
-int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, void *host, device_memory device, int64_t bytes, int32_t up) {
-  if (bytes <= 0) return bytes < 0 ? INVALID_VALUE : 0;
-  pthread_mutex_lock(&gpu->copying);
+/* Between an array of the host and device memory, in order with what was started on `stream`. Up: when it returns, host
+   memory may change. Down: host memory is there. One copy up and one copy down may go on at once. */
+int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int32_t up) {
+  int64_t bytes = host->run;
+  for (int64_t k = 0; k < host->axes; k++) bytes *= host->size[k];
+  if (bytes <= 0 || host->axes > MOST_AXES) return bytes < 0 || host->axes > MOST_AXES ? INVALID_VALUE : 0;
+  pthread_mutex_lock(&gpu->copying[up != 0]);
   int error = copy(gpu, stream, host, device, bytes, up);
-  pthread_mutex_unlock(&gpu->copying);
+  pthread_mutex_unlock(&gpu->copying[up != 0]);
   return error;
 }
 
@@ -265,7 +306,7 @@ lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, int64_t 
   gpu->pool = pool;
   gpu->lanes = lanes < 1 ? 1 : lanes < MOST_LANES ? lanes : MOST_LANES;
   gpu->half_bytes = (half_bytes + PAGE - 1) / PAGE * PAGE;
-  pthread_mutex_init(&gpu->copying, NULL);
+  for (int k = 0; k < 2; k++) pthread_mutex_init(&gpu->copying[k], NULL);
   return gpu;
 }
 
@@ -326,7 +367,8 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
 
 static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
   lw_cuda_module *self = (lw_cuda_module *)table;
-  int error = lw_cuda_copy(self->gpu, self->stream, to, (device_memory)(uintptr_t)from, bytes, 0);
+  const lw_layout host = {.host = to, .run = bytes, .end = bytes};
+  int error = lw_cuda_copy(self->gpu, self->stream, &host, (device_memory)(uintptr_t)from, 0);
   return LW_RARE(error) ? note(self, error, FETCH, last_kernel(self), bytes) : 0;
 }
 

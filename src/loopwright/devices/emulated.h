@@ -64,7 +64,8 @@ namespace lw_emulated {
 /* ---- what emulated.py hands over and gets back: the same layout stands there ------------------------------------- */
 
 struct allocation {
-  int64_t low, high, real; /* device addresses [low, high), and where the bytes are in truth */
+  int64_t first, low, high, real; /* device addresses [low, high), where the bytes are in truth; pointers from `first`
+                                     on are pointers to it */
 };
 
 enum fault_kind : int32_t {

@@ -23,7 +23,7 @@ from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
 from loopwright.devices.emulated_memory import Memory
-from loopwright.devices.gpu import Limits
+from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 
 MOST_THREADS = 1024
@@ -188,6 +188,8 @@ class EmulatedGpu:
         self.seed = seed
         self.memory = Memory(memory_bytes)
         self._reports: list[list[Fault]] = []
+        self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
+        self._promised = self._allocated = self._known = 0
 
     def module(self, text: DeviceText, config: Config) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""
@@ -195,10 +197,11 @@ class EmulatedGpu:
         self._reports.append(module.report)
         return module
 
-    def allocate(self, size_bytes: int) -> int:
+    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
         """The address of so much memory, every byte of it POISON. Raises DeviceMemoryError."""
         with _one_launch:
-            return self.memory.allocate(size_bytes)
+            self._allocated += 1
+            return self.memory.allocate(size_bytes, before_bytes)
 
     def release(self, address: int) -> None:
         """Give memory back. Raises DeviceError for what was not allocated."""
@@ -207,27 +210,55 @@ class EmulatedGpu:
         if wrong:
             raise DeviceError(wrong)
 
-    def upload(self, address: int, source: Any) -> None:
+    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
         """Copy an array to device memory. Raises DeviceError outside of an allocation."""
-        array = np.ascontiguousarray(source)
+        values = np.array(source, order="C").reshape(-1).view(np.uint8)
         with _one_launch:
-            self._at(address, array.nbytes, "upload")[:] = array.reshape(-1).view(np.uint8)
+            there = self._at(address, values.nbytes, "upload")
+            if queue == "work":
+                there[:] = values
+            elif self._known < self._allocated:
+                raise DeviceError("a copy in the queue 'up' does not wait for its memory, allocated in 'work'")
+            else:
+                self._late.append((there, values))
+                self._promised += 1
 
-    def download(self, target: Any, address: int) -> None:
-        """Copy device memory to a C-contiguous array. Raises DeviceError outside of an allocation."""
-        if not target.flags.c_contiguous:
-            raise DeviceError("download needs a C-contiguous array")
+    def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
+        """Copy device memory to an array. Raises DeviceError outside of an allocation."""
         with _one_launch:
-            target.reshape(-1).view(np.uint8)[:] = self._at(address, target.nbytes, "download")
+            there = self._at(address, target.nbytes, "download").view(target.dtype).reshape(target.shape)
+            box = tuple(slice(one.start, one.stop) for one in inside) if inside is not None else ...
+            target[box] = there[box]
+
+    def mark(self, queue: Queue) -> int:
+        """How many copies were asked for in the queue `up`, or how often memory was in `work`."""
+        return self._promised if queue == "up" else self._allocated
+
+    def wait(self, queue: Queue, mark: int) -> None:
+        """Copies of the queue `up` are made when `work` waits for them, and not before, and they wait for memory: who
+        forgets to, finds out."""
+        with _one_launch:
+            if queue == "up":
+                self._known = mark
+            if queue != "work":
+                return
+            while self._late and self._promised - len(self._late) < mark:
+                there, values = self._late.pop(0)
+                there[:] = values
 
     def synchronize(self) -> None:
         """Raises DeviceError where a launch of any module went wrong and nobody has asked yet."""
+        self.wait("work", self._promised)
         faults = [fault for report in self._reports for fault in report]
         for report in self._reports:
             report.clear()
         error = _error_of(faults)
         if error is not None:
             raise error
+
+    def free_bytes(self) -> int:
+        """How much memory is free."""
+        return self.memory.limit_bytes - self.memory.used_bytes
 
     def _at(self, address: int, size_bytes: int, what: str) -> npt.NDArray[np.uint8]:
         found = self.memory.bytes_at(address, size_bytes)

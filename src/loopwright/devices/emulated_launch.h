@@ -14,7 +14,7 @@ const allocation *around(int64_t place) {
   int64_t low = 0, high = now_launched->allocation_count;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (now_launched->allocations[middle].low <= place) {
+    if (now_launched->allocations[middle].first <= place) {
       low = middle + 1;
     } else {
       high = middle;

@@ -24,7 +24,12 @@ POISON = 0xFF  # every float is NaN, every signed integer -1
 class Allocation(ctypes.Structure):
     """struct allocation of emulated.h."""
 
-    _fields_ = (("low", ctypes.c_int64), ("high", ctypes.c_int64), ("real", ctypes.c_int64))
+    _fields_ = (
+        ("first", ctypes.c_int64),
+        ("low", ctypes.c_int64),
+        ("high", ctypes.c_int64),
+        ("real", ctypes.c_int64),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class _Block:
     address: int
     size_bytes: int
     room: npt.NDArray[np.uint8]  # its bytes, aligned
+    first: int  # the lowest address that a pointer to it may have
 
 
 class Memory:
@@ -46,8 +52,8 @@ class Memory:
         self._released: list[tuple[int, int]] = []  # (start, size), for the words of a fault
         self._table: ctypes.Array[Allocation] | None = None
 
-    def allocate(self, size_bytes: int) -> int:
-        """Raises DeviceMemoryError."""
+    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
+        """Raises DeviceMemoryError. Pointers up to `before_bytes` before it mean this block, and no byte is there."""
         if size_bytes < 0:
             raise DeviceMemoryError(f"{size_bytes} bytes of device memory were asked for")
         free = self.limit_bytes - self.used_bytes
@@ -58,7 +64,9 @@ class Memory:
         except MemoryError as error:
             raise DeviceMemoryError(_no_room(size_bytes, self.limit_bytes, free)) from error
         offset = -room.ctypes.data % ALIGNMENT
-        block = _Block(self._next, size_bytes, room[offset : offset + size_bytes])
+        first = self._next
+        self._next += -(-before_bytes // ALIGNMENT) * ALIGNMENT
+        block = _Block(self._next, size_bytes, room[offset : offset + size_bytes], first)
         block.room.fill(POISON)
         self._next += -(-(size_bytes + RED_ZONE) // ALIGNMENT) * ALIGNMENT
         self._starts.append(block.address)
@@ -94,7 +102,8 @@ class Memory:
             blocks = [block for start in tuple(self._starts) if (block := self._blocks.get(start)) is not None]
             made = (Allocation * len(blocks))()
             for entry, block in zip(made, blocks, strict=True):
-                entry.low, entry.high, entry.real = (
+                entry.first, entry.low, entry.high, entry.real = (
+                    block.first,
                     block.address,
                     block.address + block.size_bytes,
                     block.room.ctypes.data,

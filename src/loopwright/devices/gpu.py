@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
@@ -28,6 +29,14 @@ class Limits:
     l2_bytes: int = 50 << 20
 
 
+Queue = Literal["work", "up", "down"]
+"""What is asked of a GPU in one queue is done in that order. Kernels run in `work`, and copies there are in order with
+them. Copies in `up` and in `down` are in order with nothing else but where `wait` says so."""
+
+Box = Sequence[range]
+"""Indices along each axis, without gaps."""
+
+
 class Module(Protocol):
     """Device text, loaded. `table`: the address of its struct lw_gpu (codegen/loopwright.h), valid while this lives."""
 
@@ -42,7 +51,7 @@ class Module(Protocol):
 
 
 class Gpu(Protocol):
-    """A GPU. Memory is addressed by numbers. Every copy is in order with the launches of its modules."""
+    """A GPU. Memory is addressed by numbers; in it elements of an array follow one another, the last axis fastest."""
 
     name: str
     limits: Limits
@@ -50,17 +59,28 @@ class Gpu(Protocol):
     def module(self, text: DeviceText, config: Config) -> Module:
         """Compile and load. Raises CompilerError."""
 
-    def allocate(self, size_bytes: int) -> int:
-        """The address of so much memory, aligned to 256 bytes. Raises DeviceMemoryError, which names sizes."""
+    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
+        """The address of so much memory, aligned to 256 bytes. before_bytes: kernels may be given pointers to so much
+        before it, and then touch nothing there. Raises DeviceMemoryError, which names sizes."""
 
     def release(self, address: int) -> None:
-        """Give memory back; launches that still use it end first."""
+        """Give memory back; what was asked for in `work` ends first."""
 
-    def upload(self, address: int, source: Any) -> None:
-        """Copy a C-contiguous NumPy array to device memory; when this returns, it may be changed."""
+    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
+        """Copy a NumPy array to device memory; when this returns, it may be changed."""
 
-    def download(self, target: Any, address: int) -> None:
-        """Copy device memory to a C-contiguous NumPy array, and wait for it."""
+    def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
+        """Copy device memory, where all of an array is, to that NumPy array, or only to a box inside of it, and wait
+        for it."""
+
+    def mark(self, queue: Queue) -> int:
+        """A mark behind everything that was asked for in a queue; to be given to `wait` once."""
+
+    def wait(self, queue: Queue, mark: int) -> None:
+        """What is asked for in a queue from now on is done after what is before the mark. Returns at once."""
 
     def synchronize(self) -> None:
         """Wait for everything. Raises DeviceError where something went wrong."""
+
+    def free_bytes(self) -> int:
+        """How much memory is free. It may take a while."""

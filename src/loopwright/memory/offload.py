@@ -1,104 +1,74 @@
 """A call on a GPU: arrays of the host are moved there and back, arrays that are there already are used in place.
 
-`OffloadEntry` is the `Entry` of such a call, and `GpuExecutable` what is loaded for it.
+`OffloadEntry` is the `Entry` of such a call.
 """
 
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from loopwright.analysis.reach import Reach
 from loopwright.devices import base, by_ctypes
 from loopwright.devices.base import Executable
-from loopwright.devices.by_ctypes import Call, Slot, fill_slot
+from loopwright.devices.by_ctypes import fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
-from loopwright.errors import DeviceError
+from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.arrays import Array
-from loopwright.memory.on_device import OnDevice, dense, is_on_device
-from loopwright.memory.overlap import layout_of
-
-NO_FAILURE = (-1, 0, 0)
-
-
-class GpuCall(ctypes.Structure):
-    """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
-
-    _fields_ = (*Call._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
-
-
-@dataclass(frozen=True, slots=True)
-class GpuExecutable(Executable):
-    """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to. `failures`: the
-    address of an lw_failure there."""
-
-    gpu: Gpu
-    module: Module
-    written: frozenset[int]
-    failures: int
-    lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
-
-    def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
-        return OffloadEntry
+from loopwright.memory.gpu_call import (
+    BoundsLeft,
+    GpuCall,
+    GpuExecutable,
+    InParts,
+    NoRoom,
+    Prepared,
+    no_failure,
+    parts_of,
+    raise_failure,
+)
+from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
+from loopwright.memory.parts import (
+    PartedCall,
+    Slice,
+    may_pay_off,
+    moved_bytes,
+    parted_call,
+    run_slices,
+    slices_that_fit,
+    slices_that_overlap,
+)
+from loopwright.memory.placing import Part, Placed, bring_back, give_back, room_for, send, values_of
 
 
-def on_gpu(host: Executable, gpu: Gpu, module: Module, written: frozenset[int]) -> GpuExecutable:
+def on_gpu(
+    host: Executable,
+    gpu: Gpu,
+    module: Module,
+    written: frozenset[int],
+    reach: Mapping[int, Reach],
+    find_parts: Callable[[], InParts | None] = lambda: None,
+) -> GpuExecutable:
     """What is needed to call a program whose two texts are loaded."""
     failures = gpu.allocate(24)
-    _no_failure(gpu, failures)
-    return GpuExecutable(host.program, host.library, host.entry, host.guard, gpu, module, written, failures)
-
-
-def _no_failure(gpu: Gpu, failures: int) -> None:
-    """Nothing has failed, in the eyes of kernels that start in whatever stream."""
-    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
-    gpu.synchronize()
-
-
-@dataclass(slots=True)
-class Placed:
-    """Where an array is for the length of a call: `address` and `strides` (bytes) on the GPU; `staged`: what to copy
-    back and how (None: nothing); `owned`: the address to give back, 0 for none."""
-
-    address: int
-    strides: tuple[int, ...]
-    owned: int = 0
-    staged: Array | None = None
-    target: Array | None = None
-
-
-def place(array: Array, gpu: Gpu, upload: bool, download: bool) -> Placed:
-    """Bring an array to the GPU. Raises DeviceMemoryError."""
-    if is_on_device(array):
-        return Placed(array.ctypes.data, array.strides)
-    # The program relies on what `layout_of` says: a copy must not change which axis goes by ones.
-    order: Literal["C", "F"] = "F" if layout_of(array) == "first" else "C"
-    staged = array if dense(array) else np.array(array, order=order)
-    flat = staged.reshape(-1, order="A") if staged.ndim else staged.reshape(1)
-    address = gpu.allocate(max(staged.nbytes, 1))
-    try:
-        if upload and staged.nbytes:
-            gpu.upload(address, flat)
-    except BaseException:
-        gpu.release(address)
-        raise
-    return Placed(address, staged.strides, address, flat if download else None, array if staged is not array else None)
-
-
-def bring_back(placed: Placed, gpu: Gpu) -> None:
-    """Copy what the device has written to where the caller sees it."""
-    if placed.staged is not None and placed.staged.nbytes:
-        gpu.download(placed.staged, placed.address)
-        if placed.target is not None:
-            order: Literal["C", "F"] = "F" if layout_of(placed.target) == "first" else "C"
-            placed.target[...] = placed.staged.reshape(placed.target.shape, order=order)
+    no_failure(gpu, failures)
+    return GpuExecutable(
+        host.program,
+        host.library,
+        host.entry,
+        host.guard,
+        gpu,
+        module,
+        written,
+        reach,
+        failures,
+        OffloadEntry,
+        find_parts,
+    )
 
 
 def through_host(
@@ -155,31 +125,79 @@ class OffloadEntry(by_ctypes.Entry):
 
     def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
         executable: GpuExecutable = self.payload
-        call = _Prepared((*arguments, *fresh), len(self._values), self.threads, executable)
+        everything = (*arguments, *fresh)
+        call = Prepared(everything, len(self._values), self.threads, executable)
         if self._guard is not None and not self._guard(ctypes.byref(call.call)):
             return self._left_to_others(arguments, originals)
         started = time.perf_counter_ns()
+        parts = parts_of(executable, everything, len(arguments), values_of(everything))
+        moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
+        try:
+            if not self._done_overlapping(arguments, fresh, moved):
+                self._done_at_once(everything, call, parts)
+        except NoRoom as full:
+            if not self._done_in_windows(arguments, fresh, moved):
+                raise full.error from None
+        self.record(time.perf_counter_ns() - started)
+        return self.result(originals, fresh, call.returned)
+
+    def _done_at_once(self, everything: tuple[object, ...], call: Prepared, parts: Mapping[int, Part]) -> None:
+        """Raises NoRoom, and nothing is done, where not all arrays fit the GPU's memory."""
+        executable: GpuExecutable = self.payload
         placed: list[Placed] = []
         try:
-            streams = self._place((*arguments, *fresh), len(arguments), placed, call)
+            streams = _place(everything, parts, placed, call, executable.gpu)
             stream = max(streams, default=0)
             if len(streams) > 1:
                 executable.gpu.synchronize()  # a kernel is in order with one stream only
             fault = executable.module.started(stream)
             failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            waits = failed or self._values or len(streams) > 1 or any(one.owned for one in placed)
+            waits = failed or self._values or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
             if waits or executable.program.device is None or executable.program.device.checks:
-                self.fail(failed, call, executable, fault)
-            for one in placed:
-                bring_back(one, executable.gpu)
+                raise_failure(failed, call, executable, fault)
+            self._bring_back(placed, parts)
         except BoundsLeft as left:
-            for one in placed:
-                bring_back(one, executable.gpu)
+            self._bring_back(placed, parts)
             raise left.error from None
         finally:
-            bring_nothing_back(placed, executable.gpu)
-        self.record(time.perf_counter_ns() - started)
-        return self.result(originals, fresh, call.returned)
+            give_back(placed, executable.gpu)
+
+    def _done_overlapping(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
+        """Make a call that moves much in parts; False, and nothing done, where that is not possible. Raises NoRoom as
+        above."""
+        if not may_pay_off(moved) or (in_parts := self._in_parts(arguments, fresh)) is None:
+            return False
+        slices = slices_that_overlap(in_parts, moved)
+        if slices is None:
+            return False
+        self._run_slices(in_parts, slices, False)
+        return True
+
+    def _done_in_windows(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
+        """Make a call in parts that fit the GPU's memory; False, and nothing done, where that is not possible."""
+        if (in_parts := self._in_parts(arguments, fresh)) is None:
+            return False
+        slices = slices_that_fit(in_parts, moved, self.payload.gpu.free_bytes())
+        if slices is None:
+            return False
+        try:
+            self._run_slices(in_parts, slices, True)
+        except NoRoom:  # somebody has taken what was free
+            return False
+        return True
+
+    def _in_parts(self, arguments: tuple[object, ...], fresh: tuple[object, ...]) -> PartedCall | None:
+        found = self.payload.find_parts()
+        return None if found is None else parted_call(found, arguments, fresh)
+
+    def _run_slices(self, in_parts: PartedCall, slices: Sequence[Slice], in_windows: bool) -> None:
+        run_slices(in_parts, slices, self.FUNCTION(in_parts.found.executable.entry), self.threads, in_windows)
+
+    def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, Part]) -> None:
+        gpu = self.payload.gpu
+        for one, part in zip(placed, parts.values(), strict=True):
+            if one.owned and part.written is not None:
+                bring_back(one, part.written, gpu)
 
     @property
     def returns_something(self) -> bool:
@@ -194,26 +212,14 @@ class OffloadEntry(by_ctypes.Entry):
         only_scalars = all(code >= base.PYTHON_SCALAR for code, _ in self._values)
         if self._fresh is not None or not only_scalars or device is None or device.checks:
             return None
-        call = _Prepared(arguments, len(self._values), self.threads, executable)
-        placed: list[Placed] = []
-        streams = self._place(arguments, len(arguments), placed, call)
-        if len(streams) > 1 or any(one.owned for one in placed):
-            bring_nothing_back(placed, executable.gpu)
+        call = Prepared(arguments, len(self._values), self.threads, executable)
+        if not all(is_on_device(one) for one in arguments if isinstance(one, np.ndarray)):
+            return None
+        parts = parts_of(executable, arguments, len(arguments), values_of(arguments))
+        streams = _place(arguments, parts, [], call, executable.gpu)
+        if len(streams) > 1:
             return None
         return Again(self, self._entry, self._guard, executable, call, max(streams, default=0), arguments)
-
-    def _place(self, everything: tuple[object, ...], count: int, placed: list[Placed], call: _Prepared) -> set[int]:
-        """Put every array where kernels find it; the streams that arrays are written and read in, 0 for the GPU's own:
-        there are all copies, and all arrays that nobody else works with."""
-        executable: GpuExecutable = self.payload
-        streams: set[int] = set()
-        for position, value in enumerate(everything):
-            if isinstance(value, np.ndarray):
-                is_written = position in executable.written or position >= count
-                placed.append(place(value, executable.gpu, True, is_written))
-                call.put(position, placed[-1])
-                streams.add(value.stream if isinstance(value, OnDevice) else 0)
-        return streams
 
     def _left_to_others(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
         """The guard is false: an error that is certain, or a run on the CPU with every access checked."""
@@ -224,23 +230,26 @@ class OffloadEntry(by_ctypes.Entry):
             arguments, executable.written, lambda there: self._guard_failed(there, originals), executable.gpu
         )
 
-    def fail(self, failed: int, call: _Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
-        """Raise what went wrong, on the host or in a kernel: first what makes all else meaningless."""
-        fault = fault or executable.module.fault()
-        if fault is not None:
-            with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
-                _no_failure(executable.gpu, executable.failures)
-            raise fault
-        if failed and executable.program.sites[call.failure.site].kind == "device":
-            raise DeviceError("the GPU does not do what it was asked, and does not say why")
-        found = np.array(NO_FAILURE, np.int64)
-        if executable.program.device is not None and executable.program.device.checks:
-            executable.gpu.download(found, executable.failures)
-        if found[0] >= 0:
-            _no_failure(executable.gpu, executable.failures)
-            raise BoundsLeft(self._fail(*(int(value) for value in found)))
-        if failed:
-            raise BoundsLeft(self._fail(call.failure.site, call.failure.index, call.failure.size))
+
+def _place(
+    everything: tuple[object, ...], parts: Mapping[int, Part], placed: list[Placed], call: Prepared, gpu: Gpu
+) -> set[int]:
+    """Put every array where kernels find it; the streams that arrays are written and read in, 0 for the GPU's own:
+    there are all copies, and all arrays that nobody else works with. Raises NoRoom before anything is copied."""
+    streams: set[int] = set()
+    for position, part in parts.items():
+        value = everything[position]
+        assert isinstance(value, np.ndarray)
+        try:
+            placed.append(room_for(value, part, gpu))
+        except DeviceMemoryError as error:
+            raise NoRoom(error) from None
+        call.put(position, placed[-1])
+        streams.add(value.stream if isinstance(value, OnDevice) else 0)
+    for one, part in zip(placed, parts.values(), strict=True):
+        if one.owned:
+            send(one, part.needed, gpu)
+    return streams
 
 
 NOT_DONE = object()
@@ -256,7 +265,7 @@ class Again:
         function: Callable[[Any], int],
         guard: Callable[[Any], int] | None,
         executable: GpuExecutable,
-        call: _Prepared,
+        call: Prepared,
         stream: int,
         arguments: tuple[object, ...],
     ) -> None:
@@ -282,71 +291,8 @@ class Again:
             self._call.failure.site = -1
             if (failed := self._function(self._reference)) or self._waits:
                 try:
-                    self._entry.fail(failed, self._call, self._executable, None)
+                    raise_failure(failed, self._call, self._executable, None)
                 except BoundsLeft as left:
                     raise left.error from None
             self._entry.record(time.perf_counter_ns() - started)
             return self._entry.result(arguments, (), self._call.returned) if self._waits else None
-
-
-def bring_nothing_back(placed: Sequence[Placed], gpu: Gpu) -> None:
-    """Give back what was taken for arrays."""
-    for one in placed:
-        if one.owned:
-            gpu.release(one.owned)
-
-
-class BoundsLeft(Exception):
-    """A check failed in the middle: what was written until then is the caller's, as on the CPU."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self.error = error
-
-
-class _Prepared:
-    """The struct of one call, and what it points to."""
-
-    def __init__(self, everything: tuple[object, ...], results: int, threads: int, executable: GpuExecutable) -> None:
-        count = len(everything)
-        pointers = ctypes.c_void_p * max(1, count)
-        self._data, self._shape, self._strides = pointers(), pointers(), pointers()
-        self._scalars, self.returned = (Slot * max(1, count))(), (Slot * max(1, results))()
-        self.failure, self._keep = _Failure(*NO_FAILURE), list[object]()
-        for position, value in enumerate(everything):
-            if isinstance(value, np.ndarray):
-                self._lay(position, value.shape, value.strides)
-            else:
-                fill_slot(self._scalars[position], value)
-        parts = (self._data, self._shape, self._strides, self._scalars, self.returned)
-        self.call = GpuCall(
-            *(ctypes.addressof(part) for part in parts),
-            threads,
-            ctypes.addressof(self.failure),
-            executable.module.table,
-            executable.failures,
-        )
-
-    def slot(self, position: int) -> Slot:
-        """Where a number is."""
-        return self._scalars[position]
-
-    def put(self, position: int, placed: Placed) -> None:
-        """An array is now where the program finds it."""
-        self._data[position] = placed.address
-        axes = ctypes.c_int64 * max(1, len(placed.strides))
-        strides = axes(*placed.strides)
-        self._keep.append(strides)
-        self._strides[position] = ctypes.addressof(strides)
-
-    def _lay(self, position: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-        axes = ctypes.c_int64 * max(1, len(shape))
-        sizes, steps = axes(*shape), axes(*strides)
-        self._keep += [sizes, steps]
-        self._shape[position], self._strides[position] = ctypes.addressof(sizes), ctypes.addressof(steps)
-
-
-class _Failure(ctypes.Structure):
-    """struct lw_failure of codegen/loopwright.h."""
-
-    _fields_ = (("site", ctypes.c_int64), ("index", ctypes.c_int64), ("size", ctypes.c_int64))

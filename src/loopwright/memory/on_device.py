@@ -18,11 +18,12 @@ LEGACY_STREAM = 1
 class OnDevice(np.ndarray[Any, np.dtype[Any]]):
     """A NumPy array in name: shape, strides, dtype and an address, which is one of a GPU. Its elements must never be
     touched by the CPU. where: which GPU; stream: whose work comes before that of a kernel, 0 where there is none;
-    owner: keeps the memory."""
+    owner: keeps the memory. is_lent: only for the length of a call."""
 
     where: Where
     stream: int
     owner: object
+    is_lent: bool
 
     def __repr__(self) -> str:
         return f"<array {self.shape} of {self.dtype} in a GPU's memory>"
@@ -39,7 +40,7 @@ def on_device(
         "strides": None if strides is None else tuple(strides),
     }  # fmt: skip
     array = np.asarray(_Described(told)).view(OnDevice)
-    array.where, array.stream, array.owner = where, 0, owner
+    array.where, array.stream, array.owner, array.is_lent = where, 0, owner, False
     return array
 
 
@@ -77,6 +78,11 @@ def _stream_of(value: object, told: dict[str, Any]) -> int:
 def is_on_device(value: object) -> bool:
     """Whether only a GPU can reach the elements of an argument."""
     return isinstance(value, OnDevice)
+
+
+def is_lent(value: object) -> bool:
+    """Whether an argument's memory is its owner's again when the call ends, so that the call waits for its kernels."""
+    return isinstance(value, OnDevice) and value.is_lent
 
 
 class _Described:

@@ -11,6 +11,7 @@ from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, S
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
 from loopwright.memory.arrays import REFUSED, Array, as_numpy, refusal
 from loopwright.memory.device_array import DeviceArray
+from loopwright.memory.dlpack import is_on_gpu, of_dlpack
 from loopwright.memory.on_device import of_cuda_array
 from loopwright.memory.overlap import disjoint, layout_of, overlaps_itself, same_array
 from loopwright.memory.records import alignment_of, fields_of, fields_overlap
@@ -39,6 +40,8 @@ def _as_argument(value: object, name: str) -> object:
         return value.argument()
     if _is_cuda_array(value):
         return of_cuda_array(value, name)
+    if is_on_gpu(value):
+        return of_dlpack(value, name)
     if isinstance(value, complex):
         raise refusal(name, "complex numbers are not supported", "pass the real and the imaginary part")
     return as_numpy(value, name)

@@ -1,0 +1,49 @@
+"""cuda_launch.c, compiled and loaded."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from importlib import resources
+from typing import Any
+
+from loopwright.config import Config
+from loopwright.errors import CompilerError
+from loopwright.toolchain import cc
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "lw_cuda_new": (
+        ctypes.c_void_p,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
+    ),
+    "lw_cuda_copy": (
+        ctypes.c_int32,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32),
+    ),
+    "lw_cuda_allocate": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)),
+    "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
+    "lw_cuda_module_new": (
+        ctypes.c_void_p,
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64),
+    ),
+    "lw_cuda_module_stream": (None, (ctypes.c_void_p, ctypes.c_void_p)),
+    "lw_cuda_module_fault": (None, (ctypes.c_void_p, ctypes.c_void_p)),
+    "lw_cuda_module_end": (None, (ctypes.c_void_p,)),
+}
+
+
+@functools.cache
+def cuda_launcher(config: Config) -> ctypes.CDLL:
+    """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
+    text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
+    artifact = cc.build(text, ("-pthread",), config)
+    try:
+        code = ctypes.CDLL(str(artifact.path))
+    except OSError as error:
+        raise CompilerError(
+            f"the launcher for GPUs cannot be loaded: {error}\n  source: {artifact.source_path}"
+        ) from error
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(code, name)
+        function.restype, function.argtypes = result, arguments
+    return code

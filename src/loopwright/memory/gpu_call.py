@@ -1,0 +1,162 @@
+"""What is loaded for calls on a GPU, `GpuExecutable`, and the struct of one call, `Prepared`."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from loopwright.analysis.reach import Box, Reach
+from loopwright.devices import base
+from loopwright.devices.base import Executable
+from loopwright.devices.by_ctypes import Call, Failure, Slot, fill_slot
+from loopwright.devices.gpu import Gpu, Module
+from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.memory.placing import Part, Placed, part_of
+
+NO_FAILURE = (-1, 0, 0)
+
+
+class GpuCall(ctypes.Structure):
+    """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
+
+    _fields_ = (*Call._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
+
+
+@dataclass(frozen=True, slots=True)
+class GpuExecutable(Executable):
+    """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to; reach: which
+    part of each array it is about, by position. `failures`: the address of an lw_failure there. entry_maker: what
+    calls it. find_parts: what runs a call in parts, made when first asked for; None where that cannot be."""
+
+    gpu: Gpu
+    module: Module
+    written: frozenset[int]
+    reach: Mapping[int, Reach]
+    failures: int
+    entry_maker: Callable[..., base.Entry]
+    find_parts: Callable[[], InParts | None] = lambda: None
+    lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
+
+    @property
+    def may_end_early(self) -> bool:
+        """Whether a call may end with an error before it has written all that it would write."""
+        return any(site.kind != "device" for site in self.program.sites)
+
+    def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
+        return self.entry_maker
+
+
+@dataclass(frozen=True, slots=True)
+class InParts:
+    """A program like another one, whose outermost loop runs from one iteration to before another: numbers that follow
+    the arguments, `first` being the position of the first of the two. iterations: all that there are."""
+
+    executable: GpuExecutable
+    iterations: Box
+    first: int
+
+
+def no_failure(gpu: Gpu, failures: int) -> None:
+    """Nothing has failed, in the eyes of kernels that start in whatever stream."""
+    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
+    gpu.synchronize()
+
+
+class Prepared:
+    """The struct of one call, and what it points to."""
+
+    def __init__(self, everything: tuple[object, ...], results: int, threads: int, executable: GpuExecutable) -> None:
+        count = len(everything)
+        pointers = ctypes.c_void_p * max(1, count)
+        self._data, self._shape, self._strides = pointers(), pointers(), pointers()
+        self._scalars, self.returned = (Slot * max(1, count))(), (Slot * max(1, results))()
+        self.failure, self._keep = Failure(*NO_FAILURE), list[object]()
+        for position, value in enumerate(everything):
+            if isinstance(value, np.ndarray):
+                self._lay(position, value.shape, value.strides)
+            else:
+                fill_slot(self._scalars[position], value)
+        parts = (self._data, self._shape, self._strides, self._scalars, self.returned)
+        self.call = GpuCall(
+            *(ctypes.addressof(part) for part in parts),
+            threads,
+            ctypes.addressof(self.failure),
+            executable.module.table,
+            executable.failures,
+        )
+
+    def slot(self, position: int) -> Slot:
+        """Where a number is."""
+        return self._scalars[position]
+
+    def put(self, position: int, placed: Placed) -> None:
+        """An array is now where the program finds it."""
+        self._data[position] = placed.address
+        axes = ctypes.c_int64 * max(1, len(placed.strides))
+        strides = axes(*placed.strides)
+        self._keep.append(strides)
+        self._strides[position] = ctypes.addressof(strides)
+
+    def _lay(self, position: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        axes = ctypes.c_int64 * max(1, len(shape))
+        sizes, steps = axes(*shape), axes(*strides)
+        self._keep += [sizes, steps]
+        self._shape[position], self._strides[position] = ctypes.addressof(sizes), ctypes.addressof(steps)
+
+
+class BoundsLeft(Exception):
+    """A check failed in the middle: what was written until then is the caller's, as on the CPU."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+class NoRoom(Exception):
+    """Not all arrays of a call fit the GPU's memory at once; nothing has been done. error: what says so to people."""
+
+    def __init__(self, error: DeviceMemoryError) -> None:
+        super().__init__()
+        self.error = error
+
+
+def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
+    """Raise what went wrong, on the host or in a kernel: first what makes all else meaningless."""
+    fault = fault or executable.module.fault()
+    if fault is not None:
+        with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
+            no_failure(executable.gpu, executable.failures)
+        raise fault
+    if failed and executable.program.sites[call.failure.site].kind == "device":
+        raise DeviceError("the GPU does not do what it was asked, and does not say why")
+    found = np.array(NO_FAILURE, np.int64)
+    if executable.program.device is not None and executable.program.device.checks:
+        executable.gpu.download(found, executable.failures)
+    if found[0] >= 0:
+        no_failure(executable.gpu, executable.failures)
+        raise BoundsLeft(executable.failure(*(int(value) for value in found)))
+    if failed:
+        raise BoundsLeft(executable.failure(call.failure.site, call.failure.index, call.failure.size))
+
+
+def parts_of(
+    executable: GpuExecutable, everything: Sequence[object], results_from: int, values: Mapping[str, int]
+) -> dict[int, Part]:
+    """Which part of each array a call is about, by position. values: sizes and numbers; results are all written."""
+    all_of_it = executable.may_end_early
+    return {
+        position: part_of(
+            value,
+            executable.reach.get(position),
+            values,
+            position in executable.written or position >= results_from,
+            all_of_it,
+        )
+        for position, value in enumerate(everything)
+        if isinstance(value, np.ndarray)
+    }

@@ -1,0 +1,49 @@
+"""What host code does with a GPU of CUDA's, for tests."""
+
+from __future__ import annotations
+
+import ctypes
+
+from loopwright.codegen.program import DeviceText
+
+HALF = 4096
+_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS)
+FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+TEXT = DeviceText("", ("saxpy", "fault", "nothing"))
+
+
+class Table:
+    """What host code does with struct lw_gpu."""
+
+    def __init__(self, module):
+        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR)
+        functions = [
+            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 5).from_address(module.table), strict=True)
+        ]
+        self._launch, self._fetch, self._allocate, self._release, self._clear = functions
+        self.module, self.table = module, module.table
+
+    def launch(self, kernel, grid, block, shared, *values):
+        sizes = [(ctypes.c_int64 * 3)(*(*each, 1, 1)[:3]) for each in (grid, block)]
+        arguments = (ctypes.c_void_p * max(1, len(values)))(*map(ctypes.addressof, values))
+        return self._launch(self.table, kernel, sizes[0], sizes[1], shared, arguments)
+
+    def saxpy(self, n, a, x, y):
+        values = ctypes.c_int64(n), ctypes.c_float(a), ctypes.c_uint64(x), ctypes.c_uint64(y)
+        return self.launch(0, ((n + 255) // 256,), (256,), 0, *values)
+
+    def fetch(self, to, address):
+        return self._fetch(self.table, to.ctypes.data, address, to.nbytes)
+
+    def allocate(self, size_bytes):
+        return self._allocate(self.table, size_bytes)
+
+    def release(self, address):
+        self._release(self.table, address)
+
+    def clear(self, address, size_bytes):
+        return self._clear(self.table, address, size_bytes)
