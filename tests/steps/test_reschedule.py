@@ -247,6 +247,14 @@ def test_too_many_dependences_are_refused_before_isl_starts(monkeypatch: pytest.
         assert rejection is not None and rejection.reason == isl_schedule.TOO_MANY
 
 
+def test_fewer_dependences_are_enough_to_refuse_fronts_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_schedule, "MOST_FOR_FRONTS", 0)
+    kernel, facts = known(WAVE)
+    rejection = parse_schedule("reschedule inner")[0].illegal(kernel, facts, strict=True)
+    assert rejection is not None and "fronts" in rejection.reason
+    assert parse_schedule("reschedule smart")[0].illegal(kernel, facts, strict=True) is None
+
+
 def test_what_is_too_hard_in_tiles_may_be_found_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, facts = known(MATMUL)
     with monkeypatch.context() as patched:

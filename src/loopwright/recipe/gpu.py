@@ -241,7 +241,7 @@ def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]
     outer = [loop for loop in free if loop is not x][:2]
     why = _why(plan, x)
     places = [loop.name for loop in chain[first:]]
-    band = isolate(plan, inner, places[0], why)
+    band = isolate(plan, inner, places[0], why) if len(places) > 1 else (inner,)
     if len(band) != len(places):
         raise NotTaken
     names = dict(zip(places, band, strict=True))
