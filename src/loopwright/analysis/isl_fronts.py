@@ -9,16 +9,21 @@ Source: Lamport, "The parallel execution of DO loops", CACM 1974, for fronts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import reduce
+from typing import Protocol
 
 from loopwright.analysis import isl
 from loopwright.analysis.isl_rows import Counts, coefficients, numbers_of, rank, rows_of
 
-Computed = Callable[[isl.UnionSet, isl.UnionMap, bool], isl.Schedule | None]
-"""A schedule of some instances, given the pairs of them that must stay in order, and whether statements are to have
-loops of their own wherever they can; None where it is too hard to find."""
+
+class Computed(Protocol):
+    """A schedule of some instances, given the pairs of them that must stay in order, and whether statements are to have
+    loops of their own wherever they can; None where it is too hard to find."""
+
+    def __call__(self, domain: isl.UnionSet, order: isl.UnionMap, apart: bool, /) -> isl.Schedule | None: ...
+
 
 WORTH = 2
 """Loops of a nest that need no order: more of them gain nothing."""

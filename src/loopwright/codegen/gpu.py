@@ -16,9 +16,9 @@ from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
-from loopwright.codegen.one_thread import write_fill, write_one_thread
+from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
 from loopwright.codegen.program import DeviceText, Program
 from loopwright.codegen.statements import write
@@ -56,6 +56,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
             w.declare(w.names.of(stmt.name))
     main = w.function
     _host_body(kernel.body, w)
+    if w.checks:
+        stop_after_failure(w)
     main.lines[:0] = _slots(w)
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
@@ -136,6 +138,11 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
         raise NotOnGpu("data decides how often a loop around others runs")
     stmt = _without_loads(stmt, w)
     match stmt:
+        case Return() if any_may_fail(w):
+            w.line("{")
+            stop_after_failure(w)
+            write(stmt, w)
+            w.line("}")
         case If():
             w.line(f"if ({w.text(stmt.condition)}) {{")
             _indented(stmt.then, w)

@@ -74,17 +74,17 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
         value = w.use(w.names.of(name))
         w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
     if slots and any_may_fail(w):
-        _stop_after_failure(w)
+        stop_after_failure(w)
     w.line("}")
 
 
-def _stop_after_failure(w: GpuWriter) -> None:
+def stop_after_failure(w: GpuWriter) -> None:
     """Lines that end the call where a check on the device has failed: the scalars that come from there mean nothing,
-    and a loop that waits for them to change would run for ever. Who called finds the failure on the device."""
-    site = w.fresh("lw_site", "int64_t")
-    w.line(f"int64_t {site};")
-    w.launched(f"gpu->fetch(gpu, &{site}, {w.use('lw_failed')}, sizeof {site})")
-    w.line(f"if (LW_RARE({site} >= 0)) {{ lw_status = 0; goto lw_leave; }}")
+    and a loop that waits for them to change would run for ever."""
+    found = w.fresh("lw_found", "lw_failure")
+    w.line(f"lw_failure {found};")
+    w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
+    w.line(f"if (LW_RARE({found}.site >= 0)) {{ *{w.use('failure')} = {found}; goto lw_leave; }}")
 
 
 def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:

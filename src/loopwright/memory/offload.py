@@ -153,7 +153,7 @@ class OffloadEntry(by_ctypes.Entry):
             fault = executable.module.started(stream)
             failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
             waits = failed or self._values or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
-            if waits or executable.program.device is None or executable.program.device.checks:
+            if waits or executable.program.device is None:
                 raise_failure(failed, call, executable, fault)
             self._bring_back(placed, parts)
         except BoundsLeft as left:
@@ -206,11 +206,11 @@ class OffloadEntry(by_ctypes.Entry):
 
     def again(self, arguments: tuple[object, ...]) -> Again | None:
         """What repeats a call with just these arrays, all of them on the GPU, at little cost. None where a call has
-        to make arrays, or where kernels may find an index outside of one."""
+        to make arrays."""
         executable: GpuExecutable = self.payload
         device = executable.program.device
         only_scalars = all(code >= base.PYTHON_SCALAR for code, _ in self._values)
-        if self._fresh is not None or not only_scalars or device is None or device.checks:
+        if self._fresh is not None or not only_scalars or device is None:
             return None
         call = Prepared(arguments, len(self._values), self.threads, executable)
         if not all(is_on_device(one) for one in arguments if isinstance(one, np.ndarray)):
