@@ -104,7 +104,7 @@ def test_refusals_say_why(text: str, words: str) -> None:
         ("balance i k 2048 100", "whole warps of 32 threads, 1024 threads at most: not 100"),
         ("balance i k 4096 2048", "1024 threads at most: not 2048"),
         ("balance i k 1000 256", "1000 entries are no multiple of the 256 threads of a block"),
-        ("balance i k 5120 256", "51296 bytes of shared memory for 5120 entries: 49152 are the most"),
+        ("balance i k 5120 256", "56416 bytes of shared memory for 5120 entries: 49152 are the most"),
     ],
 )
 def test_numbers_that_do_not_fit(step: str, words: str) -> None:

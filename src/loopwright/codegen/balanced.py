@@ -22,12 +22,12 @@ from collections.abc import Sequence
 from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest
 from loopwright.codegen.entries import Sum, write_terms
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
 from loopwright.ir.nodes import Expr, For
-from loopwright.steps.balance import SHARED_BYTES, shared_bytes
+from loopwright.steps.balance import SHARED_BYTES, shared_bytes, slots, spreads
 
 MOST_BLOCKS = 2**31 - 1
 JOINING = 256
@@ -75,6 +75,10 @@ class Balanced:
         text = self.w.text(bound)
         self.w.function.renamed = outer
         return text
+
+    def value(self, one: Sum, place: str) -> str:
+        """C text of the shared element of a sum for an entry, or behind these for a row."""
+        return f"{one.values}[{f'lw_slot({place})' if spreads(self.entries, self.threads) else place}]"
 
     def finished_row(self, row: str, totals: Sequence[str]) -> None:
         """What is left to do for a row, where its sums are known (as C text)."""
@@ -157,8 +161,9 @@ def _cuts(made: Balanced) -> Function:
         w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
         w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
         w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {threads};")
+        w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
         w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
-        w.line("  if (!lw_whole || !lw_climbs || lw_most < 0 || lw_span > (uint64_t)lw_most) {")
+        w.line("  if (!lw_whole || !lw_near || !lw_climbs || lw_most < 0 || lw_span > (uint64_t)lw_most) {")
         w.line(f"    {state}[0] = 1;")
         w.line("  } else {")
         w.line("    const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
@@ -198,31 +203,48 @@ def _parts(made: Balanced) -> Function:
     with w.on_device(part):
         declare_own(nest.row.body, (), w)
         state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))
-        w.line(f"const int64_t lw_begin = (int64_t)blockIdx.x * {size};")
-        w.line(f"if (!{state}[0] && lw_begin < {state}[2]) {{")
-        w.function.depth += 1
-        w.line(f"const int64_t lw_ended = {cut}[blockIdx.x], lw_top = {first} + lw_ended;")
-        w.line(f"const int lw_here = (int)({cut}[(int64_t)blockIdx.x + 1] - lw_ended);")
-        w.line(f"const int lw_length = (int)LW_MIN(int64_t, {state}[2] - lw_begin, {size});")
-        w.line("const int lw_count = lw_length - lw_here;")
-        w.line(f"const int64_t lw_from = {state}[1] + (lw_begin - lw_ended);")
-        w.line(f"for (int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {threads}) {{")
-        w.line("  const int64_t lw_row = lw_top + lw_i;")
-        w.line(f"  lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
-        w.line("}")
-        write_terms(nest.entry, made.sums, size, threads, w)
-        w.line("__syncthreads();")
+        # What every block has to know first is in one test, so that all of it is read at once; for the first kernel
+        # sees to it that the last two are never true where there is something to do.
+        w.line(f"const int64_t lw_begin = (int64_t)blockIdx.x * {size}, lw_mark = {state}[0];")
+        w.line(f"const int64_t lw_ended = {cut}[blockIdx.x], lw_last = {cut}[(int64_t)blockIdx.x + 1];")
+        w.line(f"const int64_t lw_zero = {state}[1], lw_all = {state}[2];")
+        idle = ["lw_mark != 0", "lw_begin >= lw_all", "lw_last < lw_ended", "lw_zero > INT64_MAX - lw_all"]
+        if any_may_fail(w):
+            idle.append(f"{w.use('failure')}->site >= 0")
+        # A thread that sees the failure of another one ends, and nobody waits for it: what is left unset in shared
+        # memory then changes sums that mean nothing any more, but no place outside of it.
+        w.line(f"if ({' | '.join(f'({test})' for test in idle)}) lw_stop();")
+        w.line(f"const int64_t lw_top = {first} + lw_ended, lw_from = lw_zero + (lw_begin - lw_ended);")
+        w.line(f"const int lw_length = (int)LW_MIN(int64_t, lw_all - lw_begin, {size});")
+        w.line("const int lw_here = (int)(lw_last - lw_ended), lw_count = lw_length - lw_here;")
+        w.line(f"const int64_t lw_opened = {made.at(nest.lower, 'lw_top')};")
+        _ends(made)
         _walk(made)
         _carry(made)
         _rows(made)
-        w.function.depth -= 1
-        w.line("}")
     shared = [f"LW_SHARED(uint16_t, lw_ends, {size});", f"LW_SHARED(int32_t, lw_any, {threads // WARP});"]
     for one in made.sums:
-        shared.append(f"LW_SHARED({one.memory_type}, {one.values}, {size});")
+        shared.append(f"LW_SHARED({one.memory_type}, {one.values}, {slots(size, threads)});")
         shared.append(f"LW_SHARED({one.memory_type}, {one.named('warps')}, {threads // WARP});")
-    w.finish_kernel(part, threads, nest.row.body, shared)
+    w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
     return part
+
+
+def _ends(made: Balanced) -> None:
+    """Where the rows end, and what the entries add. The end that is read first is put away last: nothing waits for
+    it while the entries are read."""
+    w, nest = made.w, made.nest
+    w.line("const int64_t lw_row = lw_top + threadIdx.x;")
+    w.line("int64_t lw_own_end = 0;")
+    w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
+    write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
+    w.line("if (threadIdx.x < lw_here) lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
+    w.line("#pragma unroll 1")
+    w.line(f"for (int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}) {{")
+    w.line("  const int64_t lw_row = lw_top + lw_i;")
+    w.line(f"  lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
+    w.line("}")
+    w.line("__syncthreads();")
 
 
 def _walk(made: Balanced) -> None:
@@ -247,13 +269,13 @@ def _walk(made: Balanced) -> None:
     w.line("    if (lw_at == lw_end && lw_next < lw_here) {")
     for one in made.sums:
         w.line(f"      if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
-        w.line(f"      else {one.values}[lw_count + lw_next] = {one.named('sum')};")
+        w.line(f"      else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
         w.line(f"      {one.named('sum')} = {one.nothing};")
     w.line("      ++lw_next;")
     w.line(f"      lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
     w.line("    } else {")
     for one in made.sums:
-        w.line(f"      const {one.ctype} {one.named('value')} = {one.values}[lw_at];")
+        w.line(f"      const {one.ctype} {one.named('value')} = {made.value(one, 'lw_at')};")
         w.line(f"      {one.named('sum')} = {one.both(one.named('sum'), one.named('value'), w)};")
     w.line("      ++lw_at;")
     w.line("    }")
@@ -285,6 +307,7 @@ def _carry(made: Balanced) -> None:
         w.line(f"if (lw_lane == 31) {one.named('warps')}[lw_warp] = {one.named('sum')};")
     w.line("if (lw_lane == 31) lw_any[lw_warp] = lw_ending;")
     w.line("__syncthreads();")
+    w.line("#pragma unroll 1" if made.threads > 8 * WARP else "#pragma unroll 4")
     w.line("for (int lw_i = 0; lw_i < lw_warp; ++lw_i) {")
     for one in sums:
         before, value = one.named("before"), one.named("value")
@@ -298,7 +321,7 @@ def _carry(made: Balanced) -> None:
         w.line(f"if (threadIdx.x == {made.threads - 1}) {tail}[blockIdx.x] = {whole};")
         other = one.named("other")
         w.line(f"if (lw_lane) {before} = lw_other ? {other} : {one.both(before, other, w)};")
-        w.line(f"if (lw_own) {one.values}[lw_count + lw_early_row] = {one.both(before, one.named('early'), w)};")
+        w.line(f"if (lw_own) {made.value(one, 'lw_count + lw_early_row')} = {one.both(before, one.named('early'), w)};")
     w.line("__syncthreads();")
 
 
@@ -312,14 +335,15 @@ def _shifted(one: Sum, distance: str) -> str:
 def _rows(made: Balanced) -> None:
     """What is done for each row that ends in the block. Its first one may have begun in another."""
     w = made.w
+    w.line("#pragma unroll 1")
     w.line(f"for (int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}) {{")
-    w.line(f"  if (lw_i == 0 && {made.at(made.nest.lower, 'lw_top')} < lw_from) {{")
+    w.line("  if (lw_i == 0 && lw_opened < lw_from) {")
     for one in made.sums:
-        w.line(f"    {w.use(one.named('head'))}[blockIdx.x] = {one.values}[lw_count];")
+        w.line(f"    {w.use(one.named('head'))}[blockIdx.x] = {made.value(one, 'lw_count')};")
     w.line("  } else {")
     w.function.depth += 2
     for one in made.sums:
-        w.line(f"const {one.ctype} {one.named('total')} = {one.values}[lw_count + lw_i];")
+        w.line(f"const {one.ctype} {one.named('total')} = {made.value(one, 'lw_count + lw_i')};")
     made.finished_row("lw_top + lw_i", [one.named("total") for one in made.sums])
     w.function.depth -= 2
     w.line("  }")

@@ -3,7 +3,7 @@ can be read ahead is read, stage by stage, so that many loads are under way befo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from loopwright.analysis.row_pointers import stages
 from loopwright.codegen.c_text import MEMORY_TYPE, VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.statements import write_body
-from loopwright.ir.nodes import Expr, For, Var
+from loopwright.ir.nodes import Expr, For, Load, Var
 from loopwright.ir.types import Scalar
 
 AHEAD = 4
@@ -68,9 +68,11 @@ class _Item:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
 
 
-def write_terms(entry: For, sums: Sequence[Sum], entries: int, threads: int, w: GpuWriter) -> None:
-    """Put what each entry adds to the sums into shared memory. There are lw_count entries, at most `entries`, and the
-    first of them is lw_from."""
+def write_terms(
+    entry: For, sums: Sequence[Sum], entries: int, threads: int, value: Callable[[Sum, str], str], w: GpuWriter
+) -> None:
+    """Put what each entry adds to the sums into shared memory: `value` gives the C text of the element for a place.
+    There are lw_count entries, at most `entries`, and the first of them is lw_from."""
     each = entries // threads
     ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
     items = [_Item(number, {entry.name: f"lw_entry_{number}"}) for number in range(ahead)]
@@ -90,12 +92,7 @@ def write_terms(entry: For, sums: Sequence[Sum], entries: int, threads: int, w: 
                     name = f"{w.names.of(stmt.name)}{item.number}"
                     w.line(f"const {VALUE_TYPE[stmt.value.type.name]} {name} = {w.text(stmt.value)};")
                     w.function.renamed[stmt.name] = item.renamed[stmt.name] = name
-        for number, load in enumerate(stage.loads, reads):
-            for item in items:
-                with _as(item, w):
-                    name = f"lw_read_{number}_{item.number}"
-                    w.line(f"const {w.arrays[load.array].memory_type} {name} = {w.element(load)};")
-                    item.replaced[load.array, load.index] = name
+        _read(stage.loads, items, reads, w)
         reads += len(stage.loads)
     for item in items:
         for one in sums:
@@ -105,9 +102,24 @@ def write_terms(entry: For, sums: Sequence[Sum], entries: int, threads: int, w: 
             write_body(rest, w)
         for one in sums:
             name = item.renamed[one.reduction.target]
-            w.line(f"if (lw_place_{item.number} < lw_count) {one.values}[lw_place_{item.number}] = {name};")
+            w.line(f"if (lw_place_{item.number} < lw_count) {value(one, f'lw_place_{item.number}')} = {name};")
     w.function.depth -= 1
     w.line("}")
+
+
+def _read(loads: Sequence[Load], items: Sequence[_Item], reads: int, w: GpuWriter) -> None:
+    """Read elements for all items; `reads` were read before."""
+    texts: dict[tuple[int, int], str] = {}
+    with w.testing_at_once():
+        for number, load in enumerate(loads):
+            for item in items:
+                with _as(item, w):
+                    texts[number, item.number] = w.element(load)
+    for (number, at), text in texts.items():
+        load = loads[number]
+        name = f"lw_read_{reads + number}_{at}"
+        w.line(f"const {w.arrays[load.array].memory_type} {name} = {text};")
+        items[at].replaced[load.array, load.index] = name
 
 
 @contextmanager

@@ -143,9 +143,20 @@ def scalars_in(loop: For) -> dict[str, Scalar]:
     return {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
 
 
+def spreads(entries: int, threads: int) -> bool:
+    """Whether the values of entries lie spread in shared memory (lw_slot): threads that go along a stretch of 4, 8, 16
+    each would be in one another's way."""
+    return entries // threads % 4 == 0
+
+
+def slots(entries: int, threads: int) -> int:
+    """How many elements the array of these values has."""
+    return entries + entries // 8 if spreads(entries, threads) else entries
+
+
 def shared_bytes(types: Sequence[Scalar], entries: int, threads: int) -> int:
     """What a block needs: of each sum (of these types) a value for every entry and every warp; where each row ends; and
     whether one ends within a warp. Every array begins at a multiple of 16 bytes."""
-    warps = threads // WARP
-    sizes = [count * type_.size_bytes for type_ in types for count in (entries, warps)] + [2 * entries, 4 * warps]
+    warps, room = threads // WARP, slots(entries, threads)
+    sizes = [count * type_.size_bytes for type_ in types for count in (room, warps)] + [2 * entries, 4 * warps]
     return sum(-(-size // 16) * 16 for size in sizes)
