@@ -16,6 +16,7 @@ from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
+from loopwright.codegen.balanced import write_balanced
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
@@ -86,7 +87,7 @@ def complete(text: DeviceText) -> DeviceText:
 
 def is_bound(stmt: Stmt) -> bool:
     """Whether a statement is a loop that blocks or threads share."""
-    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS)
+    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced")
 
 
 def _launches(stmt: Stmt) -> bool:
@@ -129,7 +130,7 @@ def _host_body(body: Body, w: GpuWriter) -> None:
 def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     if is_bound(stmt):
         assert isinstance(stmt, For)
-        write_grid(stmt, w)
+        (write_balanced if stmt.run == "balanced" else write_grid)(stmt, w)
         return
     if isinstance(stmt, Allocate):
         _allocate(stmt, w)

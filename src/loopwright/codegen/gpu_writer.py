@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from loopwright.analysis.facts import Bounds, Facts, Reduction
@@ -38,6 +38,17 @@ AXES = "xyz"
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """An index that is still to be checked: the C name of what it comes to, counted from the start; its own text, and
+    that of the size; the site of its failure."""
+
+    name: str
+    index: str
+    size: str
+    site: int
+
+
 class NotOnGpu(Exception):
     """Why a kernel, or a part of it, cannot run on a GPU, in the user's words."""
 
@@ -52,6 +63,7 @@ class GpuWriter(Writer):
         self.kernels: list[str] = []
         self.slots = 0
         self.in_index = False
+        self.untested: list[Untested] | None = None  # where checks are put off, those that are still to be made
         self.checks = False
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
@@ -76,10 +88,34 @@ class GpuWriter(Writer):
         return not self.function.on_device or (self.in_index and self.in_range(expr))
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
+        if self.untested is not None and bounds.kind == "checked":
+            return self._put_off(node, axis, expr, self.untested)
         outer, self.in_index = self.in_index, bounds.kind != "checked"
         text = super()._index(node, axis, expr, bounds)
         self.in_index = outer
         return text
+
+    def _put_off(self, node: Load | Store, axis: int, expr: Expr, untested: list[Untested]) -> str:
+        text, size = self.text(expr), self.size(node.array, axis)
+        site = self.site("bounds", node.array, axis, node.at)
+        one = Untested(f"lw_index_{site}", text, size, site)
+        self.line(f"const int64_t {one.name} = lw_from_start({text}, {size});")
+        untested.append(one)
+        return one.name
+
+    @contextmanager
+    def testing_at_once(self) -> Iterator[None]:
+        """Within the block, checks of indices are put off; behind it stands one test of them all. So no element that is
+        asked for in it may be read before its end: loads after the test wait for no other branch."""
+        outer, self.untested = self.untested, []
+        yield
+        found, self.untested = self.untested, outer
+        if found:
+            tests = " | ".join(f"lw_outside({one.name}, {one.size})" for one in found)
+            self.line(f"if (LW_RARE({tests})) {{")
+            for one in found:
+                self.line(f"  lw_index({self.use('failure')}, {one.index}, {one.size}, {one.site});")
+            self.line("}")
 
     def element(self, node: Load | Store) -> str:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
@@ -122,10 +158,13 @@ class GpuWriter(Writer):
         yield
         self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling = outer
 
-    def finish_kernel(self, part: Function, threads: int, body: Body, shared: Sequence[str] = ()) -> None:
-        """The two kernels of a device function whose lines are complete."""
+    def finish_kernel(
+        self, part: Function, threads: int, body: Body, shared: Sequence[str] = (), tested: bool = False
+    ) -> None:
+        """The two kernels of a device function whose lines are complete. tested: these look by themselves whether
+        something has failed before."""
         stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
-        if (self.kernels or self.function.depth > 1) and any_may_fail(self):
+        if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
             part.lines.insert(0, "  if (LW_RARE(failure->site >= 0)) lw_stop();")

@@ -15,6 +15,9 @@ typedef unsigned long long uint64_t;
 #ifndef INT64_MIN
 #define INT64_MIN (-9223372036854775807LL - 1)
 #endif
+#ifndef INT64_MAX
+#define INT64_MAX 9223372036854775807LL
+#endif
 #ifndef UINT64_C
 #define UINT64_C(value) value##ULL
 #endif
@@ -85,10 +88,16 @@ LW_PART void lw_fail(lw_failure *failure, int64_t site, int64_t index, int64_t s
 
 LW_PURE int64_t lw_wrap(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
 
+/* A negative index counts from the end. Without a branch: threads that wait for loads meet nowhere. */
+LW_PURE int64_t lw_from_start(int64_t index, int64_t count) { return index + (index >> 63 & count); }
+
+/* Whether an index counted from the start is outside. */
+LW_PURE bool lw_outside(int64_t from_start, int64_t count) { return (uint64_t)from_start >= (uint64_t)count; }
+
 /* An index checked as Python does: -size <= index < size, or the failure is recorded and the thread ends. */
 LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int64_t site) {
-  const int64_t from_start = index + (index >> 63 & count); /* one branch: threads that wait for loads meet nowhere */
-  if (LW_RARE((uint64_t)from_start >= (uint64_t)count)) {
+  const int64_t from_start = lw_from_start(index, count);
+  if (LW_RARE(lw_outside(from_start, count))) {
     lw_fail(failure, site, index, count);
     lw_stop();
   }
@@ -107,6 +116,10 @@ LW_PURE void lw_failed(lw_failure *failure, int64_t site) {
 LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
   return (first >= 0) & (first <= last) & (last < size);
 }
+
+/* Where the value of a place is in shared memory. Threads that go along a stretch of 4, 8 or 16 places each would meet
+   in few of its banks. */
+LW_PURE int lw_slot(int place) { return place + (place >> 3); }
 
 /* The number of iterations of range(lower, upper, step); step is not 0. */
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {

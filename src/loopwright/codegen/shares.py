@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loopwright.analysis.row_pointers import is_next
 from loopwright.codegen.function import Writer
 from loopwright.ir.nodes import (
     Assign,
-    Binary,
     Body,
     Break,
     Cast,
@@ -29,7 +29,6 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, rewrite_expr, statements, subexpressions
 
 FEWEST, MOST = 16, 64  # pieces per thread where nothing says how much work is in each
@@ -62,7 +61,7 @@ def rows_of(loop: For, w: Writer) -> Rows | None:
                 continue
             if lower.array in written or w.arrays[lower.array].slot is None or not lower.type.is_integer:
                 continue
-            if len(lower.index) == 1 and _is_row(lower.index[0], upper.index[0], loop):
+            if len(lower.index) == 1 and is_next(lower.index[0], upper.index[0], loop):
                 return Rows(lower.array, lower.index[0], stmt.name)
     return None
 
@@ -117,36 +116,6 @@ def _plain(expr: Expr) -> Expr:
     while isinstance(expr, Cast | Checked):
         expr = expr.operand if isinstance(expr, Cast) else expr.value
     return expr
-
-
-def _is_row(first: Expr, second: Expr, loop: For) -> bool:
-    """Whether the second index is one more than the first, which climbs with the loop's variable and is otherwise
-    known where the loop is entered."""
-    one, other = _sum(first), _sum(second)
-    if one is None or other is None or one.get(loop.name) != 1:
-        return False
-    changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
-    difference = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
-    if difference.pop("", 0) != 1 or any(difference.values()):
-        return False
-    return not any(name in changing for name in one)
-
-
-def _sum(expr: Expr) -> dict[str, int] | None:
-    """How often each scalar is in a sum, and under '' its constant; None where it is no sum."""
-    match expr:
-        case Const() if expr.type == INT64:
-            return {"": int(expr.value)}
-        case Var() if expr.type == INT64:
-            return {expr.name: 1}
-        case Binary(op="add" | "sub") if expr.type == INT64:
-            left, right = _sum(expr.left), _sum(expr.right)
-            if left is None or right is None:
-                return None
-            sign = 1 if expr.op == "add" else -1
-            return {name: left.get(name, 0) + sign * right.get(name, 0) for name in left.keys() | right.keys()}
-        case _:
-            return None
 
 
 # ---- text ---------------------------------------------------------------------------------------------------------

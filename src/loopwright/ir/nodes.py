@@ -214,9 +214,13 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 # ---- statements -----------------------------------------------------------------------------------------------
 
-Run = Literal["sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z"]
+Run = Literal[
+    "sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z",
+    "balanced", "entries",
+]  # fmt: skip
 """One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
-among the threads of a block."""
+among the threads of a block. A `balanced` loop over rows holds one loop over their `entries`: each block of a grid
+takes an equal part of rows and entries together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,8 @@ class For:
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange. `run` is how code is to be
     generated for it (set by steps, never by the front end); `threads`: among how many threads of a block its iterations
-    are shared out, 0 for as many as it has iterations."""
+    are shared out, 0 for as many as it has iterations; of `balanced` the threads of a block, of `entries` how many rows
+    and entries a block takes."""
 
     name: str
     lower: Expr

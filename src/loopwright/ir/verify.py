@@ -68,6 +68,7 @@ def verify(kernel: Kernel) -> None:
     checker = _Checker(kernel)
     checker.signature()
     checker.body(kernel.body, (), ())
+    checker.balanced()
     try:
         falls = falls_through(kernel)
     except Unassigned as fault:
@@ -217,6 +218,18 @@ class _Checker:
                 self.require([value.type for value in stmt.values] == wanted, "return gives what the kernel returns")
             case _:
                 assert_never(stmt)
+
+    def balanced(self) -> None:
+        """A loop over rows and the one over their entries come together, and say how large the part of a block is."""
+        held: set[int] = set()
+        for loop in (stmt for stmt in statements(self.kernel.body) if isinstance(stmt, For)):
+            self.where = loop
+            entries = [id(inner) for inner in loop.body if isinstance(inner, For) and inner.run == "entries"]
+            self.require(len(entries) == (loop.run == "balanced"), "a balanced loop holds one loop over entries")
+            self.require(loop.run != "entries" or id(loop) in held, "a loop over entries stands in a balanced one")
+            sized = loop.run not in ("balanced", "entries") or loop.threads > 0
+            self.require(sized, "a balanced loop says how many threads and entries a block has")
+            held.update(entries)
 
     def once(self, node: Load | Store | Checked) -> None:
         """Facts are kept by the identity of these."""

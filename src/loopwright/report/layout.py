@@ -179,6 +179,10 @@ def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
             return f"each iteration in a block of its own (axis {loop.run[-1]} of the grid)"
         case "thread.x" | "thread.y" | "thread.z":
             return f"shared out among the threads of a block (axis {loop.run[-1]})"
+        case "balanced":
+            return "in blocks that take equal parts of its iterations and of their entries together"
+        case "entries":
+            return "shared out among the threads of a block, whatever the iterations around it"
 
 
 def _conflict(conflict: ConflictReport) -> str:

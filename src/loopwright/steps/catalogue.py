@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
@@ -29,5 +30,5 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Separate, Specialize, Promote, Demote,
-    Expand, Pack, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Bind,
+    Expand, Pack, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

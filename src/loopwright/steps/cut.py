@@ -21,7 +21,7 @@ from loopwright.steps.draft import (
     variable,
     with_statement,
 )
-from loopwright.steps.nest import changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
+from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection
 
 _POINT = re.compile(r"(?P<name>[A-Za-z_][\w.]*)?(?P<offset>[+-]?\d+)?")
@@ -52,7 +52,7 @@ class Cut:
         if rejection is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        if (rejection := jumps_in(loop, Break) or jumps_in(loop, Continue)) is not None:
+        if (rejection := balanced(loop) or jumps_in(loop, Break) or jumps_in(loop, Continue)) is not None:
             return rejection
         if step_of(loop) != 1:
             return Rejection(f"the step of '{self.loop}' is not 1")

@@ -149,6 +149,13 @@ def unfit(kernel: Kernel, loops: Sequence[For]) -> Rejection | None:
     return None if reason is None else Rejection(reason)
 
 
+def balanced(loop: For) -> Rejection | None:
+    """Why a loop over rows, or one over their entries, stays as it is: blocks share them as a pair."""
+    if loop.run in ("balanced", "entries"):
+        return Rejection(f"'{loop.name}' is marked {loop.run} already: such marks come last in a schedule")
+    return None
+
+
 def moved(loop: For | While) -> bool:
     """Whether `shift` or `skew` made the loop."""
     return "s" in loop.name.split(".")[1:]

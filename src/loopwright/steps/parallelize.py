@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import For, Kernel, Stmt
 from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.nest import balanced
 from loopwright.steps.step import Rejection, order_needed
 
 
@@ -31,6 +32,8 @@ class Parallelize:
             return Rejection(f"there is no loop '{self.loop}'")
         if not isinstance(loop, For):
             return Rejection(f"'{self.loop}' is a while loop")
+        if (rejection := balanced(loop)) is not None:
+            return rejection
         found = facts.loops[self.loop]
         for reduction in found.reductions:
             if reduction.kind == "scatter" and not reduction.alone:

@@ -10,6 +10,7 @@ from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import For, Kernel, Location, Run, Stmt
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.catalogue import STEPS
 from loopwright.steps.parallelize import Parallelize
@@ -18,7 +19,8 @@ from loopwright.steps.vectorize import Vectorize
 
 Schedule = tuple[Step, ...]
 RUNS: tuple[Run, ...] = (
-    "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "sequential",
+    "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "balanced", "entries",
+    "sequential",
 )  # fmt: skip
 
 
@@ -59,7 +61,7 @@ def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: boo
             what = f"'{step}' is not legal: {rejection.reason}"
             raise ScheduleError(what, print_schedule(schedule), position)
         after = step.apply(kernel)
-        if not isinstance(step, Parallelize | Vectorize | Bind):
+        if not isinstance(step, Parallelize | Vectorize | Balance | Bind):
             verify(after)
             facts = analyse_restructured(after, facts)
         kernel = after

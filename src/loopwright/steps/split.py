@@ -10,7 +10,7 @@ from loopwright.ir.nodes import Break, For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, least, most, names_of, number, plus, variable, with_statement
 from loopwright.steps.extent import apart
-from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
+from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, step_of, the_loop
 from loopwright.steps.step import Rejection, whole_number
 
 SIZES = (4, 8, 16, 32, 64, 128, 256)
@@ -37,7 +37,7 @@ class Split:
         if rejection is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        return changes_inside(loop) or jumps_in(loop, Break)
+        return balanced(loop) or changes_inside(loop) or jumps_in(loop, Break)
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import For, Kernel, Stmt, While
 from loopwright.ir.walk import loops, rewrite_body, statements
+from loopwright.steps.nest import balanced
 from loopwright.steps.step import Rejection, order_needed
 
 
@@ -33,6 +34,8 @@ class Vectorize:
             return Rejection(f"'{self.loop}' is a while loop")
         if any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
             return Rejection(f"'{self.loop}' is not an innermost loop")
+        if (rejection := balanced(loop)) is not None:
+            return rejection
         found = facts.loops[self.loop]
         if any(reduction.kind == "scatter" for reduction in found.reductions):
             return Rejection("lanes may write the same element of the scatter reduction")

@@ -1,0 +1,421 @@
+"""Rows whose entries blocks share equally, however long the rows are: `balanced` loops.
+
+Lay the rows in one line, each as its entries and then its end. A block takes so many positions of this line: it
+computes what its entries add, and sums up, in each thread, an equal part of the positions again; a scan over the
+threads carries what a row has come to from one to the next. (After Merrill and Garland, "Merge-based parallel sparse
+matrix-vector multiplication", SC 2016.) Three kernels do it:
+
+1. `cuts`: in which row each block begins. It tests that the line exists: where the entries of some row begin after they
+   end, or are more than there are elements, a mark says so.
+2. `parts`: what blocks do. The row that is open where a block ends has a partial result in memory, the `tail`; so has
+   the one that was open where it begins, if it ends there: the `head`.
+3. `joined`: puts these together, for each row that lies in several blocks. Where the mark is set, the second kernel has
+   done nothing, and this one runs the rows as they were written, one in each thread.
+
+The order of every sum follows from the sizes alone, so that it has the same bits in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest
+from loopwright.codegen.entries import Sum, write_terms
+from loopwright.codegen.function import Function
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
+from loopwright.codegen.one_thread import declare_own
+from loopwright.codegen.statements import write_body
+from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
+from loopwright.ir.nodes import Expr, For
+from loopwright.steps.balance import SHARED_BYTES, shared_bytes, slots, spreads
+
+MOST_BLOCKS = 2**31 - 1
+JOINING = 256
+"""Threads of a block where partial results are put together."""
+
+STATE = ("lw_state", "lw_cut")
+"""Names of memory that the kernels share. lw_state: whether the rows run as they were written; the first entry; the
+length of the line. lw_cut: for each block, and behind the last, how many rows end before it."""
+
+ALONE = 32
+"""In this many blocks a row may begin for one thread to note that; where there are more, its block does."""
+
+
+class Balanced:
+    """What is written about one loop over rows."""
+
+    def __init__(self, row: For, w: GpuWriter) -> None:
+        entry = next(stmt for stmt in row.body if isinstance(stmt, For) and stmt.run == "entries")
+        try:
+            self.nest: RowNest = row_nest(row, entry)
+        except NotRows as why:
+            raise NotOnGpu(str(why)) from None
+        found = w.facts.loops[entry.name].reductions
+        if not found or any(reduction.kind != "scalar" for reduction in found):
+            raise NotOnGpu(f"'{entry.name}' is no reduction into scalars")
+        self.w = w
+        self.entries, self.threads = entry.threads, row.threads
+        self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
+        if shared_bytes([one.type for one in self.sums], self.entries, self.threads) > SHARED_BYTES:
+            raise NotOnGpu(f"the sums of '{entry.name}' do not fit into the shared memory of a block")
+        self.memory = [*STATE, *(one.named(what) for one in self.sums for what in ("tail", "head"))]
+        w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
+        for one in self.sums:
+            w.types |= dict.fromkeys((one.named("tail"), one.named("head")), f"LW_GLOBAL({one.memory_type})")
+        w.types |= dict.fromkeys(("lw_first", "lw_rows", "lw_limit"), "int64_t")
+
+    def function(self, what: str) -> Function:
+        """A device function for this loop."""
+        return Function(self.w.names.fresh(f"lw_{what}_{self.w.names.of(self.nest.row.name)}"), on_device=True)
+
+    def at(self, bound: Expr, row: str) -> str:
+        """C text of a bound of the entries, in the row with this C name."""
+        outer = self.w.function.renamed
+        self.w.function.renamed = outer | {self.nest.row.name: row}
+        text = self.w.text(bound)
+        self.w.function.renamed = outer
+        return text
+
+    def value(self, one: Sum, place: str) -> str:
+        """C text of the shared element of a sum for an entry, or behind these for a row."""
+        return f"{one.values}[{f'lw_slot({place})' if spreads(self.entries, self.threads) else place}]"
+
+    def finished_row(self, row: str, totals: Sequence[str]) -> None:
+        """What is left to do for a row, where its sums are known (as C text)."""
+        w, nest = self.w, self.nest
+        variable = w.names.of(nest.row.name)
+        w.line(f"const int64_t {variable} = {row};")
+        w.function.scoped.add(variable)
+        write_body(nest.before, w)
+        for one, total in zip(self.sums, totals, strict=True):
+            target = w.variable(one.reduction.target)
+            w.line(f"{target} = {one.both(target, total, w)};")
+        write_body(nest.after, w)
+        w.function.scoped.discard(variable)
+
+
+def write_balanced(row: For, w: GpuWriter) -> None:
+    """The three kernels of a balanced loop, and their start."""
+    made = Balanced(row, w)
+    lower, upper, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
+    w.line("{")
+    w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
+    w.line("if (lw_rows > 0) {")
+    w.function.depth += 1
+    w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
+    w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
+    w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
+    _memory(made)
+    over = f"(lw_rows - 1) / {made.threads} + 1"
+    most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
+    _start(made, _cuts(made), most, made.threads)
+    _start(made, _parts(made), "lw_blocks", made.threads)
+    _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING)
+    w.function.depth -= 1
+    w.line("}}")
+    w.parallel.append(row.name)
+
+
+def _memory(made: Balanced) -> None:
+    """Lines for the memory that the kernels share: kept for the next time, given back at the end of the call."""
+    w = made.w
+    gpu, failure = w.use("gpu"), w.use("failure")
+    memory, room = w.declare(w.fresh("lw_parts", "char *")), w.declare(w.fresh("lw_room", "int64_t"))
+    site = w.site("memory", "", 0, made.nest.row.at)
+    w.line(f"const int64_t lw_wanted = 8 * (4 + {len(made.memory) - 1} * (lw_blocks + 1));")
+    w.line(f"if ({room} < lw_wanted) {{")
+    w.line(f"  if ({memory}) gpu->release({gpu}, {memory});")
+    w.line(f"  {memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
+    w.line(f"  if (LW_RARE(!{memory})) {{ lw_fail({failure}, {site}, lw_wanted, 0); goto lw_leave; }}")
+    w.line("}")
+    if memory not in w.function.buffers:
+        w.function.buffers.append(memory)
+    for number, name in enumerate(made.memory):
+        w.line(f"char *{name} = {memory} + {f'8 * (4 + {number - 1} * (lw_blocks + 1))' if number else 0};")
+    w.launched(f"gpu->clear({gpu}, lw_state, 8)")
+
+
+def _start(made: Balanced, part: Function, blocks: str, threads: int) -> None:
+    w = made.w
+    own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit")}
+    w.line("{")
+    w.start(part, (blocks, "1", "1"), (threads, 1, 1), own)
+    w.line("}")
+
+
+# ---- the first kernel -------------------------------------------------------------------------------------------
+
+
+def _cuts(made: Balanced) -> Function:
+    """One thread for each row: the blocks that begin in it."""
+    w, nest, threads, size = made.w, made.nest, made.threads, made.entries
+    part = made.function("cuts")
+    with w.on_device(part):
+        state, cut, first, rows, limit = (w.use(name) for name in (*STATE, "lw_first", "lw_rows", "lw_limit"))
+        w.line(f"const int64_t lw_number = (int64_t)blockIdx.x * {threads} + threadIdx.x;")
+        w.line("if (threadIdx.x == 0) lw_long[0] = 0;")
+        w.line("__syncthreads();")
+        w.line(f"if (lw_number < {rows}) {{")
+        w.line(f"  const int64_t lw_row = {first} + lw_number, lw_start = {made.at(nest.lower, 'lw_first')};")
+        w.line(f"  const int64_t lw_low = {made.at(nest.lower, 'lw_row')}, lw_high = {made.at(nest.upper, 'lw_row')};")
+        w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
+        w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
+        w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {threads};")
+        w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
+        w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
+        w.line("  if (!lw_whole || !lw_near || !lw_climbs || lw_most < 0 || lw_span > (uint64_t)lw_most) {")
+        w.line(f"    {state}[0] = 1;")
+        w.line("  } else {")
+        w.line("    const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
+        w.line(
+            f"    const int64_t lw_begin = (lw_at + {size - 1}) / {size}, lw_end = (lw_after + {size - 1}) / {size};"
+        )
+        w.line(f"    if (lw_number == 0) {state}[1] = lw_start;")
+        w.line(f"    if (lw_number == {rows} - 1) {state}[2] = lw_after, {cut}[lw_end] = {rows};")
+        w.line(f"    if (lw_end - lw_begin <= {ALONE}) {{")
+        w.line(f"      for (int64_t lw_k = lw_begin; lw_k < lw_end; ++lw_k) {cut}[lw_k] = lw_number;")
+        w.line("    } else {")
+        w.line("      const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
+        w.line("      lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
+        w.line("      lw_long[1 + lw_place] = (int32_t)threadIdx.x;")
+        w.line("    }")
+        w.line("  }")
+        w.line("}")
+        w.line("__syncthreads();")
+        w.line("for (int lw_i = 0; lw_i < lw_long[0]; ++lw_i) {")
+        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads} + lw_long[1 + lw_i];")
+        w.line("  const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
+        w.line(f"  for (int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads})")
+        w.line(f"    {cut}[lw_k] = lw_owner;")
+        w.line("}")
+    shared = f"LW_SHARED(int32_t, lw_long, {threads + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * threads});"
+    w.finish_kernel(part, threads, (), shared)
+    return part
+
+
+# ---- the second kernel ------------------------------------------------------------------------------------------
+
+
+def _parts(made: Balanced) -> Function:
+    """One block for each part of the line."""
+    w, nest, threads, size = made.w, made.nest, made.threads, made.entries
+    part = made.function("parts")
+    with w.on_device(part):
+        declare_own(nest.row.body, (), w)
+        state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))
+        # What every block has to know first is in one test, so that all of it is read at once; for the first kernel
+        # sees to it that the last two are never true where there is something to do.
+        w.line(f"const int64_t lw_begin = (int64_t)blockIdx.x * {size}, lw_mark = {state}[0];")
+        w.line(f"const int64_t lw_ended = {cut}[blockIdx.x], lw_last = {cut}[(int64_t)blockIdx.x + 1];")
+        w.line(f"const int64_t lw_zero = {state}[1], lw_all = {state}[2];")
+        idle = ["lw_mark != 0", "lw_begin >= lw_all", "lw_last < lw_ended", "lw_zero > INT64_MAX - lw_all"]
+        if any_may_fail(w):
+            idle.append(f"{w.use('failure')}->site >= 0")
+        # A thread that sees the failure of another one ends, and nobody waits for it: what is left unset in shared
+        # memory then changes sums that mean nothing any more, but no place outside of it.
+        w.line(f"if ({' | '.join(f'({test})' for test in idle)}) lw_stop();")
+        w.line(f"const int64_t lw_top = {first} + lw_ended, lw_from = lw_zero + (lw_begin - lw_ended);")
+        w.line(f"const int lw_length = (int)LW_MIN(int64_t, lw_all - lw_begin, {size});")
+        w.line("const int lw_here = (int)(lw_last - lw_ended), lw_count = lw_length - lw_here;")
+        w.line(f"const int64_t lw_opened = {made.at(nest.lower, 'lw_top')};")
+        _ends(made)
+        _walk(made)
+        _carry(made)
+        _rows(made)
+    shared = [f"LW_SHARED(uint16_t, lw_ends, {size});", f"LW_SHARED(int32_t, lw_any, {threads // WARP});"]
+    for one in made.sums:
+        shared.append(f"LW_SHARED({one.memory_type}, {one.values}, {slots(size, threads)});")
+        shared.append(f"LW_SHARED({one.memory_type}, {one.named('warps')}, {threads // WARP});")
+    w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
+    return part
+
+
+def _ends(made: Balanced) -> None:
+    """Where the rows end, and what the entries add. The end that is read first is put away last: nothing waits for
+    it while the entries are read."""
+    w, nest = made.w, made.nest
+    w.line("const int64_t lw_row = lw_top + threadIdx.x;")
+    w.line("int64_t lw_own_end = 0;")
+    w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
+    write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
+    w.line("if (threadIdx.x < lw_here) lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
+    w.line("#pragma unroll 1")
+    w.line(f"for (int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}) {{")
+    w.line("  const int64_t lw_row = lw_top + lw_i;")
+    w.line(f"  lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
+    w.line("}")
+    w.line("__syncthreads();")
+
+
+def _walk(made: Balanced) -> None:
+    """Each thread goes along an equal part of the block's positions: lw_sum is what the row at its end has come to
+    there. The rows that end in it are complete but for the first, which lw_early is about: others may have begun it.
+    Values of rows stand behind those of entries: there is room, since a block has so many of both together."""
+    w, each = made.w, made.entries // made.threads
+    w.line(f"const int lw_start = LW_MIN(int, (int)threadIdx.x * {each}, lw_length);")
+    w.line("int lw_next = LW_MAX(int, 0, lw_start - lw_count), lw_most = LW_MIN(int, lw_start, lw_here);")
+    w.line("while (lw_next < lw_most) {")
+    w.line("  const int lw_half = (lw_next + lw_most) / 2;")
+    w.line("  if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
+    w.line("}")
+    w.line("const int lw_early_row = lw_next;")
+    w.line("int lw_at = lw_start - lw_next;")
+    w.line(f"int lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
+    for one in made.sums:
+        w.line(f"{one.ctype} {one.named('sum')} = {one.nothing}, {one.named('early')} = {one.nothing};")
+    w.line("#pragma unroll" if each <= 16 else "#pragma unroll 4")
+    w.line(f"for (int lw_step = 0; lw_step < {each}; ++lw_step) {{")
+    w.line("  if (lw_start + lw_step < lw_length) {")
+    w.line("    if (lw_at == lw_end && lw_next < lw_here) {")
+    for one in made.sums:
+        w.line(f"      if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
+        w.line(f"      else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
+        w.line(f"      {one.named('sum')} = {one.nothing};")
+    w.line("      ++lw_next;")
+    w.line(f"      lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
+    w.line("    } else {")
+    for one in made.sums:
+        w.line(f"      const {one.ctype} {one.named('value')} = {made.value(one, 'lw_at')};")
+        w.line(f"      {one.named('sum')} = {one.both(one.named('sum'), one.named('value'), w)};")
+    w.line("      ++lw_at;")
+    w.line("    }")
+    w.line("  }")
+    w.line("}")
+
+
+def _carry(made: Balanced) -> None:
+    """What the threads before have found of a thread's first row: a scan, within each warp and then over the warps
+    before, that begins anew wherever a row ends."""
+    w, sums = made.w, made.sums
+    w.line("const int lw_lane = threadIdx.x % 32, lw_warp = threadIdx.x / 32, lw_own = lw_next > lw_early_row;")
+    w.line("int lw_ending = lw_own;")
+    w.line("#pragma unroll")
+    w.line("for (int lw_distance = 1; lw_distance < 32; lw_distance *= 2) {")
+    w.line("  const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, lw_distance);")
+    for one in sums:
+        w.line(f"  const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance')};")
+    w.line("  if (lw_lane >= lw_distance) {")
+    for one in sums:
+        w.line(f"    if (!lw_ending) {one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
+    w.line("    lw_ending |= lw_other;")
+    w.line("  }")
+    w.line("}")
+    w.line("const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, 1);")
+    for one in sums:
+        w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1')};")
+        w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
+        w.line(f"if (lw_lane == 31) {one.named('warps')}[lw_warp] = {one.named('sum')};")
+    w.line("if (lw_lane == 31) lw_any[lw_warp] = lw_ending;")
+    w.line("__syncthreads();")
+    w.line("#pragma unroll 1" if made.threads > 8 * WARP else "#pragma unroll 4")
+    w.line("for (int lw_i = 0; lw_i < lw_warp; ++lw_i) {")
+    for one in sums:
+        before, value = one.named("before"), one.named("value")
+        w.line(f"  const {one.ctype} {value} = {one.named('warps')}[lw_i];")
+        w.line(f"  {before} = lw_any[lw_i] ? {value} : {one.both(before, value, w)};")
+    w.line("}")
+    for one in sums:
+        before, own = one.named("before"), one.named("sum")
+        tail = w.use(one.named("tail"))
+        whole = f"lw_ending ? {own} : {one.both(before, own, w)}"
+        w.line(f"if (threadIdx.x == {made.threads - 1}) {tail}[blockIdx.x] = {whole};")
+        other = one.named("other")
+        w.line(f"if (lw_lane) {before} = lw_other ? {other} : {one.both(before, other, w)};")
+        w.line(f"if (lw_own) {made.value(one, 'lw_count + lw_early_row')} = {one.both(before, one.named('early'), w)};")
+    w.line("__syncthreads();")
+
+
+def _shifted(one: Sum, distance: str) -> str:
+    """C text of what the thread so far before has summed up."""
+    own = one.named("sum")
+    carried = f"(int32_t){own}" if one.type.size_bytes < 4 else own
+    return f"({one.ctype})__shfl_up_sync(0xffffffffu, {carried}, {distance})"
+
+
+def _rows(made: Balanced) -> None:
+    """What is done for each row that ends in the block. Its first one may have begun in another."""
+    w = made.w
+    w.line("#pragma unroll 1")
+    w.line(f"for (int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}) {{")
+    w.line("  if (lw_i == 0 && lw_opened < lw_from) {")
+    for one in made.sums:
+        w.line(f"    {w.use(one.named('head'))}[blockIdx.x] = {made.value(one, 'lw_count')};")
+    w.line("  } else {")
+    w.function.depth += 2
+    for one in made.sums:
+        w.line(f"const {one.ctype} {one.named('total')} = {made.value(one, 'lw_count + lw_i')};")
+    made.finished_row("lw_top + lw_i", [one.named("total") for one in made.sums])
+    w.function.depth -= 2
+    w.line("  }")
+    w.line("}")
+
+
+# ---- the third kernel -------------------------------------------------------------------------------------------
+
+
+def _joined(made: Balanced) -> Function:
+    """One warp for each block of the second kernel: the row that ends in it and began before. Or all rows."""
+    w, nest = made.w, made.nest
+    part = made.function("joined")
+    with w.on_device(part):
+        declare_own(nest.row.body, (), w)
+        w.line(f"if ({w.use('lw_state')}[0]) {{")
+        w.function.depth += 1
+        _as_written(made)
+        w.function.depth -= 1
+        w.line("} else {")
+        w.function.depth += 1
+        _joined_row(made)
+        w.function.depth -= 1
+        w.line("}")
+    w.finish_kernel(part, JOINING, nest.row.body)
+    return part
+
+
+def _as_written(made: Balanced) -> None:
+    w, row = made.w, made.nest.row
+    variable = w.names.of(row.name)
+    first, rows = w.use("lw_first"), w.use("lw_rows")
+    w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {JOINING} + threadIdx.x;")
+    w.line(f"for (; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}) {{")
+    w.function.depth += 1
+    w.line(f"const int64_t {variable} = {first} + lw_number;")
+    w.function.scoped.add(variable)
+    write_body(row.body, w)
+    w.function.scoped.discard(variable)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _joined_row(made: Balanced) -> None:
+    w, nest, size = made.w, made.nest, made.entries
+    state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))
+    w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // WARP} + threadIdx.x / {WARP};")
+    w.line(f"const int64_t lw_begin = lw_block * {size};")
+    w.line(f"if (lw_begin < {state}[2] && {cut}[lw_block] < {cut}[lw_block + 1]) {{")
+    w.function.depth += 1
+    w.line(f"const int64_t lw_row = {first} + {cut}[lw_block];")
+    w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - {state}[1] + {cut}[lw_block];")
+    w.line("if (lw_at < lw_begin) {")
+    w.function.depth += 1
+    totals: list[str] = []
+    partials = [Partial(one.reduction, w.new_scalar("part", one.type), one.type) for one in made.sums]
+    for one, partial in zip(made.sums, partials, strict=True):
+        w.line(f"{w.variable(partial.own)} = {one.nothing};")
+        totals.append(w.variable(partial.own))
+    w.line(f"for (int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}) {{")
+    for one, total in zip(made.sums, totals, strict=True):
+        w.line(f"  const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")
+        w.line(f"  {total} = {one.both(total, one.named('value'), w)};")
+    w.line("}")
+    for partial in partials:
+        in_warp(partial, WARP, "0xffffffffu", "threadIdx.x", w)
+    w.line(f"if (threadIdx.x % {WARP} == 0) {{")
+    w.function.depth += 1
+    for one, total in zip(made.sums, totals, strict=True):
+        w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('head'))}[lw_block];")
+        w.line(f"{total} = {one.both(total, one.named('value'), w)};")
+    made.finished_row("lw_row", totals)
+    for _ in range(3):
+        w.function.depth -= 1
+    w.line("}}}")

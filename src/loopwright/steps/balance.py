@@ -1,0 +1,162 @@
+"""The step `balance`: blocks of a GPU take equal parts of the entries of rows, however long the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.row_pointers import NotRows, row_nest
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import Assign, Checked, For, Kernel, Load, Stmt
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.steps.extent import around, marked
+from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.step import Rejection, order_needed, whole_number
+
+THREADS = 256
+"""Of a block, where the step does not say how many."""
+
+WARP, MOST_THREADS = 32, 1024
+SHARED_BYTES = 48 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """On a GPU, give each block an equal part of rows and their entries together, whatever the rows: where the entries
+    of a row begin where those of the row before end, all of them stand in one line, which can be cut anywhere.
+    `balance i k 2048 256`, for blocks of 256 threads, or just `balance i k 2048`. `balance i k 1024`:
+
+    var s: int64
+    for i in 0 .. n:
+        s = 0
+        for k in int64(a[i]) .. int64(a[i + 1]):
+            s = s + int64(c[k, 0])
+        b[i] = float64(s)
+    ->
+    var s: int64
+    for i in 0 .. n balanced 256:
+        s = 0
+        for k in int64(a[i]) .. int64(a[i + 1]) entries 1024:
+            s = s + int64(c[k, 0])
+        b[i] = float64(s)
+    """
+
+    name: ClassVar[str] = "balance"
+    loop: str
+    inner: str
+    entries: int
+    threads: int = THREADS
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
+            return rejection
+        if kernel.overlap:
+            return Rejection("arguments overlap in memory, so that any write may change any array")
+        row, entry = the_loop(kernel, self.loop), the_loop(kernel, self.inner)
+        try:
+            row_nest(row, entry)
+        except NotRows as why:
+            return Rejection(str(why))
+        return (
+            _out_of_place(kernel, row)
+            or _needs_order(row, entry, facts, strict)
+            or _sizes(entry, facts, self.entries, self.threads)
+        )
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
+            if isinstance(stmt, For) and stmt.name == self.loop:
+                return (replace(stmt, run="balanced", threads=self.threads),)
+            if isinstance(stmt, For) and stmt.name == self.inner:
+                return (replace(stmt, run="entries", threads=self.entries),)
+            return (stmt,)
+
+        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+
+    @classmethod
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        found = loops(kernel)
+        steps = (cls(outer, inner, 2048) for outer in found for inner in found if outer != inner)
+        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+
+    @classmethod
+    def parse(cls, words: tuple[str, ...]) -> Self:
+        if len(words) not in (3, 4):
+            raise ValueError("balance LOOP INNER ENTRIES [THREADS]")
+        threads = whole_number(words[3], "THREADS") if len(words) == 4 else THREADS
+        return cls(words[0], words[1], whole_number(words[2], "ENTRIES"), threads)
+
+    def __str__(self) -> str:
+        threads = "" if self.threads == THREADS else f" {self.threads}"
+        return f"balance {self.loop} {self.inner} {self.entries}{threads}"
+
+
+def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:
+    if (rejection := marked((row,))) is not None:
+        return rejection
+    for outer in around(kernel, row):
+        if isinstance(outer, For) and outer.run != "sequential":
+            return Rejection(f"'{outer.name}' around it is marked {outer.run} already")
+    if any(isinstance(p, Load | Checked) for bound in own_expressions(row) for p in subexpressions(bound)):
+        return Rejection(f"the bounds of '{row.name}' are read from an array: the host does not know them")
+    if any(escapes(stmt) for stmt in row.body):
+        return Rejection(f"'{row.name}' can be left in the middle")
+    return None
+
+
+def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection | None:
+    rows, entries = facts.loops[row.name], facts.loops[entry.name]
+    if rows.verdict == "reduction":
+        targets = ", ".join(f"'{reduction.target}'" for reduction in rows.reductions)
+        return Rejection(f"the iterations of '{row.name}' all add to {targets}")
+    if entries.verdict != "reduction" or any(reduction.kind != "scalar" for reduction in entries.reductions):
+        reason = f": {entries.reason}" if entries.verdict in ("sequential", "undecided") else ""
+        return Rejection(f"'{entry.name}' is no reduction into scalars{reason}")
+    for loop, asserted in ((rows, row.asserted), (entries, False)):
+        if (rejection := order_needed(loop, asserted, strict)) is not None:
+            return rejection
+        if loop.last:
+            return Rejection(f"the value of '{loop.last[0]}' after its last iteration is needed")
+    scalars = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)}
+    outside = [name for name in (*rows.private, *entries.private) if name not in scalars]
+    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+
+
+def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | None:
+    if threads % WARP or threads > MOST_THREADS:
+        return Rejection(f"a block has whole warps of {WARP} threads, {MOST_THREADS} threads at most: not {threads}")
+    if entries % threads:
+        return Rejection(f"{entries} entries are no multiple of the {threads} threads of a block")
+    types = [scalars_in(entry)[reduction.target] for reduction in facts.loops[entry.name].reductions]
+    needed = shared_bytes(types, entries, threads)
+    if needed > SHARED_BYTES:
+        return Rejection(f"a block would need {needed} bytes of shared memory for {entries} entries: "
+                         f"{SHARED_BYTES} are the most")  # fmt: skip
+    return None
+
+
+def scalars_in(loop: For) -> dict[str, Scalar]:
+    """The types of the scalars that a loop sets."""
+    return {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+
+
+def spreads(entries: int, threads: int) -> bool:
+    """Whether the values of entries lie spread in shared memory (lw_slot): threads that go along a stretch of 4, 8, 16
+    each would be in one another's way."""
+    return entries // threads % 4 == 0
+
+
+def slots(entries: int, threads: int) -> int:
+    """How many elements the array of these values has."""
+    return entries + entries // 8 if spreads(entries, threads) else entries
+
+
+def shared_bytes(types: Sequence[Scalar], entries: int, threads: int) -> int:
+    """What a block needs: of each sum (of these types) a value for every entry and every warp; where each row ends; and
+    whether one ends within a warp. Every array begins at a multiple of 16 bytes."""
+    warps, room = threads // WARP, slots(entries, threads)
+    sizes = [count * type_.size_bytes for type_ in types for count in (room, warps)] + [2 * entries, 4 * warps]
+    return sum(-(-size // 16) * 16 for size in sizes)
