@@ -166,10 +166,10 @@ class Whole:
     def _array(self, stmt: Allocate) -> None:
         w, array = self.w, self.w.arrays[stmt.array]
         if (found := self._owned(stmt)) is not None:
-            sizes = [str(share.size if share else size) for share, size in zip(found, array.sizes, strict=True)]
+            sizes = _own_sizes(stmt, found)
             w.owned[stmt.array] = found
-            w.arrays[stmt.array] = replace(array, sizes=tuple(sizes), on_device=False)
-            own = prod(int(size) for size in sizes)
+            w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
+            own = prod(sizes)
             w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
             return
         count = constant_size(stmt, SHARED_BYTES)
@@ -197,8 +197,7 @@ class Whole:
         runs = {share.run for share in found if share is not None}
         if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
             return None
-        whole = [int(size.value) for size in stmt.shape if isinstance(size, Const)]
-        own = prod(share.size if share else size for share, size in zip(found, whole, strict=True))
+        own = prod(_own_sizes(stmt, found))
         nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
         for loop in nests:
             uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
@@ -280,6 +279,17 @@ class Whole:
         w.line(f"for (int lw_round = 0; lw_round < {rounds}; ++lw_round) {{")
         w.line(f"{test}{{ const int64_t {variable} = {start} + lw_round * {sharing_of(loop) * step_of(loop)};")
         return 2
+
+
+def _own_sizes(stmt: Allocate, found: tuple[Share | None, ...]) -> list[int]:
+    """How many elements of a local array of constant sizes each thread has, along each axis."""
+    sizes: list[int] = []
+    for share, size in zip(found, stmt.shape, strict=True):
+        assert isinstance(size, Const)
+        whole = int(size.value)
+        rounds = -(-whole // share.period) if share is not None and share.period else 1
+        sizes.append(whole if share is None else share.size * rounds)
+    return sizes
 
 
 def _has_threads(stmt: Stmt) -> bool:

@@ -88,7 +88,10 @@ class GpuWriter(Writer):
             if share is not None:
                 loop = self.threads[share.run]
                 expr = Binary("sub", expr, Binary("sub", Var(loop.name, INT64), loop.lower))
-            index.append(self.text(expr))
+            text = self.text(expr)
+            if share is not None and share.period:
+                text = f"({text}) / {share.period} * {share.size} + ({text}) % {share.period}"
+            index.append(text)
         return self.arrays[node.array].element_at(tuple(index))
 
     def launched(self, call: str) -> None:
