@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
@@ -16,6 +17,7 @@ from loopwright.codegen.c_text import literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.statements import write, write_body
+from loopwright.codegen.wide import write_in_thread
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -238,10 +240,11 @@ class Whole:
         for one in band:
             opened += self._shared_out(one)
         w.threads = {one.run: one for one in band}
+        outer, w.write_loop = w.write_loop, partial(write_in_thread, w=w)
         w.function.depth += 1
         write_body(band[-1].body, w)
         w.function.depth -= 1
-        w.threads = {}
+        w.threads, w.write_loop = {}, outer
         w.line("}" * opened)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))

@@ -31,6 +31,7 @@ typedef unsigned long long uint64_t;
 #define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
 #define LW_ADDRESS(array, index) (&(array)[index])
 #define LW_OPAQUE(value)
+#define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
 static __device__ __forceinline__ void lw_stop() {

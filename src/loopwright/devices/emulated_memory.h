@@ -60,6 +60,7 @@ struct pointer {
 #define LW_GLOBAL(type) lw_emulated::pointer<type>
 #define LW_ALIASED(type) lw_emulated::pointer<type>
 #define LW_AT(type, array, byte_offset) ((array).template as<type>(byte_offset))
+#define LW_ALIGNED(array, bytes) ((uintptr_t)(array).at % (bytes) == 0)
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------- */
 

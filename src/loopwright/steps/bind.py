@@ -105,7 +105,7 @@ def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:
     for other in (*outer, *_loops(loop.body)):
         if other.run == axis:
             return Rejection(f"'{other.name}' is bound to {axis} already")
-        if other.run in ("parallel", "vector"):
+        if other.run == "parallel":
             return Rejection(f"'{other.name}' is marked to run {other.run} already")
     if axis in BLOCKS and (thread := next((one for one in outer if one.run in THREADS), None)) is not None:
         return Rejection(f"it stands inside '{thread.name}', which threads of a block share")
