@@ -7,12 +7,14 @@ shared memory, those of a thread are its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
+from loopwright.analysis.rounds import Rounds
+from loopwright.codegen.ahead import ahead_of, write_ahead, write_copies, write_copy
 from loopwright.codegen.c_text import literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
@@ -73,6 +75,7 @@ class Whole:
     shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    in_thread: Callable[[For, GpuWriter], None] = write_in_thread
 
     def body(self, body: Body) -> None:
         if self.size == (1, 1, 1):  # then there is nobody to wait for
@@ -87,6 +90,8 @@ class Whole:
             self._nest(stmt)
         elif isinstance(stmt, Allocate):
             self._array(stmt)
+        elif isinstance(stmt, For) and _has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
+            self._ahead(stmt, found)
         elif isinstance(stmt, For | While | If) and _has_threads(stmt):
             self._around(stmt)
         elif any(isinstance(inner, Store) for inner in statements((stmt,))):
@@ -101,6 +106,7 @@ class Whole:
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
         inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
+        inside |= set(self.w.buffers)  # the loop around has a barrier of its own for these
         reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
         writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
         if reads & self.written or writes & (self.read | self.written):
@@ -142,6 +148,22 @@ class Whole:
             case _:
                 raise NotOnGpu("data decides how often the threads of a block meet")
 
+    def _ahead(self, loop: For, found: Rounds) -> None:
+        """A loop with tiles that arrive while others are used."""
+        for stmt in found.arrays.values():
+            self._in_shared_memory(stmt, 2)
+        self.read.clear()  # by the barriers at its beginning and in it
+        self.written.clear()
+        write_ahead(loop, found, self.w, self._copies, self.body)
+        self.read |= found.sources
+        for name in found.arrays:
+            del self.w.buffers[name]
+
+    def _copies(self, body: Body) -> None:
+        self.in_thread, self.w.write_store = write_copies, partial(write_copy, w=self.w)
+        self.body(body)
+        self.in_thread, self.w.write_store = write_in_thread, None
+
     def _repeated(self, loop: For) -> None:
         w, variable = self.w, self.w.names.of(loop.name)
         lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
@@ -174,14 +196,7 @@ class Whole:
             own = prod(sizes)
             w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
             return
-        count = constant_size(stmt, SHARED_BYTES)
-        self.shared_bytes += (count or 0) * stmt.element.size_bytes
-        if count is None or self.shared_bytes > SHARED_BYTES:
-            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
-        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {max(count, 1)});")
-        w.function.scoped.add(array.pointer)
-        # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
-        w.arrays[stmt.array] = replace(array, on_device=False)
+        count = self._in_shared_memory(stmt)
         if stmt.fill is not None:
             if stmt.array in self.read | self.written:
                 self._barrier()
@@ -190,6 +205,19 @@ class Whole:
             w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z})")
             w.line(f"  {array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
             self.written.add(stmt.array)
+
+    def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
+        """Declare an array of the block, so many times over; the number of its elements."""
+        w, array = self.w, self.w.arrays[stmt.array]
+        count = constant_size(stmt, SHARED_BYTES)
+        self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
+        if count is None or self.shared_bytes > SHARED_BYTES:
+            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
+        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {times * max(count, 1)});")
+        w.function.scoped.add(array.pointer)
+        # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
+        w.arrays[stmt.array] = replace(array, on_device=False)
+        return count
 
     def _owned(self, stmt: Allocate) -> tuple[Share | None, ...] | None:
         """How the threads of the block own the elements of an array, None where they share them."""
@@ -240,7 +268,7 @@ class Whole:
         for one in band:
             opened += self._shared_out(one)
         w.threads = {one.run: one for one in band}
-        outer, w.write_loop = w.write_loop, partial(write_in_thread, w=w)
+        outer, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
         w.function.depth += 1
         write_body(band[-1].body, w)
         w.function.depth -= 1

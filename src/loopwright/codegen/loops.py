@@ -46,8 +46,10 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
         w.line(f"{{ const int64_t lw_lower = {lower};")
         if pragma or _unrolled(loop, trip, w):
             w.line(pragma or f"{w.unrolling} {trip}")
-        w.line(f"for (int64_t lw_k = 0; lw_k < {trip}; ++lw_k) {{")
-        w.line(f"  const int64_t {variable} = lw_lower + lw_k{'' if step == 1 else f' * {step}'};")
+        counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
+        w.line(f"for (int64_t {counter} = 0; {counter} < {trip}; ++{counter}) {{")
+        w.line(f"  const int64_t {variable} = lw_lower + {counter}{'' if step == 1 else f' * {step}'};")
+        w.function.counters[loop.name] = counter
     elif step in (1, -1):
         w.line(f"{{ const int64_t lw_upper = {upper};")
         if pragma:

@@ -79,6 +79,7 @@ def _written_wide(loop: For, trip: int, found: list[Wide], w: GpuWriter) -> None
                 pointer, index = place_of(one.node, w)
                 w.line(f"{one.variable}[{number}] = lw_read<{one.count}>({pointer}, {_further(index, number, one)});")
     w.line("}")
+    part.counters[loop.name] = "lw_k"
     before = part.replaced
     part.replaced = before | {(one.node.array, one.node.index): one.element(trip) for one in found}
     w.line(f"{w.unrolling} {trip}")

@@ -21,6 +21,7 @@ The words are Python's where Python has them. What Python does not have:
     for i in 0 .. n thread.x 32:                 ... shared out among 32 threads of a block of a GPU grid
     while x < n named w:         a while loop has a name, as a for loop has
     allocate t: int32[n, 4] = 0i32               a local array
+    allocate t: float32[8, 4] double             ... which a block of a GPU fills for the next iteration meanwhile
     block name: ... leave name   go on after the block
     size(a, 0)                   a.shape[0]
     float32(x)                   a conversion
