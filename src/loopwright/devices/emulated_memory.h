@@ -121,7 +121,6 @@ extern "C" void *realloc(void *, decltype(sizeof 0));
 copy *copies;
 int64_t copies_made, copies_room, waited_until[most_threads];
 uint64_t first_copy = 1; /* the serial number of copies[0] */
-uint64_t copies_block;
 
 [[noreturn]] __noinline__ void fail_early(const char *array, int64_t index, access mine, uint64_t serial) {
   fault what = of_kind(on_its_way);
@@ -133,7 +132,6 @@ uint64_t copies_block;
 void forget_copies() {
   first_copy += (uint64_t)copies_made;
   copies_made = 0;
-  copies_block = block_serial;
   for (int t = 0; t < most_threads; t++) waited_until[t] = 0;
 }
 
@@ -272,7 +270,6 @@ void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t in
                 "a copy is of 4, 8 or 16 bytes");
   check_vector<N>(to, place);
   check_vector<N>(from, index);
-  if (copies_block != block_serial) forget_copies();
   for (int k = 0; k < N; k++) to[place + k] = (T)from[index + k]; /* as a write, now: who else has touched it? */
   if (copies_made == copies_room) {
     copies_room = copies_room ? 2 * copies_room : 1024;
@@ -287,7 +284,6 @@ void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t in
 
 /* What the current thread has sent is there, for itself. */
 void receive() {
-  if (copies_block != block_serial) return;
   for (int64_t k = waited_until[now]; k < copies_made; k++) {
     copy &one = copies[k];
     if (one.thread != now || one.arrived) continue;
