@@ -194,6 +194,7 @@ class Whole:
             w.owned[stmt.array] = found
             w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
             own = prod(sizes)
+            w.function.own_bytes += own * stmt.element.size_bytes
             w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
             return
         count = self._in_shared_memory(stmt)

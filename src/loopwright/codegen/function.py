@@ -41,7 +41,8 @@ class Function:
     """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
     outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
     the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    counters: what counts the iterations of loops of which there is a constant number, from 0 on."""
+    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
+    arrays that each thread of a block keeps in registers."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -52,6 +53,7 @@ class Function:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
+    own_bytes: int = 0
     depth: int = 1
     on_device: bool = False
 

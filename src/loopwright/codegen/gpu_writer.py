@@ -34,6 +34,7 @@ from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import expressions, statements
 
 AXES = "xyz"
+REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
@@ -166,7 +167,8 @@ class GpuWriter(Writer):
         for bits in (32, 64):
             name = f"{part.name}_{bits}"
             self.kernels.append(name)
-            head = f'extern "C" __global__ void __launch_bounds__({threads}) {name}({", ".join(given)})'
+            bounds = ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes))))
+            head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({", ".join(given)})'
             lines.append(f"{head} {{ {part.name}<int{bits}_t>({own}); }}")
         self.device.append("\n".join(lines))
 
@@ -192,6 +194,14 @@ class GpuWriter(Writer):
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
         number = f"lw_small ? {first} : {first + 1}"
         self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+
+
+def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
+    """How many blocks of threads that keep many elements a multiprocessor is to have at once: else ptxas spends on one
+    block what two could have. Nothing where registers are not short."""
+    words = own_bytes // 4
+    blocks = REGISTERS // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    return (blocks,) if blocks > 1 else ()
 
 
 def _sum(left: Counter[str], right: Counter[str], factor: int) -> Counter[str]:
