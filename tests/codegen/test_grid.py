@@ -3,6 +3,7 @@ axes, and more blocks than CUDA starts at once. The emulated device reports ever
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import loopwright as lw
 from codegen import on_gpu
 from codegen.on_gpu import agree, device_text
 from loopwright.codegen import grid
-from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.gpu_writer import GpuWriter, _blocks_at_once
 from loopwright.errors import DeviceError, ScheduleError
 
 RANDOM = np.random.default_rng(11)
@@ -182,6 +183,16 @@ def test_groups_of_registers_spread_over_a_tile(shape: tuple[int, int, int]) -> 
     a, b, c = (RANDOM.integers(-4, 5, size).astype(np.float32) for size in ((n, k), (k, m), (n, m)))
     text = device_text(agree(product, a, b, c, schedule=SPREAD))
     assert "float c_r_[32];" in text and "LW_SHARED(float, c_r_" not in text
+    # Their places are numbers and counters of loops that are written out: else they would not stay in registers.
+    places = set(re.findall(r"c_r_\[(.*?)\] = ", text))
+    assert places and not any("threadIdx" in place or "i_o_" in place.replace("lw_k_i_o_", "") for place in places)
+
+
+@pytest.mark.parametrize(
+    ("threads", "words", "bounds"), [(256, 64, (2,)), (128, 64, (4,)), (128, 128, (2,)), (256, 128, ()), (256, 8, ())]
+)
+def test_blocks_that_share_the_registers(threads: int, words: int, bounds: tuple[int, ...]) -> None:
+    assert _blocks_at_once(threads, 4 * words) == bounds
 
 
 def test_what_a_block_cannot_do_runs_on_the_cpu() -> None:
