@@ -3,6 +3,7 @@ axes, and more blocks than CUDA starts at once. The emulated device reports ever
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import loopwright as lw
 from codegen import on_gpu
 from codegen.on_gpu import agree, device_text
 from loopwright.codegen import grid
-from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.gpu_writer import GpuWriter, _blocks_at_once
 from loopwright.errors import DeviceError, ScheduleError
 
 RANDOM = np.random.default_rng(11)
@@ -154,6 +155,44 @@ def test_staged_tiles_of_a_product() -> None:
         c = np.zeros((24, 24))
         lw.kernel(kernel)(a, b, c, 3)
         np.testing.assert_array_equal(c, a @ b)
+
+
+SPREAD = (
+    "tile i 16 j 32 k 4; specialize i j full; split i 8; split i 2; skew i.o.1 i.o.2 -1; split j 16; split j 4; "
+    "skew j.o.1 j.o.2 -1; reorder k.o i.o.2.s j.o.2.s k i.o.1 i j.o.1 j; promote c k.o whole; specialize k full; "
+    "pack a i.o.2.s pad 1; pack b i.o.2.s pad 1; split i.r 8; split i.r 2; skew i.r.o i.r.o.1 -1; split j.r 16; "
+    "split j.r 4; skew j.r.o j.r.o.1 -1; reorder i.r.o.1.s j.r.o.1.s i.r.o i.r j.r.o j.r; split i.w 8; split i.w 2; "
+    "skew i.w.o i.w.o.1 -1; split j.w 16; split j.w 4; skew j.w.o j.w.o.1 -1; "
+    "reorder i.w.o.1.s j.w.o.1.s i.w.o i.w j.w.o j.w; bind k.p thread.x 4; bind i.p thread.y 4; "
+    "bind k.p.1 thread.y 4; bind j.p thread.x 4; bind i.r.o.1.s thread.y; bind j.r.o.1.s thread.x; "
+    "bind i.w.o.1.s thread.y; bind j.w.o.1.s thread.x; bind i.o block.y; bind j.o block.x; bind i.o.2.s thread.y; "
+    "bind i.o.2.s.1 thread.y; bind j.o.2.s thread.x; bind j.o.2.s.1 thread.x; bind i.1 thread.y 4; bind j.1 thread.x 4"
+)
+"""A product of matrices: each thread has groups of 2 x 4 elements, two along each axis, far apart in the tile."""
+
+
+@pytest.mark.parametrize("shape", [(16, 32, 4), (35, 70, 9), (16, 32, 0), (32, 64, 1)])
+def test_groups_of_registers_spread_over_a_tile(shape: tuple[int, int, int]) -> None:
+    def product(a, b, c):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                for k in range(a.shape[1]):
+                    c[i, j] += a[i, k] * b[k, j]
+
+    n, m, k = shape
+    a, b, c = (RANDOM.integers(-4, 5, size).astype(np.float32) for size in ((n, k), (k, m), (n, m)))
+    text = device_text(agree(product, a, b, c, schedule=SPREAD))
+    assert "float c_r_[32];" in text and "LW_SHARED(float, c_r_" not in text
+    # Their places are numbers and counters of loops that are written out: else they would not stay in registers.
+    places = set(re.findall(r"c_r_\[(.*?)\] = ", text))
+    assert places and not any("threadIdx" in place or "i_o_" in place.replace("lw_k_i_o_", "") for place in places)
+
+
+@pytest.mark.parametrize(
+    ("threads", "words", "bounds"), [(256, 64, (2,)), (128, 64, (4,)), (128, 128, (2,)), (256, 128, ()), (256, 8, ())]
+)
+def test_blocks_that_share_the_registers(threads: int, words: int, bounds: tuple[int, ...]) -> None:
+    assert _blocks_at_once(threads, 4 * words) == bounds
 
 
 def test_what_a_block_cannot_do_runs_on_the_cpu() -> None:

@@ -290,7 +290,7 @@ def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: P
     outcomes = []
     for entry in entries:
         own = {name: array.copy() for name, array in arrays.items()}
-        entry.run(tuple(own.get(p.name, 2) for p in kernel.params))
+        entry.run(tuple(own[p.name] if isinstance(p, ArrayParam) else 2 for p in kernel.params))
         outcomes.append([array.tobytes() for array in own.values()])
     assert outcomes[0] == outcomes[1]
 

@@ -187,7 +187,7 @@ def test_a_loop_in_two_dimensions() -> None:
         (FILL, "bind i block.x", "bind j block.x", "'i' is bound to block.x already"),
         (FILL, "bind j thread.x 8", "bind i thread.x 8", "'j' is bound to thread.x already"),
         (FILL, "parallelize i", "bind j thread.x 8", "'i' is marked to run parallel already"),
-        (FILL, "vectorize j", "bind i block.x", "'j' is marked to run vector already"),
+        (FILL, "vectorize j", "bind j thread.x", "'j' is marked to run vector already"),
         (FILL, "bind i thread.x 8", "bind j block.x", "it stands inside 'i', which threads of a block share"),
         (FILL, "bind j block.x", "bind i thread.x 8", "'j' inside it is bound to block.x already"),
         # what the host must know

@@ -162,6 +162,13 @@ def test_refusals_say_why(text: str, step: str, word: str | None) -> None:
         assert rejection is not None and word in rejection.reason, rejection
 
 
+def test_loops_that_are_marked_stay_as_they_are() -> None:
+    """With a test inside, not every iteration gives a value any more that is needed after the last one."""
+    kernel, facts = apply_schedule(*known(TRIANGLE), parse_schedule("bind j thread.x 8"), strict=True)
+    rejection = Guard("j", "i").illegal(kernel, facts, strict=True)
+    assert rejection is not None and "'j' is marked thread.x already" in rejection.reason
+
+
 def test_instances() -> None:
     assert Guard.instances(*known(TRIANGLE), strict=True) == (Guard("j", "i"),)
     found = [str(step) for step in Guard.instances(*known(NESTED), strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.analysis.affine import Affine, combine, constant, of_symbol, relate
+from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
 from loopwright.analysis.sets import LOCK, Effort, TooHard, build
 from loopwright.analysis.trace import Access, LoopNote, Trace, traced
 from loopwright.ir.nodes import Kernel, Run
@@ -13,10 +13,12 @@ from loopwright.ir.nodes import Kernel, Run
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Along one axis of an array, thread number t along `run` has the elements t * size .. (t + 1) * size."""
+    """Along one axis of an array, thread number t along `run` has the elements t * size .. (t + 1) * size; and the same
+    ones of each further period, where there is one (0: there is none)."""
 
     run: Run
     size: int
+    period: int = 0
 
 
 def shares(kernel: Kernel, array: str) -> tuple[Share | None, ...] | None:
@@ -42,12 +44,21 @@ def _share(notes: Trace, access: Access, axis: int) -> Share | None:
         own = combine(access.index[axis], _from_start(note), -1)
         if _lies_in(access, own, note.step):
             return Share(note.loop.run, note.step)
+        period = note.step * (note.loop.threads or _trip(note))
+        if period > note.step and _comes_again(access, own, note.step, period):
+            return Share(note.loop.run, note.step, period)
     return None
 
 
 def _from_start(note: LoopNote) -> Affine:
     """How far a loop has come."""
     return combine(of_symbol(note.symbol), note.lower, -1)
+
+
+def _trip(note: LoopNote) -> int:
+    """The number of iterations, rounded up, where the bounds are a constant apart; 0 elsewhere."""
+    distance = combine(note.upper, note.lower, -1)
+    return max(0, -(-distance.constant // note.step)) if distance.is_constant else 0
 
 
 def _lies_in(access: Access, value: Affine, size: int) -> bool:
@@ -57,5 +68,16 @@ def _lies_in(access: Access, value: Affine, size: int) -> bool:
             below = build((*access.where, relate(value, "<", constant(0))))
             above = build((*access.where, relate(value, ">=", constant(size))))
             return bool(below.is_empty() and above.is_empty())
+    except TooHard:
+        return False
+
+
+def _comes_again(access: Access, value: Affine, size: int, period: int) -> bool:
+    """Whether value is at least 0, and less than size after whole periods, wherever the access happens."""
+    beyond = Formula(f"(({value.text()}) mod {period} >= {size})", value.symbols)
+    try:
+        with Effort().bounded():
+            below = build((*access.where, relate(value, "<", constant(0))))
+            return bool(below.is_empty() and build((*access.where, beyond)).is_empty())
     except TooHard:
         return False

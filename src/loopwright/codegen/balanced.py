@@ -27,7 +27,8 @@ from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
 from loopwright.ir.nodes import Expr, For
-from loopwright.steps.balance import SHARED_BYTES, shared_bytes, slots, spreads
+from loopwright.steps.balance import shared_bytes, slots, spreads
+from loopwright.steps.bind import SHARED_BYTES
 
 MOST_BLOCKS = 2**31 - 1
 JOINING = 256

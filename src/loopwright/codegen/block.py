@@ -7,12 +7,15 @@ shared memory, those of a thread are its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
 from loopwright.analysis.reductions import identity
+from loopwright.analysis.rounds import Rounds
+from loopwright.codegen.ahead import ahead_of, write_ahead, write_copies, write_copy
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
@@ -28,6 +31,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
+from loopwright.codegen.wide import write_in_thread
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -43,11 +47,10 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
-from loopwright.steps.bind import THREADS
+from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
 
-SHARED_BYTES = 48 * 1024  # of a block, for arrays of a constant size
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
@@ -84,6 +87,7 @@ class Whole:
     shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    in_thread: Callable[[For, GpuWriter], None] = write_in_thread
     repeated: int = 0
 
     def body(self, body: Body) -> None:
@@ -99,6 +103,8 @@ class Whole:
             self._nest(stmt)
         elif isinstance(stmt, Allocate):
             self._array(stmt)
+        elif isinstance(stmt, For) and _has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
+            self._ahead(stmt, found)
         elif isinstance(stmt, For | While | If) and _has_threads(stmt):
             self._around(stmt)
         elif any(isinstance(inner, Store) for inner in statements((stmt,))):
@@ -113,6 +119,7 @@ class Whole:
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
         inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
+        inside |= set(self.w.buffers)  # the loop around has a barrier of its own for these
         reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
         writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
         if reads & self.written or writes & (self.read | self.written):
@@ -154,6 +161,22 @@ class Whole:
             case _:
                 raise NotOnGpu("data decides how often the threads of a block meet")
 
+    def _ahead(self, loop: For, found: Rounds) -> None:
+        """A loop with tiles that arrive while others are used."""
+        for stmt in found.arrays.values():
+            self._in_shared_memory(stmt, 2)
+        self.read.clear()  # by the barriers at its beginning and in it
+        self.written.clear()
+        write_ahead(loop, found, self.w, self._copies, self.body)
+        self.read |= found.sources
+        for name in found.arrays:
+            del self.w.buffers[name]
+
+    def _copies(self, body: Body) -> None:
+        self.in_thread, self.w.write_store = write_copies, partial(write_copy, w=self.w)
+        self.body(body)
+        self.in_thread, self.w.write_store = write_in_thread, None
+
     def _repeated(self, loop: For) -> None:
         w, variable = self.w, self.w.names.of(loop.name)
         lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
@@ -183,14 +206,7 @@ class Whole:
         w, array = self.w, self.w.arrays[stmt.array]
         if self._keep(stmt):
             return
-        count = constant_size(stmt, SHARED_BYTES)
-        self.shared_bytes += (count or 0) * stmt.element.size_bytes
-        if count is None or self.shared_bytes > SHARED_BYTES:
-            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
-        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {max(count, 1)});")
-        w.function.scoped.add(array.pointer)
-        # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
-        w.arrays[stmt.array] = replace(array, on_device=False)
+        count = self._in_shared_memory(stmt)
         if stmt.fill is not None:
             if stmt.array in self.read | self.written:
                 self._barrier()
@@ -205,12 +221,26 @@ class Whole:
         w, array = self.w, self.w.arrays[stmt.array]
         if (found := self._owned(stmt)) is None:
             return False
-        sizes = [str(share.size if share else size) for share, size in zip(found, array.sizes, strict=True)]
+        sizes = _own_sizes(stmt, found)
         w.owned[stmt.array] = found
-        w.arrays[stmt.array] = replace(array, sizes=tuple(sizes), on_device=False)
-        own = prod(int(size) for size in sizes)
+        w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
+        own = prod(sizes)
+        w.function.own_bytes += own * stmt.element.size_bytes
         w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
         return True
+
+    def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
+        """Declare an array of the block, so many times over; the number of its elements."""
+        w, array = self.w, self.w.arrays[stmt.array]
+        count = constant_size(stmt, SHARED_BYTES)
+        self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
+        if count is None or self.shared_bytes > SHARED_BYTES:
+            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
+        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {times * max(count, 1)});")
+        w.function.scoped.add(array.pointer)
+        # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
+        w.arrays[stmt.array] = replace(array, on_device=False)
+        return count
 
     def _owned(self, stmt: Allocate) -> tuple[Share | None, ...] | None:
         """How the threads of the block own the elements of an array, None where they share them."""
@@ -220,8 +250,7 @@ class Whole:
         runs = {share.run for share in found if share is not None}
         if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
             return None
-        whole = [int(size.value) for size in stmt.shape if isinstance(size, Const)]
-        own = prod(share.size if share else size for share, size in zip(found, whole, strict=True))
+        own = prod(_own_sizes(stmt, found))
         nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
         for loop in nests:
             uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
@@ -293,21 +322,22 @@ class Whole:
         for one in band:
             opened += self._shared_out(one)
         outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
+        outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
         w.function.depth += 1
         if team:
             Team.of(self, body).body(body)
         else:
             write_body(body, w)
         w.function.depth -= 1
-        w.threads = outer
+        w.threads, w.write_loop = outer, outer_loop
         w.line("}" * opened)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
-        for partial in partials:
+        for part in partials:
             if team:  # its lanes have all found the same
-                start = literal(identity(partial.reduction.op, partial.type).value, partial.type)
-                w.line(f"if (threadIdx.x) {w.variable(partial.own)} = {start};")
-            self._put_together(partial)
+                start = literal(identity(part.reduction.op, part.type).value, part.type)
+                w.line(f"if (threadIdx.x) {w.variable(part.own)} = {start};")
+            self._put_together(part)
 
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
@@ -489,6 +519,17 @@ class Columns(Whole):
         self.read.clear()
         self.written.clear()
         put_together(partial, self.w)
+
+
+def _own_sizes(stmt: Allocate, found: tuple[Share | None, ...]) -> list[int]:
+    """How many elements of a local array of constant sizes each thread has, along each axis."""
+    sizes: list[int] = []
+    for share, size in zip(found, stmt.shape, strict=True):
+        assert isinstance(size, Const)
+        whole = int(size.value)
+        rounds = -(-whole // share.period) if share is not None and share.period else 1
+        sizes.append(whole if share is None else share.size * rounds)
+    return sizes
 
 
 def _has_threads(stmt: Stmt) -> bool:

@@ -40,7 +40,9 @@ INSIDE = Bounds("proven", "tested where the loop is entered")
 class Function:
     """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
     outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
-    the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so."""
+    the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
+    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
+    arrays that each thread of a block keeps in registers."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -50,6 +52,8 @@ class Function:
     scoped: set[str] = field(default_factory=set)
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    counters: dict[str, str] = field(default_factory=dict)
+    own_bytes: int = 0
     depth: int = 1
     on_device: bool = False
 
@@ -80,6 +84,7 @@ class Writer:
         self.types = self._types()
         self.write_loop: Callable[[For], None]
         self.write_allocate: Callable[[Allocate], None] | None = None
+        self.write_store: Callable[[Store], None] | None = None
         self.unrolling = "#pragma GCC unroll"
 
     def _types(self) -> dict[str, str]:
@@ -204,6 +209,8 @@ class Writer:
                 return self.in_range(loop.lower) and self.in_range(loop.upper)
             case Binary(op="add" | "sub" | "mul" | "min" | "max"):
                 return self.in_range(expr.left) and self.in_range(expr.right)
+            case Binary(op="floordiv" | "mod", right=Const(value=value)) if value > 0:
+                return self.in_range(expr.left)
         return False
 
     # ---- finishing a function -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ lines that start them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
 
 AXES = "xyz"
+REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
@@ -68,6 +70,7 @@ class GpuWriter(Writer):
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
+        self.buffers: dict[str, str] = {}  # of arrays that a block has two of: the text of where the one in use begins
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base") for axis in AXES}
 
@@ -119,6 +122,8 @@ class GpuWriter(Writer):
 
     def element(self, node: Load | Store) -> str:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
+        if (buffer := self.buffers.get(node.array)) is not None:
+            return f"{super().element(node).removesuffix(']')} + {buffer}]"
         if (found := self.owned.get(node.array)) is None:
             return super().element(node)
         index: list[str] = []
@@ -127,7 +132,10 @@ class GpuWriter(Writer):
             if share is not None:
                 loop = self.threads[share.run]
                 expr = Binary("sub", expr, Binary("sub", Var(loop.name, INT64), loop.lower))
-            index.append(self.text(expr))
+            text = self._counted(expr) or self.text(expr)
+            if share is not None and share.period:
+                text = f"({text}) / {share.period} * {share.size} + ({text}) % {share.period}"
+            index.append(text)
         return self.arrays[node.array].element_at(tuple(index))
 
     def updated(self, stmt: Store) -> str | None:
@@ -140,6 +148,34 @@ class GpuWriter(Writer):
         array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
         place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
         return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
+
+    def _counted(self, expr: Expr) -> str:
+        """C text of a place among a thread's own elements in what counts the loops around it, where nothing else is
+        left of it: a compiler that writes these loops out then sees numbers, and keeps the elements in registers. ''
+        elsewhere."""
+        terms = self._terms(expr)
+        if terms is None or any(count and name for name, count in terms.items() if name in self.scalars):
+            return ""
+        parts = [text if count == 1 else f"{text} * {count}" for text, count in terms.items() if count and text]
+        return " + ".join([*parts, *([str(terms[""])] if terms.get("") or not parts else [])])
+
+    def _terms(self, expr: Expr) -> Counter[str] | None:
+        """A sum as how often each variable, or counter of a loop, is in it; "" for the number. None for anything
+        else."""
+        match expr:
+            case Const():
+                return Counter({"": int(expr.value)})
+            case Var(name=name) if (counter := self.function.counters.get(name)) is not None:
+                loop = self.loops[name]
+                start = self._terms(loop.lower)
+                assert isinstance(loop.step, Const)
+                return None if start is None else _sum(start, Counter({counter: int(loop.step.value)}), 1)
+            case Var(name=name):
+                return Counter({name: 1})
+            case Binary(op="add" | "sub"):
+                left, right = self._terms(expr.left), self._terms(expr.right)
+                return None if left is None or right is None else _sum(left, right, 1 if expr.op == "add" else -1)
+        return None
 
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""
@@ -184,7 +220,8 @@ class GpuWriter(Writer):
         for bits in (32, 64):
             name = f"{part.name}_{bits}"
             self.kernels.append(name)
-            head = f'extern "C" __global__ void __launch_bounds__({threads}) {name}({", ".join(given)})'
+            bounds = ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes))))
+            head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({", ".join(given)})'
             lines.append(f"{head} {{ {part.name}<int{bits}_t>({own}); }}")
         self.device.append("\n".join(lines))
 
@@ -210,6 +247,21 @@ class GpuWriter(Writer):
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
         number = f"lw_small ? {first} : {first + 1}"
         self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+
+
+def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
+    """How many blocks of threads that keep many elements a multiprocessor is to have at once: else ptxas spends on one
+    block what two could have. Nothing where registers are not short."""
+    words = own_bytes // 4
+    blocks = REGISTERS // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    return (blocks,) if blocks > 1 else ()
+
+
+def _sum(left: Counter[str], right: Counter[str], factor: int) -> Counter[str]:
+    total = Counter(left)
+    for name, count in right.items():
+        total[name] += factor * count
+    return total
 
 
 def _own_array(stmt: Allocate, w: GpuWriter) -> None:

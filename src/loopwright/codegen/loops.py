@@ -17,6 +17,7 @@ from loopwright.ir.walk import statements, subexpressions
 
 FEWEST = 16  # iterations of a reduction that are worth vector lanes
 UNROLLED = 16  # iterations of a loop that is written out
+TOGETHER = 8  # iterations of a longer one, on a GPU
 AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
 
 
@@ -45,9 +46,11 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
         w.line(f"{{ const int64_t lw_lower = {lower};")
         if pragma or _unrolled(loop, trip, w):
-            w.line(pragma or f"{w.unrolling} {trip}")
-        w.line(f"for (int64_t lw_k = 0; lw_k < {trip}; ++lw_k) {{")
-        w.line(f"  const int64_t {variable} = lw_lower + lw_k{'' if step == 1 else f' * {step}'};")
+            w.line(pragma or f"{w.unrolling} {trip if trip <= UNROLLED else TOGETHER}")
+        counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
+        w.line(f"for (int64_t {counter} = 0; {counter} < {trip}; ++{counter}) {{")
+        w.line(f"  const int64_t {variable} = lw_lower + {counter}{'' if step == 1 else f' * {step}'};")
+        w.function.counters[loop.name] = counter
     elif step in (1, -1):
         w.line(f"{{ const int64_t lw_upper = {upper};")
         if pragma:
@@ -95,7 +98,7 @@ def _unrolled(loop: For, trip: int, w: Writer) -> bool:
     """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
     inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
     return (
-        trip <= UNROLLED
+        (trip <= UNROLLED or w.function.on_device)
         and (bool(inner) or w.function.on_device)
         and all(isinstance(stmt, For) and constant_trip(stmt, w) is not None for stmt in inner)
     )

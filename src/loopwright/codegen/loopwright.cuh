@@ -34,6 +34,7 @@ typedef unsigned long long uint64_t;
 #define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
 #define LW_ADDRESS(array, index) (&(array)[index])
 #define LW_OPAQUE(value)
+#define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
 static __device__ __forceinline__ void lw_stop() {
@@ -55,6 +56,30 @@ template <int N, class T>
 static __device__ __forceinline__ lw_vector<T, N> lw_read(const T *array, int64_t index) {
   static_assert(sizeof(T) * N <= 16, "one access moves 16 bytes at most");
   return *(const lw_vector<T, N> *)(array + index);
+}
+
+/* Copy elements of global memory into shared memory, where they are for this thread after lw_arrived(), and for others
+   after the barrier behind that. Since sm_80 they take no register on the way, and nobody waits for them. */
+template <int N, class T>
+static __device__ __forceinline__ void lw_arrive(T *to, int64_t place, const T *from, int64_t index) {
+  static_assert(sizeof(T) * N == 4 || sizeof(T) * N == 8 || sizeof(T) * N == 16, "a copy is of 4, 8 or 16 bytes");
+#if __CUDA_ARCH__ >= 800
+  const unsigned address = (unsigned)__cvta_generic_to_shared(to + place);
+  if (sizeof(T) * N == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from + index) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from + index), "n"(sizeof(T) * N)
+                 : "memory");
+  }
+#else
+  *(lw_vector<T, N> *)(to + place) = *(const lw_vector<T, N> *)(from + index);
+#endif
+}
+
+static __device__ __forceinline__ void lw_arrived() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 template <int N, class T>

@@ -42,7 +42,7 @@ def write(stmt: Stmt, w: Writer) -> None:
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
             w.line(f"{target} = {w.text(stmt.value)};")
         case Store():
-            _store(stmt, w)
+            (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
             (w.write_allocate or partial(_allocate, w=w))(stmt)
         case For():
@@ -84,7 +84,8 @@ def _indented(body: Body, w: Writer) -> None:
     w.function.depth -= 1
 
 
-def _store(stmt: Store, w: Writer) -> None:
+def write_store(stmt: Store, w: Writer) -> None:
+    """Write one store."""
     if (update := w.updated(stmt)) is not None:
         w.line(update)
         return

@@ -70,7 +70,7 @@ struct allocation {
 
 enum fault_kind : int32_t {
   fine, outside_global, outside_shared, not_memory, misaligned, race, divergent, returned_before, stuck,
-  too_much_shared, no_pointer, partial_mask
+  too_much_shared, no_pointer, partial_mask, on_its_way
 };
 
 struct fault {

@@ -106,7 +106,7 @@ class Fault:
 
 _KINDS = (
     "", "out_of_bounds", "out_of_bounds", "not_memory", "misaligned", "race", "divergent", "returned", "stuck",
-    "too_much_shared", "not_memory", "partial_mask",
+    "too_much_shared", "not_memory", "partial_mask", "race",
 )  # fmt: skip
 _DID = {1: "reads", 2: "writes", 3: "updates atomically"}
 
@@ -140,6 +140,11 @@ def _words(found: _Fault, memory: Memory) -> str:
             return f"the kernel has {found.count} bytes of shared arrays, and {found.bytes} are allowed"
         case 10:
             return f"the plain pointer '{array}' is {memory.described(found.first)}"
+        case 12:
+            mine = _DID[found.how]
+            return (
+                f"race on shared '{array}'[{found.index}]: this thread {mine} it, a copy of {other} is on its way there"
+            )
     return "the mask of a shuffle or __syncwarp must name 1, 2, 4, 8, 16 or 32 neighbouring lanes, this one among them"
 
 

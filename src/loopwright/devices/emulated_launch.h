@@ -117,6 +117,7 @@ void run_block(uint64_t number) {
   block_serial++;
   block_time = ++clock_now;
   shared_bytes = 0;
+  if (copies_made) forget_copies();
   started = returned = ready_first = ready_count = free_count = 0;
   fiber = 0;
   fresh_fibers = 1;

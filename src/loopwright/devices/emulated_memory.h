@@ -60,6 +60,7 @@ struct pointer {
 #define LW_GLOBAL(type) lw_emulated::pointer<type>
 #define LW_ALIASED(type) lw_emulated::pointer<type>
 #define LW_AT(type, array, byte_offset) ((array).template as<type>(byte_offset))
+#define LW_ALIGNED(array, bytes) ((uintptr_t)(array).at % (bytes) == 0)
 
 /* ---- shared memory ---------------------------------------------------------------------------------------------- */
 
@@ -71,6 +72,7 @@ struct stamp {
 
 struct stamps {
   stamp read, write, atomic;
+  uint64_t on_its_way; /* the serial number of a copy that has not arrived; 0: of none */
 };
 
 /* The other thread, where one did this access and nothing since then orders it before the current thread's; or -1. */
@@ -102,11 +104,43 @@ enum access { reads = 1, writes = 2, updates = 3 };
   fail(what, other);
 }
 
+/* A copy into shared memory that its thread has not waited for. Copies of earlier blocks do not count any more. */
+struct copy {
+  char *to;
+  const char *from;
+  int64_t bytes;
+  stamps *seen;
+  int64_t count;
+  const char *array;
+  int64_t index;
+  int thread;
+  bool arrived;
+};
+
+extern "C" void *realloc(void *, decltype(sizeof 0));
+copy *copies;
+int64_t copies_made, copies_room, waited_until[most_threads];
+uint64_t first_copy = 1; /* the serial number of copies[0] */
+
+[[noreturn]] __noinline__ void fail_early(const char *array, int64_t index, access mine, uint64_t serial) {
+  fault what = of_kind(on_its_way);
+  what.array = array, what.index = index, what.how = mine;
+  fail(what, copies[serial - first_copy].thread);
+}
+
+/* Copies of the block before have no meaning. */
+void forget_copies() {
+  first_copy += (uint64_t)copies_made;
+  copies_made = 0;
+  for (int t = 0; t < most_threads; t++) waited_until[t] = 0;
+}
+
 /* The current thread touches an element: a fault where another one does too, unordered, and not both read or both
    update it atomically. */
 template <access mine>
 void touch(stamps &seen, const char *array, int64_t index) {
   int other;
+  if (seen.on_its_way >= first_copy) fail_early(array, index, mine, seen.on_its_way);
   if (mine != reads && (other = rival(seen.read)) >= 0) fail_race(array, index, mine, reads, other);
   if ((other = rival(seen.write)) >= 0) fail_race(array, index, mine, writes, other);
   if (mine != updates && (other = rival(seen.atomic)) >= 0) fail_race(array, index, mine, updates, other);
@@ -227,6 +261,42 @@ void write_vector(const A<T> &array, int64_t index, const lw_vector<T, N> &vecto
   for (int k = 0; k < N; k++) array[index + k] = vector.v[k];
 }
 
+/* ---- copies that arrive later ----------------------------------------------------------------------------------- */
+
+/* Until it has arrived, nobody may touch an element, and what stands there is poison. */
+template <int N, class T, class S>
+void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t index) {
+  static_assert(sizeof(T) == sizeof(S) && (sizeof(T) * N == 4 || sizeof(T) * N == 8 || sizeof(T) * N == 16),
+                "a copy is of 4, 8 or 16 bytes");
+  check_vector<N>(to, place);
+  check_vector<N>(from, index);
+  for (int k = 0; k < N; k++) to[place + k] = (T)from[index + k]; /* as a write, now: who else has touched it? */
+  if (copies_made == copies_room) {
+    copies_room = copies_room ? 2 * copies_room : 1024;
+    copies = (copy *)realloc(copies, (decltype(sizeof 0))copies_room * sizeof(copy));
+  }
+  copies[copies_made] = {(char *)(to.data + place), (const char *)(from.at + index), (int64_t)sizeof(T) * N,
+                         to.seen + place, N, to.name, place, now, false};
+  __builtin_memset(to.data + place, 0xff, sizeof(T) * N);
+  for (int k = 0; k < N; k++) to.seen[place + k].on_its_way = first_copy + (uint64_t)copies_made;
+  copies_made++;
+}
+
+/* What the current thread has sent is there, for itself. */
+void receive() {
+  for (int64_t k = waited_until[now]; k < copies_made; k++) {
+    copy &one = copies[k];
+    if (one.thread != now || one.arrived) continue;
+    one.arrived = true;
+    __builtin_memcpy(one.to, one.from, (decltype(sizeof 0))one.bytes);
+    for (int64_t j = 0; j < one.count; j++) {
+      one.seen[j].on_its_way = 0;
+      touch<writes>(one.seen[j], one.array, one.index + j);
+    }
+  }
+  waited_until[now] = copies_made;
+}
+
 /* ---- atomics ---------------------------------------------------------------------------------------------------- */
 
 template <class T>
@@ -301,6 +371,11 @@ template <int N, class A>
 auto lw_read(const A &array, int64_t index) {
   return lw_emulated::read_vector<N>(array, index);
 }
+template <int N, class A, class B>
+void lw_arrive(const A &to, int64_t place, const B &from, int64_t index) {
+  lw_emulated::send<N>(to, place, from, index);
+}
+[[maybe_unused]] void lw_arrived() { lw_emulated::receive(); }
 template <int N, class A, class T>
 void lw_write(const A &array, int64_t index, const lw_vector<T, N> &vector) {
   lw_emulated::write_vector<N>(array, index, vector);

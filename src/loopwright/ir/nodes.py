@@ -247,12 +247,15 @@ class Store:
 @dataclass(frozen=True, slots=True)
 class Allocate:
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
-    kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty)."""
+    kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
+    how code is to be generated for it (set by steps): a block of a GPU has two of them in shared memory, and fills
+    one for the next iteration of the loop around it while it uses the other one."""
 
     array: str
     element: Scalar
     shape: tuple[Expr, ...]
     fill: Const | None
+    double: bool = False
     at: Location | None = _at()
 
 

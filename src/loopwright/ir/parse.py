@@ -259,7 +259,7 @@ class _Reader:
         if self.names_something() and self.skip("leave"):
             return Leave(self.take("name"))
         if self.names_something() and self.skip("allocate"):
-            return Allocate(*self.made())
+            return Allocate(*self.made(), self.skip("double"))
         if self.peek().kind != "name":
             self.refuse("a statement")
         name = self.take("name")

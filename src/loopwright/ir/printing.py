@@ -182,7 +182,7 @@ def _stmt(stmt: Stmt) -> list[str]:
         case Store():
             return [f"{print_element(stmt.array, stmt.index)} = {print_expr(stmt.value)}"]
         case Allocate():
-            return [f"allocate {_made(stmt.array, stmt)}"]
+            return [f"allocate {_made(stmt.array, stmt)}{' double' if stmt.double else ''}"]
         case For():
             return [_for_head(stmt), *_body(stmt.body)]
         case While():

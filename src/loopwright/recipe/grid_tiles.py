@@ -7,22 +7,43 @@ step is not legal. Stretches that are not whole run in loops of their own, witho
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Body, For, If, Load, Run
+from dataclasses import dataclass
+from math import prod
+
+from loopwright.ir.nodes import Allocate, Body, Const, For, If, Load, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
-from loopwright.steps.bind import Bind
-from loopwright.steps.pack import Pack
+from loopwright.steps.bind import SHARED_BYTES, Bind
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
+from loopwright.steps.stage import Stage
 from loopwright.steps.step import Step
 from loopwright.steps.tile import Tile
+from loopwright.steps.vectorize import Vectorize
 
-BLOCKS: dict[int, tuple[int, int, int, int, int]] = {4: (64, 128, 32, 16, 4), 8: (128, 64, 16, 8, 4)}
-"""By the size of an element: rows, columns and depth of a block's tile, rows and columns of a thread's."""
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Of a contraction: `rows` x `columns` of the target and `depth` of what is added up, for one block of `y` x `x`
+    threads. Each thread has groups of `high` x `broad` neighbours, as many as there are, spread over the tile: then
+    neighbouring threads read neighbouring groups from shared memory, whatever the number of groups is."""
+
+    rows: int
+    columns: int
+    depth: int
+    y: int
+    x: int
+    high: int
+    broad: int
+
+
+BLOCKS: dict[int, Product] = {4: Product(128, 128, 16, 16, 16, 4, 4), 8: Product(128, 64, 16, 16, 16, 4, 2)}
+"""By the size of an element."""
 
 ROWS = 4
 """Neighbouring rows that one thread does: what it has loaded for one is used for the next."""
@@ -31,42 +52,61 @@ PLANES = (2, 4, 32)
 """Planes, rows and columns of a block, where there are three loops."""
 
 PAD = {4: 4, 8: 1}
-"""Unused elements at the end of a row in shared memory, by the size of an element."""
+"""Unused elements at the end of a row in shared memory that is read along columns, by the size of an element."""
 
-Bound = tuple[Bind, str]
-"""A loop to bind, and why."""
+WIDEST = 16
+"""Bytes that a thread reads or writes at once."""
+
+Bound = tuple[Bind | Vectorize, str]
+"""A loop to bind, or to run in wide accesses, and why."""
 
 
 def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
-    tall, wide, deep, high, broad = BLOCKS[roles.element_bytes]
-    y, x = tall // high, wide // broad
+    tile = BLOCKS[roles.element_bytes]
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
-        f"keeps {high} x {broad} of them in registers, a block of {x} x {y} threads shares what they are made of"
+        f"keeps {tile.rows // tile.y} x {tile.columns // tile.x} of them in registers, a block of {tile.x} x {tile.y} "
+        "threads shares what they are made of"
     )
     if band != (row, column, depth):
         plan.take(Reorder((row, column, depth)), why)
-    row_block, column_block, depth_block = _made(plan, Tile(((row, tall), (column, wide), (depth, deep))), why)
+    sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
+    row_block, column_block, depth_block = _made(plan, Tile(sizes), why)
     edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
-    (row_thread,) = _made(plan, Split(row, high), why)
-    (column_thread,) = _made(plan, Split(column, broad), why)
-    plan.take(Reorder((depth_block, row_thread, column_thread, depth, row, column)), why)
+    row_thread, rows = _spread(plan, row, tile.rows, tile.y, tile.high, why)
+    column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
+    plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
     copies = _made(plan, Promote(roles.target, depth_block, whole=True), why)
     rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
+    others = _local_bytes(plan)
     for array in _operands(plan, row_thread, roles.target):
-        bound += _staged(plan, array, row_thread, (x, y), PAD[roles.element_bytes])
+        _staged(plan, array, row_thread, (tile.x, tile.y), WIDEST // roles.element_bytes, roles.element_bytes)
+    if _local_bytes(plan) - others > SHARED_BYTES:
+        raise NotTaken
     for first, second in zip(copies[::2], copies[1::2], strict=True):
-        (outer,), (inner,) = _made(plan, Split(first, high), why), _made(plan, Split(second, broad), why)
-        plan.take(Reorder((outer, inner, first, second)), why)
+        outer, firsts = _spread(plan, first, tile.rows, tile.y, tile.high, why)
+        inner, seconds = _spread(plan, second, tile.columns, tile.x, tile.broad, why)
+        plan.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
-    bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
-    return _bound(bound, why)
+    bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
+    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1::2]]
+
+
+def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
+    """Cut a loop over a tile among threads, into groups of neighbours: the loop over threads, and those in a thread."""
+    if threads * group == whole:
+        (thread,) = _made(plan, Split(loop, group), why)
+        return thread, (loop,)
+    (groups,) = _made(plan, Split(loop, threads * group), why)
+    (thread,) = _made(plan, Split(loop, group), why)
+    (thread,) = _made(plan, Skew(groups, thread, -1), why)
+    return thread, (groups, loop)
 
 
 def in_rows(plan: Plan, row: str, column: str, threads: int, why: str) -> list[Bound]:
@@ -102,23 +142,25 @@ def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], eleme
     edges = _whole(plan, Specialize((row, column)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     for array in arrays:
-        bound += _staged(plan, array, row, (x, y), PAD[element_bytes])
+        _staged(plan, array, row, (x, y), 1, element_bytes)
     bound += [(row, "thread.y", y), (column, "thread.x", x)]
     bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
     return _bound(bound, why)
 
 
-def _staged(plan: Plan, array: str, loop: str, size: tuple[int, int], pad: int) -> list[tuple[str, Run, int]]:
-    """A tile of an array in shared memory before a loop; threads along x copy along its rows."""
-    x, y = size
+def _staged(plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int) -> None:
+    """A tile of an array in shared memory before a loop. Rows that are read along columns are padded; wide accesses of
+    them need pads of their own width."""
     why = f"the threads of a block share a tile of '{user_name(array)}'"
-    copies = _made(plan, Pack(array, loop, pad=pad), why)
-    if len(copies) != 2:
-        raise NotTaken
-    inside = {id(stmt) for name in copies for stmt in statements((_loop(plan, name),))}
-    walk = next(w for w in plan.walks() if id(w.stmt) in inside and w.array == array)
-    along = next((name for name in copies if walk.strides.get(name) == 1), copies[1])
-    return [(name, "thread.x", x) if name == along else (name, "thread.y", y) for name in copies]
+    pad = max(PAD[element_bytes], wide) if wide > 1 else PAD[element_bytes]
+    plan.take(Stage(array, loop, *size, pad=pad, wide=wide), why)
+
+
+def _local_bytes(plan: Plan) -> int:
+    """The size of all local arrays of constant sizes."""
+    found = [stmt for stmt in statements(plan.kernel.body) if isinstance(stmt, Allocate)]
+    shapes = [[int(size.value) if isinstance(size, Const) else 0 for size in one.shape] for one in found]
+    return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
 
 def _operands(plan: Plan, loop: str, target: str) -> list[str]:

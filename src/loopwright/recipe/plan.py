@@ -164,6 +164,7 @@ def chains(kernel: Kernel) -> list[Chain]:
         chain
         for chain in _all_chains(kernel)
         if not any(isinstance(stmt, For) for stmt in statements(chain[-1].body)) and _is_countable(chain[-1])
+        if not any(loop.run.startswith("thread.") for loop in chain)  # `stage` has shared these out already
     ]
 
 

@@ -12,6 +12,7 @@ from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Assign, Checked, For, Kernel, Load, Stmt
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
 from loopwright.steps.nest import missing, the_loop
 from loopwright.steps.step import Rejection, order_needed, whole_number
@@ -20,7 +21,6 @@ THREADS = 256
 """Of a block, where the step does not say how many."""
 
 WARP, MOST_THREADS = 32, 1024
-SHARED_BYTES = 48 * 1024
 
 
 @dataclass(frozen=True, slots=True)

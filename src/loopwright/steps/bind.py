@@ -20,6 +20,8 @@ BLOCKS = ("block.x", "block.y", "block.z")
 THREADS = ("thread.x", "thread.y", "thread.z")
 MOST_THREADS = {"thread.x": 1024, "thread.y": 1024, "thread.z": 64}
 """Of a block, along each axis; and 1024 in all."""
+SHARED_BYTES = 48 * 1024
+"""Shared memory of a block."""
 ATOMIC: dict[str, str] = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
 """What several threads may do to one element at once, by the operation of a reduction."""
 
@@ -135,7 +137,7 @@ def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:
     for other in (*outer, *_loops(loop.body)):
         if other.run == axis:
             return Rejection(f"'{other.name}' is bound to {axis} already")
-        if other.run in ("parallel", "vector", "balanced", "entries"):
+        if other.run in ("parallel", "balanced", "entries"):
             return Rejection(f"'{other.name}' is marked to run {other.run} already")
     if axis in BLOCKS and (thread := next((one for one in outer if one.run in THREADS), None)) is not None:
         return Rejection(f"it stands inside '{thread.name}', which threads of a block share")

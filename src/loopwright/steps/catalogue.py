@@ -22,6 +22,7 @@ from loopwright.steps.shift import Shift
 from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
+from loopwright.steps.stage import Stage
 from loopwright.steps.step import Step
 from loopwright.steps.tile import Tile
 from loopwright.steps.unroll import Unroll
@@ -30,5 +31,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Separate, Specialize, Promote, Demote,
-    Expand, Pack, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
+    Balance, Bind,
 )  # fmt: skip

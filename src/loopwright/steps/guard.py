@@ -10,7 +10,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Binary, Break, Compare, Const, Continue, Dim, Expr, For, If, Kernel, Logical, Var
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, least, minus, most, plus, variable, with_statement
-from loopwright.steps.extent import around
+from loopwright.steps.extent import around, marked
 from loopwright.steps.nest import changes_inside, jumps_in, missing, names_in, step_of, the_loop
 from loopwright.steps.step import Rejection
 
@@ -42,7 +42,13 @@ class Guard:
             return Rejection(f"'{self.loop}' is not inside '{self.outer}'")
         if step_of(loop) != 1 or step_of(outer) != 1:
             return Rejection("only loops that count up by ones can be widened")
-        rejection = changes_inside(loop) or changes_inside(outer) or jumps_in(loop, Break) or jumps_in(loop, Continue)
+        rejection = (
+            marked((loop,))
+            or changes_inside(loop)
+            or changes_inside(outer)
+            or jumps_in(loop, Break)
+            or jumps_in(loop, Continue)
+        )
         if rejection is not None:
             return rejection
         if self.outer not in names_in(loop.lower) | names_in(loop.upper):

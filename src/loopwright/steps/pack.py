@@ -68,7 +68,7 @@ class Pack:
         loop = the_loop(kernel, self.loop)
         region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
         assert not isinstance(region, Rejection)
-        region = _ordered(region, self.transposed)
+        region = ordered(region, self.transposed)
         if self.pad:
             region = replace(region, shape=(*region.shape[:-1], region.shape[-1] + self.pad))
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
@@ -105,7 +105,7 @@ def _pays(kernel: Kernel, step: Pack) -> bool:
     return not isinstance(region, Rejection) and region.again
 
 
-def _ordered(region: Region, transposed: bool) -> Region:
+def ordered(region: Region, transposed: bool) -> Region:
     """The region with the axes of its local array in the order of the loops."""
     position = {loop.name: depth for depth, loop in enumerate(region.inner)}
 

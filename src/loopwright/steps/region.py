@@ -188,16 +188,48 @@ def _counter(index: Expr, changing: set[str]) -> Expr:
 
 def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
     """The loop over all stretches of a loop, as far as their loops are inside; their names go to `covered`."""
-    while isinstance(loop.lower, Var) and (outer := inside.get(loop.lower.name)) is not None:
+    while (outer := _stretches_of(loop, inside)) is not None:
+        covered.add(outer.name)
+        if loop.lower == variable(outer.name):
+            loop = replace(loop, lower=outer.lower, upper=outer.upper)
+        else:
+            lower = _sum_with(loop.lower, outer.name, outer.lower)
+            length = apart(outer.upper, outer.lower)
+            assert lower is not None and length is not None
+            loop = replace(loop, lower=lower, upper=plus(lower, length))
+    return loop
+
+
+def _stretches_of(loop: For, inside: Mapping[str, For]) -> For | None:
+    """The loop inside whose iterations give a loop its neighbouring stretches: as they stand, `i` in `i.o .. i.o + 8`,
+    or moved by what stays the same, `i` in `i.o + j .. i.o + j + 8`."""
+    if isinstance(loop.lower, Var):
+        outer = inside.get(loop.lower.name)
+        if outer is None:
+            return None
         rest = [end for end in ends_of(loop) if end not in ends_of(outer)]
         if step_of(loop) != 1 or len(rest) != 1 or apart(rest[0], loop.lower) != step_of(outer):
-            break
+            return None
         others = [apart(end, outer.lower) for end in ends_of(outer) if end not in ends_of(loop)]
-        if any(distance is None or distance % step_of(outer) for distance in others):
-            break  # the last stretch may reach beyond the end
-        covered.add(outer.name)
-        loop = replace(loop, lower=outer.lower, upper=outer.upper)
-    return loop
+        # The last stretch may reach beyond the end.
+        return None if any(distance is None or distance % step_of(outer) for distance in others) else outer
+    for name in sorted(names_in(loop.lower) & set(inside)):
+        outer = inside[name]
+        length = apart(outer.upper, outer.lower)
+        whole = step_of(loop) == 1 and length is not None and length > 0 and length % step_of(outer) == 0
+        if whole and apart(loop.upper, loop.lower) == step_of(outer) and _sum_with(loop.lower, name, number(0)):
+            return outer
+    return None
+
+
+def _sum_with(expr: Expr, name: str, value: Expr) -> Expr | None:
+    """A sum in which one of the terms is a variable, with a value in its place; None where it is no such sum."""
+    if not isinstance(expr, Binary) or expr.op != "add":
+        return value if expr == variable(name) else None
+    for part, other in ((expr.left, expr.right), (expr.right, expr.left)):
+        if (found := _sum_with(part, name, value)) is not None and name not in names_in(other):
+            return plus(found, other)
+    return None
 
 
 def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:

@@ -1,0 +1,124 @@
+"""Loops of a block whose tiles lie in shared memory twice: while the threads use one tile, the other one arrives for
+the next iteration. One barrier an iteration is enough: before it every thread has waited for what it copied itself,
+and behind it nobody uses the tile any more that is overwritten next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopwright.analysis.rounds import Rounds, rounds_of
+from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.statements import may_fail, write_store
+from loopwright.codegen.wide import aligned, place_of, width_of
+from loopwright.ir.nodes import Body, For, Load, Store
+from loopwright.steps.nest import step_of
+
+Written = Callable[[Body], None]
+
+AT_ONCE = (4, 8, 16)
+"""Bytes that may be on their way to shared memory as one copy."""
+
+
+def ahead_of(loop: For, w: GpuWriter) -> Rounds | None:
+    """The loop taken apart, if it has tiles that can be filled ahead."""
+    found = rounds_of(loop)
+    if isinstance(found, str) or not found.arrays or may_fail(found.copies, w):
+        return None
+    return found
+
+
+def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Written, write: Written) -> None:
+    """The loop, for all threads of a block. copy, write: what writes copies, and other statements, that they run
+    together."""
+    variable, upper = w.names.of(loop.name), w.text(loop.upper)
+    turn = w.names.fresh("lw_turn")
+    w.line("__syncthreads();")  # whoever still uses the tiles of an earlier run of this loop
+    w.line(f"{{ const int64_t lw_upper = {upper};")
+    w.line(f"int {turn} = 0;")
+    w.function.scoped |= {variable, turn}
+    w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)};")
+    _arriving(found, w, turn, copy, f"{variable} < lw_upper")
+    w.line("}")
+    w.line(f"for (int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}) {{")
+    w.function.depth += 1
+    w.line("lw_arrived();")
+    w.line("__syncthreads();")
+    w.line(f"{{ const int64_t lw_next = {variable} + {step_of(loop)};")
+    before = w.function.renamed
+    w.function.renamed = before | {loop.name: "lw_next"}
+    w.function.scoped.add("lw_next")
+    _arriving(found, w, f"({turn} ^ 1)", copy, "lw_next < lw_upper")
+    w.function.scoped.discard("lw_next")
+    w.function.renamed = before
+    w.line("}")
+    with_buffers(found, w, turn)
+    write(found.body)
+    w.line(f"{turn} ^= 1;")
+    w.function.depth -= 1
+    w.line("}}")
+    w.function.scoped -= {variable, turn}
+
+
+def with_buffers(found: Rounds, w: GpuWriter, turn: str) -> None:
+    """From here on, names of the tiles mean the one whose turn it is."""
+    for name in found.arrays:
+        count = 1
+        for size in w.arrays[name].sizes:
+            count *= int(size)
+        w.buffers[name] = f"{turn} * {count}"
+
+
+def _arriving(found: Rounds, w: GpuWriter, turn: str, write: Written, runs: str) -> None:
+    """The copies, under the conditions that their tiles are used."""
+    with_buffers(found, w, turn)
+    w.line(f"if ({' && '.join((runs, *(w.text(condition) for condition in found.conditions)))}) {{")
+    w.function.depth += 1
+    write(found.copies)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def write_copies(loop: For, w: GpuWriter) -> None:
+    """A loop inside a thread that only copies: neighbours at once, where they are aligned."""
+    trip = constant_trip(loop, w) if loop.run == "vector" else None
+    inner = loop.body[0]
+    if trip is None or len(loop.body) != 1 or not isinstance(inner, Store) or not isinstance(inner.value, Load):
+        write_sequential(loop, w)
+        return
+    count = min(width_of(node, loop, {loop.name}, trip, w) for node in (inner, inner.value))
+    if count < trip or not _can_arrive(inner, count, w):
+        write_sequential(loop, w)
+        return
+    variable = w.names.of(loop.name)
+    w.line(f"if ({' && '.join(aligned(inner.value, count, w))}) {{")
+    w.function.scoped.add(variable)
+    w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
+    write_copy(inner, w, count)
+    w.function.scoped.discard(variable)
+    w.line("} else {")
+    w.function.depth += 1
+    write_sequential(loop, w)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:
+    """A copy of so many neighbours, which may arrive later; at once, where it cannot."""
+    if not _can_arrive(stmt, count, w):
+        write_store(stmt, w)
+        return
+    assert isinstance(stmt.value, Load)
+    (tile, to), (source, index) = place_of(stmt, w), place_of(stmt.value, w)
+    w.line(f"lw_arrive<{count}>({tile}, {to}, {source}, {index});")
+
+
+def _can_arrive(stmt: Store, count: int, w: GpuWriter) -> bool:
+    """Whether a store copies from global memory as it is, and so many bytes that no register is needed for it."""
+    value = stmt.value
+    if not isinstance(value, Load):
+        return False
+    source, tile = w.arrays[value.array], w.arrays[stmt.array]
+    known = source.on_device and not source.bytes and source.element == tile.element
+    return known and not w.may_fail(value) and count * tile.element.size_bytes in AT_ONCE
