@@ -12,6 +12,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
@@ -33,8 +34,8 @@ PLANES = (2, 4, 32)
 PAD = {4: 4, 8: 1}
 """Unused elements at the end of a row in shared memory, by the size of an element."""
 
-Bound = tuple[Bind, str]
-"""A loop to bind, and why."""
+Bound = tuple[Bind | Balance, str]
+"""A loop to bind, or rows to balance, and why."""
 
 
 def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
