@@ -198,6 +198,12 @@ def test_pointers_far_away(pointer: list[int]) -> None:
     )
 
 
+def why_not(function: Any, *arguments: Any) -> str:
+    with pytest.raises(lw.ScheduleError) as found:
+        lw.kernel(function)(*arguments)
+    return str(found.value)
+
+
 # ---- what stands in a row --------------------------------------------------------------------------------------
 
 
@@ -391,3 +397,52 @@ def test_the_report_says_how_rows_are_shared() -> None:
         text = str(kernel.explain(*arguments))
     assert "in blocks that take equal parts of its iterations and of their entries together" in text
     assert "shared out among the threads of a block, whatever the iterations around it" in text
+
+
+def test_two_such_loops_in_one_kernel() -> None:
+    def both(pointer, value, count, y, z):
+        for row in range(y.shape[0]):
+            s = 0.0
+            for k in range(pointer[row], pointer[row + 1]):
+                s += value[k, 0]
+            y[row] = s
+        for line in range(z.shape[0]):
+            n = z[line]
+            most = z[line]
+            for e in range(pointer[line], pointer[line + 1]):
+                n += count[e]
+                most = max(most, count[e])
+            z[line] = n + most
+
+    pointer, column, _, _, y = csr(LENGTHS["power law"])
+    given = pointer, whole(len(column), 3), column.astype(np.int32), y, np.arange(len(y), dtype=np.int32)
+    agree(both, *given, schedule="balance row k 32 32; balance line e 64 64", strict=False)
+
+
+def test_entries_that_lie_apart() -> None:
+    """Arrays that go backwards, by steps, and along columns."""
+
+    def apart(pointer, value, weight, y):
+        for row in range(y.shape[0]):
+            s = 0.0
+            for k in range(pointer[row], pointer[row + 1]):
+                s += value[k] * weight[1, -k - 1]
+            y[row] = s
+
+    pointer, _, value, _, y = csr(LENGTHS["giant rows"])
+    backwards, turned = np.repeat(value, 2)[::-2], np.asfortranarray(whole(2, len(value)))
+    agree(apart, pointer, lambda: backwards, turned, lambda: np.repeat(y, 3)[::3].copy(), schedule=SMALL, strict=False)
+
+
+def test_arrays_that_may_only_be_read() -> None:
+    given = csr(LENGTHS["power law"])
+    for array in given[:4]:
+        array.flags.writeable = False
+    agree(spmv, *(lambda array=array: array for array in given[:4]), given[4], schedule=SMALL, strict=False)
+
+
+def test_arguments_that_share_memory_are_refused() -> None:
+    pointer, column, value, x, _ = csr([3] * 50, columns=60)
+    with lw.options(device="emulated", schedule=SMALL):
+        assert "arguments overlap in memory" in why_not(spmv, pointer, column, value, x, x[5:55])
+        assert "x[row] and x[column[k]]" in why_not(spmv, pointer, column, value, x[:50], x[:50])

@@ -238,6 +238,29 @@ def test_a_tuple_flag_needs_returned_values() -> None:
     assert broken(kernel).startswith("one value is returned, or a tuple")
 
 
+ROWS = """
+kernel rows(p: int64[1] C, a: int64[1] C, n: int64):
+    for i in 0 .. n balanced 64:
+        for k in p[i] .. p[i + 1] entries 128:
+            a[k] = i
+"""
+
+
+def test_rows_and_their_entries_come_together() -> None:
+    verify(parse_kernel(ROWS))
+    one = "a balanced loop holds one loop over entries"
+    for left in ("", " thread.x 128"):
+        assert one in broken(parse_kernel(ROWS.replace(" entries 128", left)))
+    assert one in broken(parse_kernel(ROWS + "        for m in 0 .. n entries 128:\n            a[m] = i\n"))
+    inside = "            for m in 0 .. n entries 2:\n                a[k] = i"
+    assert one in broken(parse_kernel(ROWS.replace("            a[k] = i", inside)))
+    assert one in broken(parse_kernel(ROWS.replace(" balanced 64", " block.x")))
+    under = ROWS.replace(" balanced 64", "").replace("    for k", "    if n > 3:\n            for k")
+    assert "stands in a balanced one" in broken(parse_kernel(under.replace("            a[k]", "                a[k]")))
+    for size in ("64", "128"):
+        assert "says how many threads and entries" in broken(parse_kernel(ROWS.replace(f" {size}:", ":")))
+
+
 def test_shared_statements_are_found() -> None:
     store = parse_kernel(f"{HEAD}:\n  a[0] = 1.0\n").body[0]
     assert broken(Kernel("k", PARAMS_OF_HEAD, (If(F, (store,), (store,)),))).startswith("a Load, Store or Checked")

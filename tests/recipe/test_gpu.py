@@ -13,7 +13,7 @@ from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
 from loopwright.ir.interp import interpret
-from loopwright.ir.nodes import For, Kernel, Location, Stmt
+from loopwright.ir.nodes import ArrayParam, For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.walk import loops, rewrite_body
 from loopwright.recipe import gpu
@@ -355,6 +355,47 @@ def test_rows_of_a_sparse_matrix() -> None:
             interpret(one, arrays)
             outcomes.append([array.tobytes() for array in arrays])
         assert outcomes[0] == outcomes[1]
+
+
+TEAMS = "split i 16; bind i.o block.x; bind i thread.y; bind k thread.x 16"
+ITS_OWN = CSR.replace("x[at[k]]", "x[i]")
+AGAIN = "for m in start[i] .. start[i + 1]:\n            s = max(s, v[m])\n"
+TWICE = CSR.replace("y[i] = s\n", f"{AGAIN}        y[i] = s\n")
+IN_ARRAYS = CSR.replace("s = 0.0\n", "s = 0.0\n        allocate t: float64[4] = 0.0\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        (CSR, "balance i k 2048"),
+        (ITS_OWN, TEAMS),
+        (CSR.replace("start[i + 1]", "at[i]"), TEAMS),
+    ],
+)
+def test_rows_are_shared_where_sums_may_be_in_any_order(text: str, schedule: str, tmp_path: Path) -> None:
+    kernel, found = decided(text, strict=False)
+    assert print_schedule(found.schedule) == schedule
+    assert all("only data tells how long a row of 'i' is" in decision.why for decision in found.decisions)
+    entries = compiled(kernel, tmp_path), on_emulated(found.kernel, found.facts, False, tmp_path, seed=1)
+    random = np.random.default_rng(0)
+    start = np.concatenate([[0], np.cumsum(random.integers(0, 90, 100))])
+    given: list[Any] = [start, random.integers(0, 100, int(start[-1])), np.ones(int(start[-1])), np.arange(100.0)]
+    outcomes = []
+    for entry in entries:
+        y = np.full(100, 3.0)
+        entry.run((*given, y))
+        outcomes.append(y.tobytes())
+    assert outcomes[0] == outcomes[1]
+
+
+def test_all_loops_of_a_row_are_shared_by_its_threads() -> None:
+    _, found = decided(TWICE, strict=False)
+    assert print_schedule(found.schedule) == f"{TEAMS}; bind m thread.x 16"
+
+
+def test_rows_with_arrays_of_their_own_are_left_to_one_thread() -> None:
+    _, found = decided(IN_ARRAYS, strict=False)
+    assert "thread.y" not in print_schedule(found.schedule) and "bind i thread.x" in print_schedule(found.schedule)
 
 
 def test_no_loop_is_bound_that_is_inside_a_thread() -> None:

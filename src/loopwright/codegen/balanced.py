@@ -18,11 +18,13 @@ The order of every sum follows from the sizes alone, so that it has the same bit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest
 from loopwright.codegen.entries import Sum, write_terms
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
@@ -382,6 +384,7 @@ def _as_written(made: Balanced) -> None:
     w.function.depth += 1
     w.line(f"const int64_t {variable} = {first} + lw_number;")
     w.function.scoped.add(variable)
+    w.write_loop = partial(write_sequential, w=w, pragma="#pragma unroll 1")  # hardly ever taken: to spare registers
     write_body(row.body, w)
     w.function.scoped.discard(variable)
     w.function.depth -= 1
@@ -401,16 +404,16 @@ def _joined_row(made: Balanced) -> None:
     w.function.depth += 1
     totals: list[str] = []
     partials = [Partial(one.reduction, w.new_scalar("part", one.type), one.type) for one in made.sums]
-    for one, partial in zip(made.sums, partials, strict=True):
-        w.line(f"{w.variable(partial.own)} = {one.nothing};")
-        totals.append(w.variable(partial.own))
+    for one, part in zip(made.sums, partials, strict=True):
+        w.line(f"{w.variable(part.own)} = {one.nothing};")
+        totals.append(w.variable(part.own))
     w.line(f"for (int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}) {{")
     for one, total in zip(made.sums, totals, strict=True):
         w.line(f"  const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")
         w.line(f"  {total} = {one.both(total, one.named('value'), w)};")
     w.line("}")
-    for partial in partials:
-        in_warp(partial, WARP, "0xffffffffu", "threadIdx.x", w)
+    for part in partials:
+        in_warp(part, WARP, "0xffffffffu", "threadIdx.x", w)
     w.line(f"if (threadIdx.x % {WARP} == 0) {{")
     w.function.depth += 1
     for one, total in zip(made.sums, totals, strict=True):

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Assign, Binary, For, Kernel, Load, Run, Var, While
+from loopwright.ir.nodes import Allocate, Assign, Binary, For, Kernel, Load, Run, Var, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
@@ -30,6 +30,7 @@ from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
 from loopwright.recipe.temporaries import tying
+from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote
 from loopwright.steps.expand import Expand
@@ -46,8 +47,8 @@ LINE, ROWS, COLUMNS = 256, 8, 32
 LANES, FEWER = 1 << 18, 512
 """Partial results of a sum: as many as keep a large GPU busy; and how many of them one thread adds up at first."""
 
-SHARING = 64
-"""Threads of a block that share a row of unknown length."""
+BALANCED, SHARING = 2048, 16
+"""Rows of unknown length: how many of them and their entries a block takes, or else the threads that share each row."""
 
 LINE_EACH = 2
 """Iterations of each thread where there is one loop."""
@@ -133,7 +134,8 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 
 def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows whose lengths only data tells, and whose entries are summed up: the threads of a block share each row."""
+    """Rows whose lengths only data tells, and whose entries are summed up: blocks take equal parts of all entries,
+    whatever the rows; where that cannot be, a few threads share each row."""
     if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or plan.verdict(chain[-1]) != "reduction":
         return []
     row, entry = chain[-2], chain[-1]
@@ -141,11 +143,22 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
-    why = f"only data tells how long a row of '{user_name(row.name)}' is: {SHARING} threads share its entries"
+    why = f"only data tells how long a row of '{user_name(row.name)}' is"
+    balance = Balance(row.name, entry.name, BALANCED)
+    facts = plan.present_facts()
+    if balance.illegal(plan.kernel, facts, plan.strict) is None:
+        return [(balance, f"{why}: each block takes {BALANCED} of all rows and entries, wherever a row begins")]
+    shared = [stmt for stmt in row.body if isinstance(stmt, For)]
+    team = [Bind(loop.name, "thread.x", SHARING) for loop in shared]
+    if any(step.illegal(plan.kernel, facts, plan.strict) is not None for step in team if step.loop == entry.name):
+        raise NotTaken
+    if any(isinstance(stmt, Allocate) for stmt in statements(row.body)):
+        raise NotTaken
+    why = f"{why}: {SHARING} threads share it"
     before = set(loops(plan.kernel))
-    plan.take(Reduce(entry.name, SHARING), why)
-    lane = next(name for name in loops(plan.kernel) if name not in before)
-    return [(Bind(row.name, "block.x"), why), (Bind(lane, "thread.x"), why)]
+    plan.take(Split(row.name, LINE // SHARING), why)
+    (block,) = set(loops(plan.kernel)) - before
+    return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
 
 def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

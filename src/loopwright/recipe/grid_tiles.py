@@ -15,6 +15,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.steps.balance import Balance
 from loopwright.steps.bind import SHARED_BYTES, Bind
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
@@ -57,8 +58,8 @@ PAD = {4: 4, 8: 1}
 WIDEST = 16
 """Bytes that a thread reads or writes at once."""
 
-Bound = tuple[Bind | Vectorize, str]
-"""A loop to bind, or to run in wide accesses, and why."""
+Bound = tuple[Bind | Balance | Vectorize, str]
+"""A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
 
 def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
