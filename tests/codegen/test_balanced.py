@@ -148,6 +148,16 @@ def test_a_wrong_column(place: int) -> None:
     assert "index 50 is out of bounds for axis 0 of 'x' with size 50" in failure(spmv, pointer, column, value, x, y)[0]
 
 
+@pytest.mark.parametrize("place", [0, 40, 250, 399])
+def test_no_row_gets_a_part_of_its_sum(place: int) -> None:
+    pointer, column, value, x, _ = csr([20] * 20)
+    right = np.array([value[at : at + 20] @ x[column[at : at + 20]] for at in range(0, 400, 20)])
+    column[place] = 50
+    _, (*_, y) = failure(spmv, pointer, column, value, x, np.full(20, 0.5))
+    assert y[place // 20] == 0.5
+    assert all(got in (0.5, wanted) for got, wanted in zip(y, right, strict=True)), y
+
+
 def test_too_few_entries() -> None:
     pointer, column, value, x, y = csr([20] * 20)
     assert "index 399 is out of bounds for axis 0" in failure(spmv, pointer, column[:-1], value, x, y)[0]

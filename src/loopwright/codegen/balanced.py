@@ -26,7 +26,7 @@ from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.one_thread import declare_own
-from loopwright.codegen.statements import write_body
+from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
 from loopwright.ir.nodes import Expr, For
 from loopwright.steps.balance import shared_bytes, slots, spreads
@@ -248,6 +248,8 @@ def _ends(made: Balanced) -> None:
     w.line(f"  lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
     w.line("}")
     w.line("__syncthreads();")
+    if may_fail(nest.entry.body, w):  # read here, and needed later: a sum without all of its entries is no one's
+        w.line(f"const int64_t lw_wrong = ((volatile lw_failure *){w.use('failure')})->site;")
 
 
 def _walk(made: Balanced) -> None:
@@ -338,6 +340,8 @@ def _shifted(one: Sum, distance: str) -> str:
 def _rows(made: Balanced) -> None:
     """What is done for each row that ends in the block. Its first one may have begun in another."""
     w = made.w
+    if may_fail(made.nest.entry.body, w):
+        w.line("if (LW_RARE(lw_wrong >= 0)) lw_stop();")
     w.line("#pragma unroll 1")
     w.line(f"for (int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}) {{")
     w.line("  if (lw_i == 0 && lw_opened < lw_from) {")
