@@ -57,22 +57,22 @@ def rows(bench: Bench, part: Part, case: str, asked: Size) -> Iterator[Row]:
                 note = f"{size} would take some {ahead:.0f} s: measured at {sizes[number - 1]}"
                 yield from _measured(bench, part.make(bench, case, sizes[number - 1]), replace(row, note=note))
                 return
-        row = _tried(bench, trial, replace(row, size=trial.size, work=trial.work, unit=trial.unit))
+        row = _tried(bench, trial, replace(row, size=trial.size, work=trial.work, unit=trial.unit), not number)
         if size != sizes[-1]:
             yield replace(row, note=f"{row.note} one run at {size}".strip())
     yield from _measured(bench, trial, row)
 
 
-def _tried(bench: Bench, trial: Trial, row: Row) -> Row:
-    """Each contender once, or twice where that is short: the first run may compile. A peer that cannot do it is left
-    out from then on, and the row says so."""
+def _tried(bench: Bench, trial: Trial, row: Row, first: bool) -> Row:
+    """Each contender once, or twice where that is short, or the first of all: that may compile. A peer that cannot do
+    it is left out from then on, and the row says so."""
     seconds, note = {}, row.note
     for who, run in trial.runs.items():
         if who != OURS and f"{who}:" in note:
             continue
         try:
             seconds[who] = _one(bench, run, trial.before)
-            if seconds[who] < bench.budget_s / 3:
+            if first or seconds[who] < bench.budget_s / 3:
                 seconds[who] = _one(bench, run, trial.before)
         except Exception as error:
             if who == OURS:

@@ -299,3 +299,35 @@ def test_a_team_that_does_not_fit_a_warp_is_refused() -> None:
           schedule="bind i thread.y 4; bind j thread.x 24",
           why_not="each iteration of 'i' would have a team of 24 threads: these have to be in one warp, so "
                   "2, 4, 8, 16, 32 are possible")  # fmt: skip
+
+
+def place(a):
+    best = a[0]
+    where = -1
+    for i in range(a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+            where = i
+    return where, best
+
+
+LANES = "reduce i 64; split i.l 32; bind i.l.o block.x; bind i.l thread.x; bind i.m thread.x 32"
+
+
+@pytest.mark.parametrize("schedule", ["", LANES, LANES.replace("i.m thread.x 32", "i.m thread.x 24"),
+                                      LANES.replace("i.m thread.x 32", "i.m thread.x 64")])  # fmt: skip
+@pytest.mark.parametrize("size", [1, 2, 40, 900])
+def test_the_place_of_the_greatest_element(size: int, schedule: str) -> None:
+    for values in (RANDOM.integers(-9, 9, size), RANDOM.random(size), np.zeros(size), -RANDOM.random(size)):
+        agree(place, values, schedule=schedule)
+    a = RANDOM.random(size)
+    a[RANDOM.integers(0, size, size // 3)] = np.nan
+    agree(place, a, schedule=schedule)
+
+
+def test_which_iteration_it_was_is_kept_by_lanes_only() -> None:
+    with (
+        lw.options(device="emulated", schedule="bind i thread.x 32"),
+        pytest.raises(lw.ScheduleError, match="which of its iterations sets 'best' is not kept: `reduce` does that"),
+    ):
+        lw.kernel(place)(np.zeros(9))

@@ -407,10 +407,13 @@ def _joined_row(made: Balanced) -> None:
     w.line("if (lw_at < lw_begin) {")
     w.function.depth += 1
     totals: list[str] = []
-    partials = [Partial(one.reduction, w.new_scalar("part", one.type), one.type) for one in made.sums]
+    partials = [
+        Partial(one.reduction, (one.reduction.target,), (w.new_scalar("part", one.type),), (one.type,))
+        for one in made.sums
+    ]
     for one, part in zip(made.sums, partials, strict=True):
-        w.line(f"{w.variable(part.own)} = {one.nothing};")
-        totals.append(w.variable(part.own))
+        w.line(f"{w.variable(part.own[0])} = {one.nothing};")
+        totals.append(w.variable(part.own[0]))
     w.line(f"for (int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}) {{")
     for one, total in zip(made.sums, totals, strict=True):
         w.line(f"  const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")

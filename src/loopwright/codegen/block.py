@@ -13,7 +13,6 @@ from functools import partial
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
-from loopwright.analysis.reductions import identity
 from loopwright.analysis.rounds import Rounds
 from loopwright.codegen.ahead import ahead_of, write_ahead, write_copies, write_copy
 from loopwright.codegen.c_text import VALUE_TYPE, literal
@@ -24,6 +23,7 @@ from loopwright.codegen.statements import write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
     Partial,
+    begin,
     in_block,
     in_column,
     in_warp,
@@ -335,8 +335,7 @@ class Whole:
             w.function.scoped.discard(w.names.of(one.name))
         for part in partials:
             if team:  # its lanes have all found the same
-                start = literal(identity(part.reduction.op, part.type).value, part.type)
-                w.line(f"if (threadIdx.x) {w.variable(part.own)} = {start};")
+                begin(part, w, "if (threadIdx.x) ")
             self._put_together(part)
 
     def _columns(self, band: Sequence[For]) -> None:
@@ -369,15 +368,22 @@ class Whole:
         if threads in POWERS:
             in_warp(partial, threads, f"{hex((1 << threads) - 1)}u", number_in_block(self.size), self.w)
         else:
-            array = self.w.fresh("lw_parts", VALUE_TYPE[partial.type.name])
+            arrays = self._parts(partial)
             if self.repeated:  # the iteration before may still be reading
                 self._barrier()
-            count = in_block(partial, self.size, array, self.w)
-            self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {count});")
-            self.w.function.scoped.add(array)
+            self._declare_parts(arrays, in_block(partial, self.size, arrays, self.w))
             self.read.clear()  # there was a barrier
             self.written.clear()
         put_together(partial, self.w)
+
+    def _parts(self, partial: Partial) -> list[str]:
+        """Names of shared arrays through which partial results are put together."""
+        return [self.w.fresh("lw_parts", VALUE_TYPE[type_.name]) for type_ in partial.types]
+
+    def _declare_parts(self, arrays: Sequence[str], count: int) -> None:
+        for array in arrays:
+            self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {count});")
+            self.w.function.scoped.add(array)
 
     def _check_team(self, band: Sequence[For]) -> None:
         """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
@@ -509,13 +515,12 @@ class Columns(Whole):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
 
     def _put_together(self, partial: Partial) -> None:
-        array = self.w.fresh("lw_parts", VALUE_TYPE[partial.type.name])
+        arrays = self._parts(partial)
         if self.repeated:
             self._barrier()
         rows = self.size[1]
-        self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {rows * self.across});")
-        self.w.function.scoped.add(array)
-        in_column(partial, rows, self.across, array, self.w)
+        in_column(partial, rows, self.across, arrays, self.w)
+        self._declare_parts(arrays, rows * self.across)
         self.read.clear()
         self.written.clear()
         put_together(partial, self.w)

@@ -11,7 +11,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.ir.nodes import For, Var
+from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import Scalar
 
 WARP = 32
@@ -19,49 +19,69 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A thread's part of a reduction: `own`, the name of the scalar that stands for its target meanwhile."""
+    """A thread's part of a reduction: `own`, the names of scalars that stand for its targets meanwhile. Several targets
+    are those of an extreme with what goes along: the first is the value, the last the position that decides where
+    values are equal."""
 
     reduction: Reduction
-    own: str
-    type: Scalar
+    targets: tuple[str, ...]
+    own: tuple[str, ...]
+    types: tuple[Scalar, ...]
+
+    @property
+    def start(self) -> tuple[Const, ...]:
+        """What changes nothing."""
+        if len(self.targets) == 1:
+            return (identity(self.reduction.op, self.types[0]),)
+        none = [Const(False if one.kind == "bool" else 0.0 if one.is_float else 0, one) for one in self.types[1:-1]]
+        place = identity("min" if self.reduction.tie == "least" else "max", self.types[-1])
+        return (identity(self.reduction.op, self.types[0]), *none, place)
 
 
 def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
     """Begin the reductions of loops that threads share, perfectly nested: until `put_together`, text that names their
     targets means partial results."""
-    found = {
-        reduction.target: reduction
-        for loop in band
-        for reduction in w.facts.loops[loop.name].reductions
-        if reduction.kind == "scalar"
-    }
-    partials: list[Partial] = []
+    found = {reduction.target: reduction for loop in band for reduction in w.facts.loops[loop.name].reductions
+             if reduction.kind == "scalar"}  # fmt: skip
+    groups: dict[str, list[str]] = {}
     for target, reduction in found.items():
-        type_ = w.scalars[target]
-        own = w.new_scalar("part", type_)
-        start = identity(reduction.op, type_)
-        w.line(f"{w.variable(own)} = {literal(start.value, type_)};")
-        w.function.renamed[target] = w.variable(own)
-        partials.append(Partial(reduction, own, type_))
+        groups.setdefault(reduction.by or target, []).append(target)
+    partials: list[Partial] = []
+    for best, names in groups.items():
+        reduction = found[best]
+        others = [name for name in names if name not in (best, reduction.position)]
+        targets = (best, *others, *([reduction.position] if reduction.by else []))
+        types = tuple(w.scalars[name] for name in targets)
+        own = tuple(w.new_scalar("part", type_) for type_ in types)
+        partials.append(Partial(reduction, targets, own, types))
+    for partial in partials:
+        begin(partial, w)
+        w.function.renamed |= {t: w.variable(o) for t, o in zip(partial.targets, partial.own, strict=True)}
     return partials
+
+
+def begin(partial: Partial, w: GpuWriter, only: str = "") -> None:
+    """Lines after which the partial result is that of no iteration. only: a condition."""
+    for own, start in zip(partial.own, partial.start, strict=True):
+        w.line(f"{only}{w.variable(own)} = {literal(start.value, start.type)};")
 
 
 def in_warp(partial: Partial, lanes: int, mask: str, number: str, w: GpuWriter) -> None:
     """Each of `lanes` neighbouring threads (a power of two, at most a warp) gets the result of all of them. number: C
     text of the thread's number among them, or among more."""
-    ctype = VALUE_TYPE[partial.type.name]
-    own = w.variable(partial.own)
     distance = lanes // 2
     while distance:
-        other = w.new_scalar("other", partial.type)
-        carried = f"(int32_t){own}" if partial.type.size_bytes < 4 else own
-        w.line(f"{w.variable(other)} = ({ctype})__shfl_xor_sync({mask}, {carried}, {distance});")
-        # The lower of two threads comes first for both: with -0.0 and 0.0, they would differ in their minimum else.
-        if partial.reduction.op not in ("add", "mul", "and", "or", "xor"):
-            first = f"({number}) & {distance}"
-            w.line(f"if ({first}) {{ const {ctype} lw_mine = {own}; {own} = {w.variable(other)};")
-            w.line(f"  {w.variable(other)} = lw_mine; }}")
-        w.line(f"{own} = {_both(partial, partial.own, other, w)};")
+        others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
+        for own, other, type_ in zip(partial.own, others, partial.types, strict=True):
+            carried = f"(int32_t){w.variable(own)}" if type_.size_bytes < 4 else w.variable(own)
+            ctype = VALUE_TYPE[type_.name]
+            w.line(f"{w.variable(other)} = ({ctype})__shfl_xor_sync({mask}, {carried}, {distance});")
+        if len(others) == 1 and partial.reduction.op not in ("add", "mul", "and", "or", "xor"):
+            # The lower of two threads comes first for both: with -0.0 and 0.0, they would differ in their minimum else.
+            own, other = w.variable(partial.own[0]), w.variable(others[0])
+            w.line(f"if (({number}) & {distance}) {{ const {VALUE_TYPE[partial.types[0].name]} lw_mine = {own};")
+            w.line(f"  {own} = {other}; {other} = lw_mine; }}")
+        _take(partial, partial.own, others, w)
         distance //= 2
 
 
@@ -71,47 +91,61 @@ def number_in_block(size: tuple[int, int, int]) -> str:
     return "threadIdx.x" + "".join(f" + {prod(size[:k])} * threadIdx.{axis}" for k, axis in further if size[k] > 1)
 
 
-def in_block(partial: Partial, size: tuple[int, int, int], array: str, w: GpuWriter) -> int:
+def in_block(partial: Partial, size: tuple[int, int, int], arrays: Sequence[str], w: GpuWriter) -> int:
     """Put the partial results of whole warps together (of threads, in a block that is not made of whole warps), by way
-    of a shared array of this name; how many elements it needs. A barrier has to stand before, if threads may still
-    read it."""
-    own, threads = w.variable(partial.own), prod(size)
-    number = number_in_block(size)
+    of shared arrays of these names; how many elements each needs. A barrier has to stand before, if threads may still
+    read them."""
+    threads, number = prod(size), number_in_block(size)
     each = 1
     if threads % WARP == 0:
         in_warp(partial, WARP, "0xffffffffu", number, w)
         each = WARP
     parts = threads // each
-    w.line(f"if (({number}) % {each} == 0) {array}[({number}) / {each}] = {own};")
+    for own, array in zip(partial.own, arrays, strict=True):
+        w.line(f"if (({number}) % {each} == 0) {array}[({number}) / {each}] = {w.variable(own)};")
     w.line("__syncthreads();")
-    w.line(f"{own} = {array}[0];")
-    other = w.new_scalar("other", partial.type)
-    w.line(f"for (int lw_i = 1; lw_i < {parts}; ++lw_i) {{")
-    w.line(f"  {w.variable(other)} = {array}[lw_i];")
-    w.line(f"  {own} = {_both(partial, partial.own, other, w)};")
-    w.line("}")
+    _all_of(partial, arrays, parts, "", "", w)
     return parts
 
 
-def in_column(partial: Partial, rows: int, across: int, array: str, w: GpuWriter) -> None:
+def in_column(partial: Partial, rows: int, across: int, arrays: Sequence[str], w: GpuWriter) -> None:
     """Put the partial results of `rows` threads along y together, for each of `across` threads along x."""
-    own, other = w.variable(partial.own), w.new_scalar("other", partial.type)
-    w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {own};")
+    for own, array in zip(partial.own, arrays, strict=True):
+        w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {w.variable(own)};")
     w.line("__syncthreads();")
-    w.line(f"{own} = {array}[threadIdx.x];")
-    w.line(f"for (int lw_i = 1; lw_i < {rows}; ++lw_i) {{")
-    w.line(f"  {w.variable(other)} = {array}[threadIdx.x + {across} * lw_i];")
-    w.line(f"  {own} = {_both(partial, partial.own, other, w)};")
+    _all_of(partial, arrays, rows, "threadIdx.x + ", f"{across} * ", w)
+
+
+def _all_of(partial: Partial, arrays: Sequence[str], count: int, start: str, step: str, w: GpuWriter) -> None:
+    """Every thread puts the elements of shared arrays together, one after the other."""
+    others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
+    for own, array in zip(partial.own, arrays, strict=True):
+        w.line(f"{w.variable(own)} = {array}[{start}0];")
+    w.line(f"for (int lw_i = 1; lw_i < {count}; ++lw_i) {{")
+    for other, array in zip(others, arrays, strict=True):
+        w.line(f"{w.variable(other)} = {array}[{start}{step}lw_i];")
+    _take(partial, partial.own, others, w)
     w.line("}")
 
 
 def put_together(partial: Partial, w: GpuWriter) -> None:
-    """The target again, with what the threads have found."""
-    target = partial.reduction.target
-    w.function.renamed.pop(target, None)
-    w.line(f"{w.variable(target)} = {_both(partial, target, partial.own, w)};")
+    """The targets again, with what the threads have found."""
+    for target in partial.targets:
+        w.function.renamed.pop(target, None)
+    _take(partial, partial.targets, partial.own, w)
 
 
-def _both(partial: Partial, first: str, second: str, w: GpuWriter) -> str:
-    type_ = partial.type
-    return w.text(combined(partial.reduction.op, Var(first, type_), Var(second, type_)))
+def _take(partial: Partial, into: Sequence[str], other: Sequence[str], w: GpuWriter) -> None:
+    """Lines that put a second result into a first one."""
+    if len(into) == 1:
+        type_ = partial.types[0]
+        both = combined(partial.reduction.op, Var(into[0], type_), Var(other[0], type_))
+        w.line(f"{w.variable(into[0])} = {w.text(both)};")
+        return
+    mine, its = [w.variable(name) for name in into], [w.variable(name) for name in other]
+    better = ">" if partial.reduction.op == "max" else "<"
+    sooner = "<" if partial.reduction.tie == "least" else ">"
+    w.line(f"if ({its[0]} {better} {mine[0]} || ({its[0]} == {mine[0]} && {its[-1]} {sooner} {mine[-1]})) {{")
+    for one, two in zip(mine, its, strict=True):
+        w.line(f"  {one} = {two};")
+    w.line("}")

@@ -44,8 +44,8 @@ from loopwright.steps.tile import Tile
 LINE, ROWS, COLUMNS = 256, 8, 32
 """Threads of a block: in a row for one loop; rows and columns for two."""
 
-LANES, FEWER = 1 << 18, 512
-"""Partial results of a sum: as many as keep a large GPU busy; and how many of them one thread adds up at first."""
+LANES, FEWER, MOST_IN_BLOCK = 1 << 18, 1 << 13, 1024
+"""Partial results of a sum: as many as keep a large GPU busy; how many are left of them; threads that add up these."""
 
 BALANCED, SHARING = 2048, 16
 """Rows of unknown length: how many of them and their entries a block takes, or else the threads that share each row."""
@@ -119,10 +119,10 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
     if loop is None:
         return []
-    why = f"'{user_name(loop.name)}' adds up: {LANES} threads have a part each, then {LANES // FEWER} add up these"
+    why = f"'{user_name(loop.name)}' adds up: {LANES} threads have a part each, {FEWER} add up these, then one block"
     bound: list[Bound] = []
     name = loop.name
-    for lanes in (LANES, LANES // FEWER):
+    for lanes in (LANES, FEWER):
         before = set(loops(plan.kernel))
         plan.take(Reduce(name, lanes), why, anew=True)
         lane, merge = (made for made in loops(plan.kernel) if made not in before)
@@ -130,7 +130,7 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         (block,) = set(loops(plan.kernel)) - before - {lane, merge}
         bound += [(Bind(block, "block.x"), why), (Bind(lane, "thread.x"), why)]
         name = merge
-    return bound
+    return [*bound, (Bind(name, "thread.x", MOST_IN_BLOCK), why)]
 
 
 def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

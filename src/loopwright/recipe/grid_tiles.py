@@ -32,7 +32,8 @@ from loopwright.steps.vectorize import Vectorize
 class Product:
     """Of a contraction: `rows` x `columns` of the target and `depth` of what is added up, for one block of `y` x `x`
     threads. Each thread has groups of `high` x `broad` neighbours, as many as there are, spread over the tile: then
-    neighbouring threads read neighbouring groups from shared memory, whatever the number of groups is."""
+    neighbouring threads read neighbouring groups from shared memory, whatever the number of groups is. double: the
+    next tiles arrive while these are used."""
 
     rows: int
     columns: int
@@ -41,9 +42,10 @@ class Product:
     x: int
     high: int
     broad: int
+    double: bool = False
 
 
-BLOCKS: dict[int, Product] = {4: Product(128, 128, 16, 16, 16, 4, 4), 8: Product(128, 64, 16, 16, 16, 4, 2)}
+BLOCKS: dict[int, Product] = {4: Product(128, 128, 16, 8, 16, 4, 4, double=True), 8: Product(128, 64, 16, 16, 16, 4, 2)}
 """By the size of an element."""
 
 ROWS = 4
@@ -84,8 +86,11 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     others = _local_bytes(plan)
+    along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
     for array in _operands(plan, row_thread, roles.target):
-        _staged(plan, array, row_thread, (tile.x, tile.y), WIDEST // roles.element_bytes, roles.element_bytes)
+        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
+        wide = 1 if tile.double and array in along_depth else WIDEST // roles.element_bytes
+        _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile.double)
     if _local_bytes(plan) - others > SHARED_BYTES:
         raise NotTaken
     for first, second in zip(copies[::2], copies[1::2], strict=True):
@@ -149,12 +154,14 @@ def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], eleme
     return _bound(bound, why)
 
 
-def _staged(plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int) -> None:
+def _staged(
+    plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int, double: bool = False
+) -> None:
     """A tile of an array in shared memory before a loop. Rows that are read along columns are padded; wide accesses of
     them need pads of their own width."""
     why = f"the threads of a block share a tile of '{user_name(array)}'"
     pad = max(PAD[element_bytes], wide) if wide > 1 else PAD[element_bytes]
-    plan.take(Stage(array, loop, *size, pad=pad, wide=wide), why)
+    plan.take(Stage(array, loop, *size, pad=pad, wide=wide, double=double), why)
 
 
 def _local_bytes(plan: Plan) -> int:

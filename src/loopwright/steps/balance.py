@@ -112,7 +112,9 @@ def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection 
     if rows.verdict == "reduction":
         targets = ", ".join(f"'{reduction.target}'" for reduction in rows.reductions)
         return Rejection(f"the iterations of '{row.name}' all add to {targets}")
-    if entries.verdict != "reduction" or any(reduction.kind != "scalar" for reduction in entries.reductions):
+    if entries.verdict != "reduction" or any(
+        reduction.kind != "scalar" or reduction.by for reduction in entries.reductions
+    ):
         reason = f": {entries.reason}" if entries.verdict in ("sequential", "undecided") else ""
         return Rejection(f"'{entry.name}' is no reduction into scalars{reason}")
     for loop, asserted in ((rows, row.asserted), (entries, False)):

@@ -111,6 +111,8 @@ def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
         adds = f"its iterations all add to '{reduction.target}'"
         if reduction.kind == "element":
             return Rejection(f"{adds}: `promote` keeps an element in a scalar")
+        if reduction.by and not reduction.position:
+            return Rejection(f"which of its iterations sets '{reduction.target}' is not kept: `reduce` does that")
         if reduction.kind == "scalar" and axis in BLOCKS:
             return Rejection(f"{adds}: `reduce` makes partial results")
         if reduction.kind == "scatter" and (why := _not_atomic(loop, reduction)):
