@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import loopwright as lw
-from benchmarks import gpu_kernels as kernels
+from benchmarks.gpu import kernels
 from loopwright.devices import cuda
 from loopwright.devices.cuda import CudaGpu, find_gpus, why_none
 from loopwright.memory import parts

@@ -38,11 +38,11 @@ from loopwright.memory.placing import (
 )
 
 PART_BYTES = 64 << 20
-"""What one part moves, where there are several: with less, starting copies and kernels takes too long; with more, the
-first part that comes and the last that goes overlap with nothing."""
+"""What one part moves at least, where there are several: with less, starting copies and kernels takes too long."""
 
-FEWEST, MOST = 4, 64
-"""How many parts a call has, where it is made in parts to save time."""
+FEWEST, USUAL, MOST = 4, 12, 64
+"""How many parts a call has: to save time (of more, each is too short; of fewer, the first that comes and the last that
+goes overlap with nothing: on an H200, 256 MiB of 3 GiB were best), and at most, to fit the memory that is free."""
 
 EVEN = 256
 """Parts begin at multiples of so many iterations where there are enough: tiles then begin where they would."""
@@ -129,7 +129,7 @@ def slices_that_overlap(call: PartedCall, whole_bytes: int) -> list[Slice] | Non
     """Parts that move little more than the whole call; None where there are none that may be apart."""
     if call.found.executable.may_end_early:
         return None
-    bounds = call.bounds(min(MOST, max(1, whole_bytes // PART_BYTES)))
+    bounds = call.bounds(min(USUAL, max(1, whole_bytes // PART_BYTES)))
     if len(bounds) <= FEWEST:
         return None
     slices = call.slices(bounds)

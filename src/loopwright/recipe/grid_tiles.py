@@ -45,7 +45,10 @@ class Product:
     double: bool = False
 
 
-BLOCKS: dict[int, Product] = {4: Product(128, 128, 16, 8, 16, 4, 4, double=True), 8: Product(128, 64, 16, 16, 16, 4, 2)}
+BLOCKS: dict[int, Product] = {
+    4: Product(128, 128, 16, 8, 16, 4, 4, double=True),
+    8: Product(128, 64, 8, 16, 16, 4, 2, double=True),
+}
 """By the size of an element."""
 
 ROWS = 4
