@@ -26,6 +26,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     watched = Watched()
     monkeypatch.setattr(specialisation, "gpu_of", lambda _: watched)
     monkeypatch.setattr(parts, "PART_BYTES", 1024)
+    monkeypatch.setattr(parts, "USUAL", parts.MOST)
     monkeypatch.setattr(parts, "EVEN", 4)
     with lw.options(device="emulated"):
         yield watched

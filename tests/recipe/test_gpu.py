@@ -342,7 +342,7 @@ def test_the_reasons(text: str, reasons: list[str]) -> None:
 def test_rows_of_a_sparse_matrix() -> None:
     """A thread for each row, whatever is in it."""
     kernel, found = decided(CSR)
-    assert re.fullmatch(r"split i \d+; bind i\.o block\.x; bind i thread\.x( 256)?", print_schedule(found.schedule))
+    assert re.fullmatch(r"split i \d+; bind i\.o block\.x; bind i thread\.x( 32)?", print_schedule(found.schedule))
     random = np.random.default_rng(0)
     for rows in (0, 1, 5, 300):
         start = np.concatenate([[0], np.cumsum(random.integers(0, 4, rows))])

@@ -7,9 +7,9 @@
    Triangles are widened to rectangles, with a test inside.
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
-4. One loop: 256 threads of a block take 512 iterations. Several, with nothing but assignments inside: each thread does
-   four rows, or a row in two planes. With sums inside: blocks of 8 x 32. A third, outermost: one block for each of
-   its iterations.
+4. One loop: 256 threads of a block take 512 iterations, or 32 threads 32, where each iteration holds loops. Several,
+   with nothing but assignments inside: each thread does four rows, or a row in two planes. With sums inside: blocks of
+   8 x 32. A third, outermost: one block for each of its iterations.
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ BALANCED, SHARING = 2048, 16
 
 LINE_EACH = 2
 """Iterations of each thread where there is one loop."""
+
+FEW = 32
+"""Threads of a block where there is one loop and iterations hold loops: a few thousand of them still reach every
+multiprocessor."""
 
 
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
@@ -338,8 +342,10 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     """Cut loops around one another into blocks."""
     before = set(loops(plan.kernel))
     x = names[-1]
+    holds_loops = any(isinstance(stmt, For | While) for stmt in statements(plan.around(x)[-1].body))
+    threads, each = (FEW, 1) if holds_loops else (LINE, LINE_EACH)
     if len(names) == 1:
-        plan.take(Split(x, LINE * LINE_EACH), why)
+        plan.take(Split(x, threads * each), why)
     else:
         plan.take(Tile(((names[-2], ROWS), (x, COLUMNS))), why)
     made = [loop.name for loop in plan.around(x) if loop.name not in before]
@@ -348,7 +354,7 @@ def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     if len(names) == 3:
         bound.insert(0, Bind(names[0], "block.z"))
     if len(made) == 1:
-        bound.append(Bind(x, "thread.x", LINE))
+        bound.append(Bind(x, "thread.x", threads))
     else:
         bound += [Bind(names[-2], "thread.y"), Bind(x, "thread.x")]
     return [(step, why) for step in bound]
