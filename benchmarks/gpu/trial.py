@@ -72,7 +72,7 @@ def _tried(bench: Bench, trial: Trial, row: Row, first: bool) -> Row:
             continue
         try:
             seconds[who] = _one(bench, run, trial.before)
-            if first or seconds[who] < bench.budget_s / 3:
+            if first or seconds[who] < bench.budget_s:
                 seconds[who] = _one(bench, run, trial.before)
         except Exception as error:
             if who == OURS:
