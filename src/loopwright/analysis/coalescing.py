@@ -185,7 +185,7 @@ class _Warp:
         written out."""
         for name in reversed(self.access.stack):
             note = self.notes.loops.get(name)
-            if note is None or note.loop.run != "sequential":
+            if note is None or note.loop.run not in ("sequential", "vector"):
                 break
             trip = _trip(note)
             if trip is None or not 1 < trip <= 16:
