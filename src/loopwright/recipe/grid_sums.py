@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from loopwright.ir.nodes import Const, For, Run
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
-from loopwright.recipe.grid_tiles import Bound
+from loopwright.ir.walk import statements
+from loopwright.recipe.grid_tiles import Bound, made
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.steps.bind import Bind
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
-from loopwright.steps.step import Step
 
 ROWS, LANES = 4, 32
 """Rows of a block, each of which the lanes of a warp share."""
@@ -71,9 +70,9 @@ def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     )
     inner = loop.body[0]
     if len(loop.body) > 1 or not isinstance(inner, For) or plan.verdict(inner) != "reduction":
-        (block,) = _made(plan, Split(loop.name, KEYS * KEYS_EACH), why)
+        (block,) = made(plan, Split(loop.name, KEYS * KEYS_EACH), why)
         return _shared(plan, [Bind(block, "block.x")], Bind(loop.name, "thread.x", KEYS), why)
-    (block,) = _made(plan, Split(loop.name, KEYS_ROWS), why)
+    (block,) = made(plan, Split(loop.name, KEYS_ROWS), why)
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
     return _shared(plan, around, Bind(inner.name, "thread.x", KEYS // KEYS_ROWS), why)
 
@@ -112,7 +111,7 @@ def _rows(plan: Plan, free: list[str], entry: str) -> list[Bound]:
     )
     band = [loop.name for loop in plan.around(each)][-len(free) :]
     outer = free[:-1] if band == free else []
-    (block,) = _made(plan, Split(each, ROWS), why)
+    (block,) = made(plan, Split(each, ROWS), why)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
     return _shared(
@@ -125,7 +124,7 @@ def _columns(plan: Plan, each: str, entry: str) -> list[Bound]:
         f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
         f"{DOWN} threads share the sum of each '{user_name(each)}'"
     )
-    (block,) = _made(plan, Split(each, ACROSS), why)
+    (block,) = made(plan, Split(each, ACROSS), why)
     return _shared(plan, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", DOWN), why)
 
 
@@ -134,9 +133,3 @@ def _shared(plan: Plan, around: list[Bind], inner: Bind, why: str) -> list[Bound
     if inner.illegal(plan.kernel, plan.present_facts(), plan.strict) is not None:
         raise NotTaken
     return [(step, why) for step in (*around, inner)]
-
-
-def _made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
-    before = set(loops(plan.kernel))
-    plan.take(step, why)
-    return tuple(name for name in loops(plan.kernel) if name not in before)

@@ -80,12 +80,12 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     if band != (row, column, depth):
         plan.take(Reorder((row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
-    row_block, column_block, depth_block = _made(plan, Tile(sizes), why)
+    row_block, column_block, depth_block = made(plan, Tile(sizes), why)
     edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
     row_thread, rows = _spread(plan, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
     plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
-    copies = _made(plan, Promote(roles.target, depth_block, whole=True), why)
+    copies = made(plan, Promote(roles.target, depth_block, whole=True), why)
     rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     others = _local_bytes(plan)
@@ -110,17 +110,17 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
 def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
     """Cut a loop over a tile among threads, into groups of neighbours: the loop over threads, and those in a thread."""
     if threads * group == whole:
-        (thread,) = _made(plan, Split(loop, group), why)
+        (thread,) = made(plan, Split(loop, group), why)
         return thread, (loop,)
-    (groups,) = _made(plan, Split(loop, threads * group), why)
-    (thread,) = _made(plan, Split(loop, group), why)
-    (thread,) = _made(plan, Skew(groups, thread, -1), why)
+    (groups,) = made(plan, Split(loop, threads * group), why)
+    (thread,) = made(plan, Split(loop, group), why)
+    (thread,) = made(plan, Skew(groups, thread, -1), why)
     return thread, (groups, loop)
 
 
 def in_rows(plan: Plan, row: str, column: str, threads: int, why: str) -> list[Bound]:
     """Blocks of one row of threads, each of which does several rows."""
-    row_block, column_block = _made(plan, Tile(((row, ROWS), (column, threads))), why)
+    row_block, column_block = made(plan, Tile(((row, ROWS), (column, threads))), why)
     edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
     plan.take(Reorder((column, row)), f"a thread does {ROWS} rows: what it has loaded for one is used for the next")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
@@ -132,10 +132,10 @@ def in_rows(plan: Plan, row: str, column: str, threads: int, why: str) -> list[B
 def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
     """Three loops around one another: each thread does one element in several planes."""
     plane, row, column = band
-    made = _made(plan, Tile(tuple(zip(band, PLANES, strict=True))), why)
+    found = made(plan, Tile(tuple(zip(band, PLANES, strict=True))), why)
     edges = _whole(plan, Specialize(band), "whole blocks without tests")
     plan.take(Reorder((row, column, plane)), f"a thread does {PLANES[0]} planes: what it loads for one serves the next")
-    bound: list[tuple[str, Run, int]] = list(zip(made, ("block.z", "block.y", "block.x"), (0, 0, 0), strict=True))
+    bound: list[tuple[str, Run, int]] = list(zip(found, ("block.z", "block.y", "block.x"), (0, 0, 0), strict=True))
     for one in (row, column):
         run: Run = "thread.y" if one == row else "thread.x"
         bound += [(one, run, 0), *([(edges[one], run, 0)] if edges else [])]
@@ -147,7 +147,7 @@ def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], eleme
     tall, wide, x, y = 32, 64, 32, 8
     names = " and ".join(f"'{user_name(array)}'" for array in arrays)
     why = f"{names} goes by ones along '{user_name(row)}', not '{user_name(column)}': shared memory turns tiles of it"
-    row_block, column_block = _made(plan, Tile(((row, tall), (column, wide))), why)
+    row_block, column_block = made(plan, Tile(((row, tall), (column, wide))), why)
     edges = _whole(plan, Specialize((row, column)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     for array in arrays:
@@ -181,7 +181,7 @@ def _operands(plan: Plan, loop: str, target: str) -> list[str]:
     return [array for array in dict.fromkeys(read) if array != target and array in own]
 
 
-def _made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
+def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
     """Take a step; the names of the loops that it made, in the order of the text."""
     before = set(loops(plan.kernel))
     plan.take(step, why)
@@ -190,11 +190,11 @@ def _made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
 
 def _whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
-    made = set(_made(plan, step, why))
+    new = set(made(plan, step, why))
     for stmt in statements(plan.kernel.body):
         if isinstance(stmt, If):
             names, copies = _names(stmt.then), _names(stmt.otherwise)
-            if copies and set(copies) == made and len(names) == len(copies):
+            if copies and set(copies) == new and len(names) == len(copies):
                 return dict(zip(names, copies, strict=True))
     return {}
 
