@@ -3,6 +3,7 @@ divide and that do not. Whole numbers as data: every order gives the same sum.""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -299,6 +300,41 @@ def test_a_team_that_does_not_fit_a_warp_is_refused() -> None:
           schedule="bind i thread.y 4; bind j thread.x 24",
           why_not="each iteration of 'i' would have a team of 24 threads: these have to be in one warp, so "
                   "2, 4, 8, 16, 32 are possible")  # fmt: skip
+
+
+IN_BLOCKS = "bind row block.x; bind k thread.x 40"
+IN_WARPS = "bind row block.x; bind k thread.x 16"
+
+
+@pytest.mark.parametrize("schedule", [TEAMS, TWO_WAYS, IN_BLOCKS, IN_WARPS])
+def test_a_row_with_a_wrong_index_is_not_written(schedule: str) -> None:
+    """Found: the threads that were left put a sum together without the one that a check had ended."""
+    pointer, column, value, x, _ = sparse(40, 60)
+    wrong = int(np.argmax(np.diff(pointer)))
+    column[pointer[wrong] + 1] = 99
+    y = np.full(40, 0.5)  # no sum of whole numbers
+    with lw.options(device="emulated", schedule=schedule):
+        _, _, error = outcome(lw.kernel(spmv), [pointer, column, value, x, y])
+    assert isinstance(error, lw.BoundsError)
+    sums = [np.dot(value[a:b], x[np.minimum(column[a:b], 39)]) for a, b in pairwise(pointer)]
+    assert y[wrong] == 0.5
+    assert all(got in (0.5, right) for got, right in zip(y, sums, strict=True))
+
+
+def by_column(a, index, y):
+    for j in range(y.shape[0]):
+        s = 0.0
+        for i in range(index.shape[0]):
+            s += a[index[i], j]
+        y[j] = s
+
+
+def test_a_column_with_a_wrong_index_is_not_written() -> None:
+    y = np.full(20, 0.5)
+    schedule = "split j 8; bind j.o block.x; bind j thread.x; bind i thread.y 8"
+    with lw.options(device="emulated", schedule=schedule):
+        _, _, error = outcome(lw.kernel(by_column), [whole(9, 20), np.array([1, 2, 3, 9, 5]), y])
+    assert isinstance(error, lw.BoundsError) and (y == 0.5).all()
 
 
 def place(a):

@@ -415,6 +415,23 @@ def test_what_is_ordered_is_no_race(body: str, seed: int) -> None:
     assert run_body(body, seed=seed) == ""
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_who_is_left_is_counted(seed: int) -> None:
+    body = (
+        "if (t == 5 || t == 40) lw_stop(); y[t] = __syncthreads_count(t % 2); "
+        "y[64 + t] = __ballot_sync(255u << (t & 24), t % 4 != 0);"
+    )
+    session = Session(SCAFFOLD % body, "body", gpu=EmulatedGpu(seed=seed))
+    y = np.zeros(2048, np.float32)
+    session.run("body", 1, 64, y)
+    left = [t for t in range(64) if t not in (5, 40)]
+    assert all(y[t] == 31 for t in left)  # of 32 odd ones, 5 has ended
+    for t in left:
+        first = t // 8 * 8
+        bits = sum(1 << k % 32 for k in range(first, first + 8) if k % 4 and k in left)
+        assert y[64 + t] == np.float32(bits)
+
+
 # ---- barriers -----------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.scatter import copied, fits, in_copy
-from loopwright.codegen.statements import write, write_body
+from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
     Partial,
@@ -333,6 +333,8 @@ class Whole:
         w.line("}" * opened)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
+        if partials and may_fail((band[0],), w):
+            self._stop_with_others()
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "if (threadIdx.x) ")
@@ -375,6 +377,16 @@ class Whole:
             self.read.clear()  # there was a barrier
             self.written.clear()
         put_together(partial, self.w)
+
+    def _stop_with_others(self) -> None:
+        """Where a check has ended one of the threads, a sum without its part is none: nobody goes on."""
+        if prod(self.size) in POWERS:
+            everyone = f"{hex((1 << prod(self.size)) - 1)}u"
+            self.w.line(f"if (__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
+        else:
+            self.w.line(f"if (__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
+            self.read.clear()
+            self.written.clear()
 
     def _parts(self, partial: Partial) -> list[str]:
         """Names of shared arrays through which partial results are put together."""
@@ -463,6 +475,9 @@ class Team(Whole):
         self.read.clear()
         self.written.clear()
 
+    def _stop_with_others(self) -> None:
+        self.w.line("if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+
     def _put_together(self, partial: Partial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
         put_together(partial, self.w)
@@ -513,6 +528,9 @@ class Columns(Whole):
     def _array(self, stmt: Allocate) -> None:
         if not self._keep(stmt):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
+
+    def _stop_with_others(self) -> None:
+        self.w.line(f"if (__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
     def _put_together(self, partial: Partial) -> None:
         arrays = self._parts(partial)

@@ -174,14 +174,16 @@ struct team {
 /* What a lane gives to its team, whose value it wants, and what it gets. */
 struct exchanged {
   uint64_t given, got;
-  int from; /* -1: nothing is wanted, and nothing given */
+  int from; /* NOTHING: nothing is wanted, and nothing given; WHO: for which lanes it is not 0 */
 };
+enum { NOTHING = -1, WHO = -2 };
 
 launch *now_launched;
 void (*kernel_call)();
 triple thread_index, block_index, block_size, grid_size;
 triple indices[most_threads];
 int order[most_threads]; /* in which the threads of a block start and go on */
+int counting, counted; /* of the threads at a barrier, those whose predicate holds: by now; at the last one */
 int threads, started, now, now_warp, fiber, returned, first_returned;
 uint8_t waits[most_threads];
 uint16_t fiber_of[most_threads];
@@ -243,6 +245,8 @@ int next_ready() {
 /* Everybody who lives has come to the barrier: all but the current thread become ready. */
 void open_barrier() {
   barrier_meeting.waiting = 0;
+  counted = counting;
+  counting = 0;
   block_time = ++clock_now;
   for (int w = 0; w < most_warps; w++) warp_time[w] = clock_now;
   for (int k = 0; k < threads; k++)
@@ -256,6 +260,11 @@ void open_team(team &its) {
     const int from = exchanges[t].from;
     const bool there = from >= first && from < last && from < threads && waits[from] != ended;
     exchanges[t].got = there ? exchanges[from].given : ~UINT64_C(0);
+    if (exchanges[t].from == WHO) {
+      exchanges[t].got = 0;
+      for (int k = first; k < last && k < threads; k++)
+        if (waits[k] != ended && exchanges[k].given) exchanges[t].got |= UINT64_C(1) << k % warp_size;
+    }
   }
   /* What few lanes have ordered is not remembered: a race may be seen where there is none, never the reverse. */
   if (its.orders && its.lanes == warp_size) warp_time[first / warp_size] = ++clock_now;
@@ -374,6 +383,12 @@ void barrier(place where) {
   }
 }
 
+int barrier_count(place where, int predicate) {
+  counting += predicate != 0;
+  barrier(where);
+  return counted;
+}
+
 /* How many lanes a mask names: neighbours, as many as a power of two, the first at a multiple of it. */
 int lanes_of(uint32_t mask) {
   const int first = mask ? __builtin_ctz(mask) : 0, lanes = __builtin_popcount(mask);
@@ -383,7 +398,7 @@ int lanes_of(uint32_t mask) {
   return lanes;
 }
 
-/* The current thread and the lanes of the mask wait for one another; what it gets of lane `from` (-1: nothing). */
+/* The current thread and the lanes of the mask wait for one another; what it gets of lane `from`. */
 uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
   const int lanes = lanes_of(mask);
   if (lanes == 1) return given;
@@ -391,9 +406,9 @@ uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
   const int me = now;
   its.first = now / lanes * lanes;
   its.lanes = lanes;
-  its.orders = from < 0;
+  its.orders = from == NOTHING;
   its.meet.living = living(its);
-  exchanges[me] = {given, 0, from < 0 ? -1 : now / warp_size * warp_size + from};
+  exchanges[me] = {given, 0, from < 0 ? from : now / warp_size * warp_size + from};
   team_of[me] = &its;
   if (arrive(its.meet, where)) {
     open_team(its);
@@ -403,7 +418,11 @@ uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
   return exchanges[me].got;
 }
 
-void sync_warp(place where, uint32_t mask = 0xffffffff) { meet_team(where, mask, 0, -1); }
+void sync_warp(place where, uint32_t mask = 0xffffffff) { meet_team(where, mask, 0, NOTHING); }
+
+uint32_t ballot(place where, uint32_t mask, int predicate) {
+  return (uint32_t)meet_team(where, mask, predicate != 0, WHO);
+}
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------- */
 
@@ -422,6 +441,8 @@ int lane() { return now % warp_size; }
 
 #define LW_PLACE (lw_emulated::place{__LINE__, __COUNTER__})
 #define __syncthreads() lw_emulated::barrier(LW_PLACE)
+#define __syncthreads_count(predicate) lw_emulated::barrier_count(LW_PLACE, predicate)
+#define __ballot_sync(mask, predicate) lw_emulated::ballot(LW_PLACE, mask, predicate)
 #define __syncwarp(...) lw_emulated::sync_warp(LW_PLACE, ##__VA_ARGS__)
 #define __shfl_sync(...) lw_emulated::shuffle(LW_PLACE, __VA_ARGS__)
 #define __shfl_down_sync(...) lw_emulated::shuffle_down(LW_PLACE, __VA_ARGS__)

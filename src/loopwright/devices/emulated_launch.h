@@ -122,7 +122,7 @@ void run_block(uint64_t number) {
   fiber = 0;
   fresh_fibers = 1;
   barrier_meeting.living = threads;
-  barrier_meeting.waiting = 0;
+  barrier_meeting.waiting = counting = 0;
   for (int t = 0; t < threads; t++) waits[t] = running;
   for (int lanes = 2; lanes <= warp_size; lanes *= 2)
     for (int k = 0; k * lanes < threads; k++) teams[lanes][k].meet.waiting = 0;
