@@ -43,6 +43,15 @@ double host(lw_gpu *gpu, void *x, int64_t n) {
 """
 )
 
+SCAFFOLD = """
+extern "C" __global__ void body(LW_GLOBAL(float) y) {
+  LW_SHARED(float, s, 128);
+  LW_SHARED(int, n, 4);
+  const int t = threadIdx.x;
+  %s
+}
+"""
+
 
 class Session:
     """A text on a device of its own. Arguments of a launch: arrays are copied there and back, Python's ints are
@@ -101,3 +110,10 @@ def _value(given: Any, argument: Any) -> Any:
     if isinstance(given, np.generic):
         return np.ctypeslib.as_ctypes_type(given.dtype)(given.item())
     return ctypes.c_int64(given) if isinstance(given, int) else given
+
+
+def run_body(body: str, threads: Size = 64, seed: int = 0) -> str:
+    """The fault of a kernel with this body."""
+    session = Session(SCAFFOLD % body, "body", gpu=EmulatedGpu(seed=seed))
+    session.launch("body", 2, threads, np.zeros(2048, np.float32))
+    return session.fault()

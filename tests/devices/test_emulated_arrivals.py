@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from devices.emulation import Session
-from devices.test_emulated import SCAFFOLD, run_body
+from devices.emulation import SCAFFOLD, Session, run_body
 
 EARLY = {
     "a read before it has arrived": "y[t] = s[t];",

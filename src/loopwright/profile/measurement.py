@@ -1,0 +1,102 @@
+"""The nouns of measuring: a `Variant` of a kernel, the `Shape` of a call and the `Work` in it, and what was measured.
+
+They are plain values. What they are kept in is profile/store.py's; what is concluded from them, predict/'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+RECIPE = "recipe"
+"""In place of a schedule: the steps that the default recipe takes by itself. The default variant of a device."""
+
+PLAIN = "plain"
+"""In place of a schedule: loops as they are written, only marked for how they run."""
+
+Outcome = Literal["ok", "wrong", "crashed", "timeout", "memory", "refused"]
+"""What became of a candidate: it ran and agreed with the reference; its result was another one; its process died; it
+took too long; it asked for more memory than there was; it could not be compiled or is not legal."""
+
+Source = Literal["tune", "call"]
+CacheState = Literal["warm", "cold"]
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
+    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN. threads: of a CPU; 0 on a GPU.
+
+    Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back."""
+
+    device: str
+    schedule: str = RECIPE
+    threads: int = 0
+
+    @property
+    def is_default(self) -> bool:
+        return self.schedule == RECIPE
+
+    def __str__(self) -> str:
+        return f"{self.device} {self.threads}: {self.schedule}" if self.threads else f"{self.device}: {self.schedule}"
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        """Raises ValueError where this is no variant's text."""
+        where, colon, schedule = text.partition(":")
+        words = where.split()
+        if not colon or not schedule.strip() or len(words) not in (1, 2) or not all(w.isalnum() for w in words):
+            raise ValueError(f"a variant reads 'cpu 2: steps' or 'cuda: steps', not {text!r}")
+        if len(words) == 2 and not (words[1].isdecimal() and int(words[1])):
+            raise ValueError(f"the number of threads is a whole number from 1 on, not {words[1]!r}")
+        return cls(words[0], schedule.strip(), int(words[1]) if len(words) == 2 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What tells one call of a kernel from another, for its time. sizes: the lengths of all axes of the arrays, and the
+    values of integer arguments, in the order of the arguments. features: numbers about the data itself, such as the
+    mean and the spread of the lengths of rows; the same ones for every call of a kernel."""
+
+    sizes: tuple[int, ...]
+    features: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How much a call has to do, whatever the variant. iterations: of all innermost statements (0: not known).
+    units: how many of the outer parallel iterations there are. depth: iterations one after another in each, on
+    average. footprint_bytes: of all elements that are touched. inputs_bytes, outputs_bytes: what has to move to a
+    device with a memory of its own, and back."""
+
+    iterations: float = 0.0
+    units: float = 1.0
+    depth: float = 1.0
+    footprint_bytes: float = 0.0
+    inputs_bytes: float = 0.0
+    outputs_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One candidate under one Shape on one machine. kernel: fingerprint of the function and the types of its arguments.
+    machine: fingerprint of the device and all that compiles for it. time_ns: median of `runs` runs (0 where it did not
+    run). spread: half the distance of the quartiles, over the median. cache: whether the data was in the caches when
+    each run began. source: an experiment, or calls that somebody made. made_at: seconds since 1970. reason: what went
+    wrong, in words."""
+
+    kernel: str
+    machine: str
+    variant: Variant
+    shape: Shape
+    work: Work
+    outcome: Outcome
+    time_ns: float = 0.0
+    spread: float = 0.0
+    runs: int = 0
+    cache: CacheState = "warm"
+    source: Source = "tune"
+    made_at: float = 0.0
+    reason: str = ""
