@@ -315,3 +315,61 @@ def test_a_dispatcher_goes_away_with_its_owner(launcher, config):
     del owner
     gc.collect()
     assert gone() is None
+
+
+# ---- numbers ------------------------------------------------------------------------------------------------------
+
+
+def for_numbers(launcher, config, made, *call):
+    """Add an Entry for calls with these very numbers."""
+    one = entry(launcher, config, returns=1, values=((ARGUMENT, len(call) - 1),))
+    made.add(made.key(call), CONTEXT.get(), one, call)
+    return one
+
+
+def test_an_entry_may_be_for_certain_numbers_only(launcher, config):
+    made, _ = seen(launcher)
+    a, b = np.zeros((3, 4)), np.zeros((4, 3))
+    first = for_numbers(launcher, config, made, a, 7, "x")
+    assert made(a, 7, "x") == made(a + 1, np.int64(7).item(), "x") == "x"
+    for other in ((b, 7, "x"), (a, 8, "x")):
+        assert made(*other) == "slow"
+    second = for_numbers(launcher, config, made, b, 7, "x")
+    assert made(b, 7, "x") == made(a, 7, "x") == "x"
+    assert (first.calls, second.calls) == (3, 1)
+    assert made.find(made.key((b, 7, "x")), CONTEXT.get(), (b, 7, "x")) is second
+    assert made.find(made.key((b, 9, "x")), CONTEXT.get(), (b, 9, "x")) is None
+
+
+def test_numbers_of_numpy_count_and_floats_and_bools_do_not(launcher, config):
+    made, _ = seen(launcher)
+    for_numbers(launcher, config, made, np.int32(5), True, 2.5)
+    assert made(np.int32(5), False, 3.5) == 3.5
+    assert made(np.int32(6), True, 2.5) == "slow"
+
+
+def test_many_numbers_are_kept_and_more_forget_the_oldest(launcher, config):
+    made, _ = seen(launcher, names="a", written=(False,))
+    for k in range(200):
+        for_numbers(launcher, config, made, k)
+    assert [made(k) != "slow" for k in range(200)] == [False] * 72 + [True] * 128
+
+
+def test_a_retired_entry_is_not_found(launcher, config):
+    made, _ = seen(launcher, names="a", written=(False,))
+    for_numbers(launcher, config, made, 1).retire()
+    assert made(1) == "slow"
+    known(launcher, config, made, 1).retire()
+    assert made(1) == "slow"
+    for _ in range(500):  # their places are used again
+        known(launcher, config, made, 1).retire()
+    two = for_numbers(launcher, config, made, 2)
+    assert made(2) == 2 and two.calls == 1
+
+
+def test_more_numbers_than_the_table_takes_go_the_slow_way(launcher, config):
+    names = [f"a{k}" for k in range(5)]
+    made, _ = seen(launcher, names=names, written=(False,) * 5)
+    call = tuple(np.zeros((1,) * 32) for _ in names)
+    for_numbers(launcher, config, made, *call)
+    assert made(*call) == "slow"

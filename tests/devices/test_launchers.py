@@ -272,3 +272,47 @@ def test_the_table_of_a_gpu_is_that_of_the_header():
     found = [re.search(pattern, one, re.DOTALL) for one in (text, HEADER)]
     ours, wanted = (re.sub(r"/\*.*?\*/", "", one.group(), flags=re.DOTALL).split() for one in found if one)
     assert ours == wanted
+
+
+def test_an_observer_is_told_the_times_of_the_last_calls(entry):
+    one, told = entry(ADD), []
+    call = (np.zeros(3), 1)
+    one.watch(told.append, 3, 2**62)
+    for _ in range(7):
+        one.run(call)
+    assert [len(times) for times in told] == [3, 3]
+    assert all(isinstance(time, int) and time >= 0 for times in told for time in times)
+    assert sum(map(sum, told)) <= one.total_ns
+    one.run(call)
+    one.run(call)
+    assert len(told) == 3 and told[-1][-1] == one.last_ns
+    one.watch(None, 1, 0)
+    one.run(call)
+    assert len(told) == 3
+
+
+def test_an_observer_is_told_after_some_time_too(entry):
+    one, told = entry(ADD), []
+    one.watch(told.append, 2**62, 0)
+    one.run((np.zeros(3), 1))
+    assert told == [(one.last_ns,)]
+    one.watch(told.append, 100, 2**62)
+    for _ in range(100):
+        one.run((np.zeros(3), 1))
+    assert len(told) == 2 and len(told[1]) == 64
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_observer_that_fails_does_no_harm(entry, monkeypatch):
+    reports = []
+    monkeypatch.setattr("sys.unraisablehook", lambda report: reports.append(report.exc_value))
+    one = entry(ADD)
+
+    def fail(times):
+        raise LookupError("observer")
+
+    one.watch(fail, 1, 0)
+    a = np.zeros(3)
+    assert one.run((a, 1)) is None
+    assert a.tolist() == [1, 1, 1]
+    assert [str(report) for report in reports] == ["observer"]

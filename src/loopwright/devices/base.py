@@ -21,6 +21,10 @@ from loopwright.ir.types import ALL
 ARGUMENT, FRESH, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 32, 64
 Shape = Literal[0, 1, 2]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
+MOST_TIMES = 64  # that an observer is told at once
+
+Observer = Callable[[tuple[int, ...]], object]
+"""Takes the nanoseconds of the last calls, oldest first, at most MOST_TIMES of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,13 @@ class Entry(Protocol):
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         """Call it with all arguments in order, already known to fit. `originals` are what ARGUMENT returns."""
 
+    def watch(self, observer: Observer | None, calls: int, spent_ns: int) -> None:
+        """From now on tell the observer the times of the last calls, whenever so many were made or so much time was
+        spent since it was told last. What it raises is reported and lost. None: nobody."""
+
+    def retire(self) -> None:
+        """No Dispatcher finds it any more."""
+
 
 class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
@@ -104,11 +115,12 @@ class Dispatcher(Protocol):
         """What decides which Entry runs; its first byte is 1 where written arguments overlap others. None where
         the call has to go the slow way each time."""
 
-    def find(self, key: bytes, config: object) -> Entry | None:
-        """The Entry for this key and config whose constants are unchanged."""
+    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> Entry | None:
+        """The Entry for this key, config and the numbers of this call whose constants are unchanged."""
 
-    def add(self, key: bytes, config: object, entry: Entry) -> None:
-        """From now on run `entry` for this key and config. The least recently used of many is forgotten."""
+    def add(self, key: bytes, config: object, entry: Entry, arguments: tuple[object, ...] | None = None) -> None:
+        """From now on run `entry` for this key and config; where `arguments` are given, for calls with their numbers
+        (lengths of axes, integer arguments) only. The least recently used of many is forgotten."""
 
     def clear(self) -> None:
         """Forget all entries."""

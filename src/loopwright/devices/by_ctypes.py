@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,6 +137,15 @@ class Entry:
         self.constants = tuple(constants)
         self.threads, self.payload = threads, payload
         self.calls = self.total_ns = self.min_ns = self.last_ns = 0
+        self._observer: base.Observer | None = None
+        self._wanted_calls = self._wanted_ns = self._seen_calls = self._seen_ns = 0
+        self._times: deque[int] = deque(maxlen=base.MOST_TIMES)
+
+    def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
+        self._observer, self._wanted_calls, self._wanted_ns = observer, calls, spent_ns
+
+    def retire(self) -> None:
+        pass  # the Dispatcher beside it finds nothing anyway
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         originals = arguments if originals is None else originals
@@ -169,7 +180,9 @@ class Entry:
         del keep
         if failed:
             raise self._fail(failure.site, failure.index, failure.size)
-        return self.result(originals, fresh, returned)
+        result = self.result(originals, fresh, returned)
+        self.tell()
+        return result
 
     def record(self, spent_ns: int) -> None:
         """Note how long a call has taken."""
@@ -177,6 +190,24 @@ class Entry:
         self.calls += 1
         self.total_ns += spent_ns
         self.last_ns = spent_ns
+        self._seen_calls += 1
+        self._seen_ns += spent_ns
+        self._times.append(spent_ns)
+
+    def tell(self) -> None:
+        """Tell the observer, where there is enough to tell; its failure is no failure of the call."""
+        if self._observer is None or (self._seen_calls < self._wanted_calls and self._seen_ns < self._wanted_ns):
+            return
+        last = tuple(self._times)[-self._seen_calls :]
+        self._seen_calls = self._seen_ns = 0
+        try:
+            self._observer(last)
+        except Exception as error:
+            report: Any = SimpleNamespace(
+                exc_type=type(error), exc_value=error, exc_traceback=error.__traceback__, err_msg=None,
+                object=self._observer,
+            )  # fmt: skip
+            sys.unraisablehook(report)
 
     def result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
         """What the call returns: arguments as the caller wrote them, fresh arrays, scalars."""
@@ -216,10 +247,10 @@ class Dispatcher:
     def key(self, arguments: tuple[object, ...]) -> bytes | None:
         return None
 
-    def find(self, key: bytes, config: object) -> Entry | None:
+    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> Entry | None:
         return None
 
-    def add(self, key: bytes, config: object, entry: base.Entry) -> None:
+    def add(self, key: bytes, config: object, entry: base.Entry, arguments: tuple[object, ...] | None = None) -> None:
         pass
 
     def clear(self) -> None:

@@ -1,14 +1,16 @@
 /* Third part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
 
    A call with known kinds of arguments costs: one pass over the arguments to make a key, one look-up, the guard,
-   and the loop itself without the GIL. In any doubt the Dispatcher calls `slow`, which raises the proper error,
+   and the loop itself without the GIL. An Entry may be for calls with certain numbers only (sizes, integers): where
+   several variants were measured, the numbers choose among them. In any doubt the Dispatcher calls `slow`, which raises the proper error,
    converts, or compiles, and perhaps adds an Entry. Everything but the loop runs under the GIL. */
 
-enum { MOST_SLOTS = 256, MOST_FOR_ONE_KEY = 8, NEAR = 4 };
+enum { MOST_SLOTS = 256, MOST_FOR_ONE_KEY = 8, MOST_WITH_NUMBERS = 128, NEAR = 4 };
 
 typedef struct {
   uint64_t hash;
   PyObject *config, *key; /* the key: bytes */
+  PyObject *numbers;      /* bytes: the only ones that the entry is for, or NULL */
   Entry *entry;
 } Slot;
 
@@ -54,11 +56,22 @@ static int slot_is(const Slot *slot, uint64_t hash, const void *key, Py_ssize_t 
 }
 
 /* Borrowed; NULL without an exception where there is none. */
-static Entry *find_entry(Dispatcher *self, const void *key, Py_ssize_t length, const PyObject *config) {
+static Entry *find_entry(Dispatcher *self, const void *key, Py_ssize_t length, const PyObject *config,
+                         PyObject *const *args) {
   uint64_t hash = hash_of(key, length);
+  int64_t numbers[MOST_NUMBERS];
+  int count = -2; /* not known yet */
   for (int k = 0; k < self->slot_count; k++) {
     if (!slot_is(&self->slots[k], hash, key, length, config)) continue;
-    if (!self->slots[k].entry->fail || !constants_hold(self->slots[k].entry)) continue;
+    const PyObject *wanted = self->slots[k].numbers;
+    if (wanted) {
+      if (count == -2) count = numbers_of(&self->shape, args, numbers);
+      if (count < 0 || PyBytes_GET_SIZE(wanted) != 8 * (Py_ssize_t)count ||
+          memcmp(PyBytes_AS_STRING(wanted), numbers, 8 * (size_t)count))
+        continue;
+    }
+    const Entry *entry = self->slots[k].entry;
+    if (entry->retired || !entry->fail || !constants_hold(entry)) continue;
     if (k >= NEAR) {
       Slot found = self->slots[k];
       memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)k);
@@ -76,6 +89,7 @@ static void drop_slot(Dispatcher *self, int place) {
   memmove(self->slots + place, self->slots + place + 1, sizeof(Slot) * (size_t)(self->slot_count - place));
   Py_DECREF(gone.config);
   Py_DECREF(gone.key);
+  Py_XDECREF(gone.numbers);
   Py_DECREF(gone.entry);
 }
 
@@ -127,7 +141,7 @@ static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size
   if (made) {
     PyObject *config = config_in_force(self);
     if (!config) return NULL;
-    Entry *entry = find_entry(self, key.bytes, key.length, config);
+    Entry *entry = find_entry(self, key.bytes, key.length, config, all);
     if (entry) return launch(entry, all, all, self->shape.count);
   }
   return call_slow(self, args, count, keywords);
@@ -188,6 +202,7 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
   for (int k = 0; k < self->slot_count; k++) {
     Py_VISIT(self->slots[k].config);
     Py_VISIT(self->slots[k].key);
+    Py_VISIT(self->slots[k].numbers);
     Py_VISIT(self->slots[k].entry);
   }
   return 0;
@@ -215,12 +230,15 @@ static void dispatcher_dealloc(Dispatcher *self) {
   Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
+static int is_call(const Dispatcher *self, PyObject *arguments) {
+  if (PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) == self->shape.count) return 1;
+  PyErr_SetString(PyExc_TypeError, "a tuple of all arguments is wanted");
+  return 0;
+}
+
 static PyObject *dispatcher_key(Dispatcher *self, PyObject *arguments) {
   Key key;
-  if (!PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != self->shape.count) {
-    PyErr_SetString(PyExc_TypeError, "key(arguments) wants a tuple of all arguments");
-    return NULL;
-  }
+  if (!is_call(self, arguments)) return NULL;
   int made = make_key(&key, &self->shape, ((PyTupleObject *)arguments)->ob_item);
   if (made < 0) return NULL;
   if (made) return PyBytes_FromStringAndSize((const char *)key.bytes, key.length);
@@ -228,30 +246,54 @@ static PyObject *dispatcher_key(Dispatcher *self, PyObject *arguments) {
 }
 
 static PyObject *dispatcher_find(Dispatcher *self, PyObject *args) {
-  PyObject *key, *config;
-  if (!PyArg_ParseTuple(args, "SO", &key, &config) || !(config = one_config(self, config))) return NULL;
-  Entry *entry = find_entry(self, PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key), config);
+  PyObject *key, *config, *arguments;
+  if (!PyArg_ParseTuple(args, "SOO", &key, &config, &arguments) || !is_call(self, arguments)) return NULL;
+  if (!(config = one_config(self, config))) return NULL;
+  Entry *entry = find_entry(self, PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key), config,
+                            ((PyTupleObject *)arguments)->ob_item);
   return Py_NewRef(entry ? (PyObject *)entry : Py_None);
 }
 
+/* The numbers of a call as bytes; NULL without an exception where there are too many. */
+static PyObject *numbers_as_bytes(const Dispatcher *self, PyObject *arguments) {
+  int64_t numbers[MOST_NUMBERS];
+  int count = numbers_of(&self->shape, ((PyTupleObject *)arguments)->ob_item, numbers);
+  return count < 0 ? NULL : PyBytes_FromStringAndSize((const char *)numbers, 8 * (Py_ssize_t)count);
+}
+
 static PyObject *dispatcher_add(Dispatcher *self, PyObject *args) {
-  PyObject *key, *config, *entry;
-  if (!PyArg_ParseTuple(args, "SOO!", &key, &config, &EntryType, &entry) || !(config = one_config(self, config)))
+  PyObject *key, *config, *entry, *arguments = Py_None, *numbers = NULL;
+  if (!PyArg_ParseTuple(args, "SOO!|O", &key, &config, &EntryType, &entry, &arguments)) return NULL;
+  if (arguments != Py_None) {
+    if (!is_call(self, arguments)) return NULL;
+    numbers = numbers_as_bytes(self, arguments);
+    if (PyErr_Occurred()) return NULL;
+    if (!numbers) Py_RETURN_NONE; /* such calls go the slow way each time */
+  }
+  if (!(config = one_config(self, config))) {
+    Py_XDECREF(numbers);
     return NULL;
+  }
   const void *bytes = PyBytes_AS_STRING(key);
   Py_ssize_t length = PyBytes_GET_SIZE(key);
   uint64_t hash = hash_of(bytes, length);
   int alike = 0, oldest = -1;
-  for (int k = 0; k < self->slot_count; k++)
-    if (slot_is(&self->slots[k], hash, bytes, length, config)) {
-      if ((PyObject *)self->slots[k].entry == entry) Py_RETURN_NONE;
+  for (int k = self->slot_count - 1; k >= 0; k--) {
+    Slot *slot = &self->slots[k];
+    if (!slot_is(slot, hash, bytes, length, config)) continue;
+    if ((PyObject *)slot->entry == entry && !numbers && !slot->numbers) Py_RETURN_NONE;
+    if (slot->entry->retired) {
+      drop_slot(self, k);
+      if (oldest > k) oldest--;
+    } else if (!numbers == !slot->numbers) {
       alike++;
-      oldest = k;
+      if (oldest < 0) oldest = k;
     }
-  if (alike >= MOST_FOR_ONE_KEY) drop_slot(self, oldest);
+  }
+  if (alike >= (numbers ? MOST_WITH_NUMBERS : MOST_FOR_ONE_KEY)) drop_slot(self, oldest);
   if (self->slot_count == MOST_SLOTS) drop_slot(self, MOST_SLOTS - 1);
   memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)self->slot_count++);
-  self->slots[0] = (Slot){hash, Py_NewRef(config), Py_NewRef(key), (Entry *)Py_NewRef(entry)};
+  self->slots[0] = (Slot){hash, Py_NewRef(config), Py_NewRef(key), numbers, (Entry *)Py_NewRef(entry)};
   Py_RETURN_NONE;
 }
 
@@ -262,8 +304,8 @@ static PyObject *dispatcher_forget(Dispatcher *self, PyObject *none) {
 
 static PyMethodDef dispatcher_methods[] = {
     {"key", (PyCFunction)dispatcher_key, METH_O, "key(arguments): what decides which Entry runs, or None."},
-    {"find", (PyCFunction)dispatcher_find, METH_VARARGS, "find(key, config): the Entry, or None."},
-    {"add", (PyCFunction)dispatcher_add, METH_VARARGS, "add(key, config, entry)"},
+    {"find", (PyCFunction)dispatcher_find, METH_VARARGS, "find(key, config, arguments): the Entry, or None."},
+    {"add", (PyCFunction)dispatcher_add, METH_VARARGS, "add(key, config, entry, arguments=None): with arguments, for calls with their numbers only."},
     {"clear", (PyCFunction)dispatcher_forget, METH_NOARGS, "Forget all entries."},
     {NULL}};
 

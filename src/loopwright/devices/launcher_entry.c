@@ -73,6 +73,8 @@ static int code_of_scalar(PyObject *value) {
 
 enum { ARGUMENT = 0, FRESH = 1, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
 
+enum { MOST_TIMES = 64 }; /* that an observer is told at once */
+
 typedef struct { PyObject *place, *key, *value; } Constant;
 typedef struct { int code, number; } Value;
 
@@ -86,6 +88,10 @@ typedef struct {
   Constant *constants;
   PyObject *fresh, *fail, *guard_failed, *payload;
   long long threads, calls, total_ns, min_ns, last_ns;
+  PyObject *observer;              /* observer(times in ns, oldest first) when there is enough to tell, or NULL */
+  long long wanted_calls, wanted_ns, seen_calls, seen_ns; /* since it was told last; enough is either of them */
+  int64_t times[MOST_TIMES];       /* of the last calls, in a ring: that of call k at k % MOST_TIMES */
+  char retired;                    /* the Dispatcher must not find it any more */
 } Entry;
 
 /* A scalar as NumPy keeps it. */
@@ -243,6 +249,34 @@ static PyObject *raise_failure(const Entry *entry, const lw_failure *failure) {
   return NULL;
 }
 
+static void note_time(Entry *entry, int64_t spent) {
+  if (!entry->calls || spent < entry->min_ns) entry->min_ns = spent;
+  entry->times[entry->calls % MOST_TIMES] = spent;
+  entry->calls++;
+  entry->total_ns += spent;
+  entry->last_ns = spent;
+  entry->seen_calls++;
+  entry->seen_ns += spent;
+}
+
+/* Tell the observer, whose failure is no failure of the call. */
+static void tell_observer(Entry *entry) {
+  if (!entry->observer || (entry->seen_calls < entry->wanted_calls && entry->seen_ns < entry->wanted_ns)) return;
+  Py_ssize_t count = entry->seen_calls < MOST_TIMES ? (Py_ssize_t)entry->seen_calls : MOST_TIMES;
+  entry->seen_calls = entry->seen_ns = 0;
+  PyObject *observer = Py_NewRef(entry->observer), *times = PyTuple_New(count), *done = NULL;
+  for (Py_ssize_t k = 0; times && k < count; k++) {
+    PyObject *one = PyLong_FromLongLong(entry->times[(entry->calls - count + k) % MOST_TIMES]);
+    if (!one) Py_CLEAR(times);
+    else PyTuple_SET_ITEM(times, k, one);
+  }
+  if (times) done = PyObject_CallOneArg(observer, times);
+  if (!done) PyErr_WriteUnraisable(observer);
+  Py_XDECREF(done);
+  Py_XDECREF(times);
+  Py_DECREF(observer);
+}
+
 /* The guard, then the loop. 1: ran; 0: the guard was false; 2: failed; -1: an exception is set. */
 static int execute(Entry *entry, lw_call *call) {
   if (entry->guard && !entry->guard(call)) return 0;
@@ -255,10 +289,7 @@ static int execute(Entry *entry, lw_call *call) {
   failed = entry->entry(call);
   spent = now_ns() - spent;
   Py_END_ALLOW_THREADS
-  if (!entry->calls || spent < entry->min_ns) entry->min_ns = spent;
-  entry->calls++;
-  entry->total_ns += spent;
-  entry->last_ns = spent;
+  note_time(entry, spent);
   return failed ? 2 : 1;
 }
 
@@ -307,7 +338,10 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
   Py_INCREF(entry);
   switch (execute(entry, &call)) {
     case 0: result = guard_failed(entry, args, originals, count); break;
-    case 1: result = result_of(entry, originals, fresh, returned); break;
+    case 1:
+      result = result_of(entry, originals, fresh, returned);
+      if (result) tell_observer(entry);
+      break;
     case 2: result = raise_failure(entry, &failure); break;
   }
   Py_DECREF(entry);
@@ -389,6 +423,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg) {
   Py_VISIT(self->fail);
   Py_VISIT(self->guard_failed);
   Py_VISIT(self->payload);
+  Py_VISIT(self->observer);
   for (Py_ssize_t k = 0; k < self->constant_count; k++) {
     Py_VISIT(self->constants[k].place);
     Py_VISIT(self->constants[k].key);
@@ -401,6 +436,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg) {
 static int entry_clear(Entry *self) {
   Py_CLEAR(self->fail);
   Py_CLEAR(self->guard_failed);
+  Py_CLEAR(self->observer);
   return 0;
 }
 
@@ -431,8 +467,26 @@ static PyObject *entry_run(Entry *self, PyObject *args) {
                 PyTuple_GET_SIZE(arguments));
 }
 
+static PyObject *entry_watch(Entry *self, PyObject *args) {
+  PyObject *observer;
+  long long calls, spent;
+  if (!PyArg_ParseTuple(args, "OLL", &observer, &calls, &spent)) return NULL;
+  Py_XSETREF(self->observer, observer == Py_None ? NULL : Py_NewRef(observer));
+  self->wanted_calls = calls;
+  self->wanted_ns = spent;
+  Py_RETURN_NONE;
+}
+
+static PyObject *entry_retire(Entry *self, PyObject *none) {
+  self->retired = 1;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef entry_methods[] = {
-    {"run", (PyCFunction)entry_run, METH_VARARGS, "run(arguments, originals=None): call the code."}, {NULL}};
+    {"run", (PyCFunction)entry_run, METH_VARARGS, "run(arguments, originals=None): call the code."},
+    {"watch", (PyCFunction)entry_watch, METH_VARARGS, "watch(observer, calls, spent_ns): whom to tell times, how often."},
+    {"retire", (PyCFunction)entry_retire, METH_NOARGS, "retire(): no Dispatcher finds it any more."},
+    {NULL}};
 
 static PyMemberDef entry_members[] = {{"calls", T_LONGLONG, offsetof(Entry, calls), READONLY},
                                       {"total_ns", T_LONGLONG, offsetof(Entry, total_ns), READONLY},

@@ -272,6 +272,33 @@ static int make_key(Key *key, const Shape *shape, PyObject *const *args) {
   return 1;
 }
 
+/* ---- the numbers of a call ----------------------------------------------------------------------------------- */
+
+enum { MOST_NUMBERS = 128 };
+
+/* What a key leaves out and times depend on: lengths of all axes, integer arguments. How many; -1: too many. */
+static int numbers_of(const Shape *shape, PyObject *const *args, int64_t *numbers) {
+  int count = 0;
+  for (Py_ssize_t k = 0; k < shape->count; k++) {
+    PyObject *value = args[k];
+    if (PyArray_Check(value)) {
+      PyArrayObject *array = (PyArrayObject *)value;
+      int rank = PyArray_NDIM(array);
+      if (count + rank > MOST_NUMBERS) return -1;
+      for (int axis = 0; axis < rank; axis++) numbers[count++] = PyArray_DIMS(array)[axis];
+    } else if ((PyLong_Check(value) && !PyBool_Check(value)) || PyArray_IsScalar(value, Integer)) {
+      lw_slot slot;
+      if (count == MOST_NUMBERS) return -1;
+      if (fill_slot(&slot, value) < 0) {
+        PyErr_Clear();
+        return -1;
+      }
+      numbers[count++] = slot.i;
+    }
+  }
+  return count;
+}
+
 static uint64_t hash_of(const unsigned char *bytes, Py_ssize_t length) {
   uint64_t hash = (uint64_t)length, word;
   for (; length >= 8; bytes += 8, length -= 8) {

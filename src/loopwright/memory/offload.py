@@ -121,7 +121,9 @@ class OffloadEntry(by_ctypes.Entry):
         originals = arguments if originals is None else originals
         fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
         with self.payload.lock:
-            return self._run(arguments, fresh, originals)
+            result = self._run(arguments, fresh, originals)
+        self.tell()
+        return result
 
     def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
         executable: GpuExecutable = self.payload

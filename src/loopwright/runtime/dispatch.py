@@ -207,7 +207,7 @@ class Dispatch:
         dispatcher = None if config.on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
-            known = dispatcher.find(key, config)
+            known = dispatcher.find(key, config, arguments)
             if known is not None:
                 return known.run(arguments, given)
         signature = self._signature(arguments, key)
