@@ -61,8 +61,8 @@ def analysed(source: Source, signature: Signature, config: Config, outside: Outs
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
     facts = analyse(kernel)
-    # Last, from facts alone. With every access checked nothing is proven, so nothing may be reordered.
-    found = _recipe(kernel, facts, config)
+    # Last, from facts alone.
+    found = scheduled(kernel, facts, config)
     passes.after("schedule", found.kernel)
     if "schedule" in config.debug:
         say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
@@ -81,12 +81,13 @@ def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] |
     verify(kernel)
     # What is proven of all iterations holds of some: the guard is the same.
     facts = analyse_restructured(kernel, found.facts)
-    made = _recipe(kernel, facts, config)
+    made = scheduled(kernel, facts, config)
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
-def _recipe(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
-    """The schedule that the options ask for, or the one that the facts suggest."""
+def scheduled(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
+    """The schedule that the options ask for, or the one that the facts suggest. With every access checked nothing is
+    proven, so nothing is reordered. Raises ScheduleError where a step that is asked for is not legal."""
     if config.checks == "all":
         return Recipe((), kernel, facts)
     if config.schedule:

@@ -14,7 +14,7 @@ from loopwright.analysis.reach import reach, results_from
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
-from loopwright.compiler import Analysed, analysed, analysed_in_parts, artifact_of, program_of
+from loopwright.compiler import Analysed, analysed, analysed_in_parts, artifact_of, program_of, scheduled
 from loopwright.config import Config
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
@@ -179,11 +179,28 @@ def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisat
     if gpu is None:
         warn_once("no GPU", f"device={config.device!r}: {why_no_gpu()}. Kernels run on the CPU")
         raise NotOnGpu("there is no GPU")
-    found = analysed(source, signature, config)
+    return _made_for(gpu, analysed(source, signature, config), signature, config)
+
+
+def _made_for(gpu: Gpu, found: Analysed, signature: Signature, config: Config) -> Specialisation:
     ready = ready_of(program_of(found, config), found.written, found.constants)
     artifact = artifact_of(ready.program, config)
     executable = _loaded_on(gpu, found, artifact, ready.program, config, cache(partial(_in_parts, gpu, found, config)))
     return Specialisation(signature, config, _Known(found), ready, artifact, executable)
+
+
+def specialise_kernel(kernel: Kernel, facts: Facts, signature: Signature, config: Config) -> Specialisation:
+    """The same for a kernel and what is known of it, without the function that it comes from. Raises ScheduleError,
+    CompilerError, NotOnGpu."""
+    found = Analysed(kernel, facts, scheduled(kernel, facts, config), (), 0.0)
+    if config.on_gpu:
+        gpu = gpu_of(config.device)
+        if gpu is None:
+            raise NotOnGpu("there is no GPU")
+        return _made_for(gpu, found, signature, config)
+    ready = ready_of(program_of(found, config), kernel, ())
+    artifact = artifact_of(ready.program, config)
+    return Specialisation(signature, config, _Known(found), ready, artifact, load(artifact, ready.program))
 
 
 def _loaded_on(

@@ -13,7 +13,7 @@ from laws.tree import SourceFile, functions, own_imports, source_files
 ORDER = (
     "revision", "errors", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain", "devices",
     "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
-    "remembered", "specialisation", "kernel", "__init__", "cli",
+    "remembered", "specialisation", "tuning", "kernel", "__init__", "cli",
 )  # fmt: skip
 
 # The hot path never sees a tree.

@@ -1,0 +1,63 @@
+"""How much a call has to do, as a function of its numbers: what analysis found once, kept as plain polynomials, so that
+a later process needs no analysis to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loopwright.profile.measurement import Shape, Work
+
+Term = tuple[float, tuple[tuple[int, int], ...]]
+"""A coefficient, and factors: a place in `Shape.sizes` and its power."""
+
+PARTS = ("iterations", "units", "footprint_bytes", "inputs_bytes", "outputs_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkForm:
+    """Each part is a sum of terms; None where data decides. Below sizes of 8 the sums need not be exact."""
+
+    iterations: tuple[Term, ...] | None
+    units: tuple[Term, ...] | None
+    footprint_bytes: tuple[Term, ...] | None
+    inputs_bytes: tuple[Term, ...] | None
+    outputs_bytes: tuple[Term, ...] | None
+
+    def at(self, shape: Shape) -> Work:
+        """The work of a call of this shape."""
+        iterations = _value(self.iterations, shape.sizes)
+        units = max(1.0, _value(self.units, shape.sizes))
+        return Work(
+            iterations,
+            units,
+            max(1.0, iterations / units),
+            *(_value(part, shape.sizes) for part in (self.footprint_bytes, self.inputs_bytes, self.outputs_bytes)),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """As lists and numbers; `from_json` reads it back."""
+        return {name: getattr(self, name) for name in PARTS}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> WorkForm:
+        """Raises KeyError, TypeError or ValueError where this is no such form."""
+        return cls(*(_terms(found[name]) for name in PARTS))
+
+
+def _terms(found: Any) -> tuple[Term, ...] | None:
+    if found is None:
+        return None
+    return tuple((float(c), tuple((int(place), int(power)) for place, power in factors)) for c, factors in found)
+
+
+def _value(terms: Sequence[Term] | None, sizes: Sequence[int]) -> float:
+    total = 0.0
+    for coefficient, factors in terms or ():
+        product = coefficient
+        for place, power in factors:
+            product *= float(sizes[place]) ** power
+        total += product
+    return max(0.0, total)

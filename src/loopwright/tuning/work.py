@@ -1,0 +1,84 @@
+"""What a kernel has to do, from its analysis: the `WorkForm` that predictions are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopwright.analysis.counts import Polynomial, trip_counts
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.footprint import footprint
+from loopwright.analysis.guard import parameter_texts
+from loopwright.ir.nodes import For, Kernel, Load, Stmt, Store
+from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
+from loopwright.ir.walk import expressions, loops, statements
+from loopwright.profile.work_form import Term, WorkForm
+
+
+def places_of(signature: Signature) -> dict[str, int]:
+    """For sizes and integer arguments, named as analysis names them, the place in `Shape.sizes`."""
+    found: dict[str, int] = {}
+    for position, argument in enumerate(signature.arguments):
+        if isinstance(argument, ArrayArgument):
+            found |= {f"s{position}_{axis}": len(found) + axis for axis in range(argument.rank)}
+        elif isinstance(argument, ScalarArgument) and argument.type.kind in ("int", "uint"):
+            found[f"v{position}"] = len(found)
+    return found
+
+
+def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
+    """Of a kernel as it was written. What depends on data is None."""
+    places = places_of(signature)
+    by_text = {text: places[name] for name, text in reversed(parameter_texts(kernel).items()) if name in places}
+    counts = trip_counts(kernel)
+    innermost = [name for name, loop in loops(kernel).items() if not _inner(loop.body)]
+    touched = footprint(kernel)
+    stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
+    loaded = {part.array for part in expressions(kernel.body) if isinstance(part, Load)}
+    sizes = {array.name: array.element.size_bytes for array in kernel.arrays}
+    arrays = [name for name in touched if name in sizes]
+
+    def terms(polynomials: list[tuple[Polynomial | None, int]]) -> tuple[Term, ...] | None:
+        return _sum(polynomials, by_text)
+
+    def bytes_of(names: set[str]) -> tuple[Term, ...] | None:
+        return terms([(touched[name], sizes[name]) for name in arrays if name in names])
+
+    return WorkForm(
+        terms([(counts[name], 1) for name in innermost]),
+        terms([(counts[name], 1) for name in _parallel(kernel, facts)]),
+        bytes_of(set(arrays)),
+        bytes_of(loaded),
+        bytes_of(stored),
+    )
+
+
+def _inner(body: tuple[Stmt, ...]) -> list[For]:
+    return [stmt for stmt in statements(body) if isinstance(stmt, For)]
+
+
+def _parallel(kernel: Kernel, facts: Facts) -> list[str]:
+    """For each outermost loop, the innermost one of the parallel loops that stand around one another from there on."""
+    found: list[str] = []
+    for stmt in kernel.body:
+        chain = ""
+        while isinstance(stmt, For) and stmt.name in facts.loops and facts.loops[stmt.name].verdict == "parallel":
+            chain = stmt.name
+            inner = [one for one in stmt.body if isinstance(one, For)]
+            if len(inner) != 1:
+                break
+            stmt = inner[0]
+        if chain:
+            found.append(chain)
+    return found
+
+
+def _sum(polynomials: list[tuple[Polynomial | None, int]], by_text: Mapping[str, int]) -> tuple[Term, ...] | None:
+    """All of them together, each so many times."""
+    found: dict[tuple[tuple[int, int], ...], float] = {}
+    for polynomial, times in polynomials:
+        if polynomial is None or any(name not in by_text for name in polynomial.names):
+            return None
+        for powers, coefficient in polynomial.terms.items():
+            factors = tuple((by_text[n], p) for n, p in zip(polynomial.names, powers, strict=True) if p)
+            found[factors] = found.get(factors, 0.0) + times * float(coefficient)
+    return tuple((coefficient, factors) for factors, coefficient in found.items() if coefficient)

@@ -1,0 +1,210 @@
+"""The process in which candidates run: `python -m loopwright.tuning.worker`. It is told a Setting, then Trials, and
+answers each Trial. What a candidate does to it - a crash, a hang, no memory left - happens to nobody else.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from loopwright.analysis.analyse import analyse
+from loopwright.codegen.gpu_writer import NotOnGpu
+from loopwright.config import Config, options
+from loopwright.devices.gpus import gpu_of
+from loopwright.errors import CompilerError, DeviceMemoryError, LoopwrightError, ScheduleError
+from loopwright.ir.signature import Signature
+from loopwright.ir.text import parse_kernel
+from loopwright.memory.arrays import Array
+from loopwright.memory.device_array import DeviceArray, device_array
+from loopwright.profile.clock import Timing, measure
+from loopwright.profile.measurement import Outcome, Variant
+from loopwright.runtime.agreement import disagreement
+from loopwright.runtime.dispatch import Dispatch
+from loopwright.runtime.variants import config_for
+from loopwright.specialisation import Specialisation, specialise_kernel
+from loopwright.tuning.arguments import read, restore
+from loopwright.tuning.jobs import Setting, Trial, Tried, receive, send
+
+FLUSHED_BYTES = 1 << 28
+"""Written before each run that is to find nothing in the caches: several times the largest of them."""
+
+
+class Bench:
+    """One call, and what runs it."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self._kernel = parse_kernel(setting.kernel)
+        self._facts = analyse(self._kernel)
+        self.host = restore(read(Path(setting.saved)))
+        self._expected: tuple[object, ...] | None = None
+        self._flushed: Array | None = None
+
+    def tried(self, trial: Trial) -> Tried:
+        """Never raises, but for what ends the process."""
+        started = time.perf_counter_ns()
+        try:
+            run = self._made(trial.variant)
+        except (ScheduleError, NotOnGpu, CompilerError) as error:
+            return Tried(trial.variant, "refused", _first_line(error))
+        except Exception as error:
+            return Tried(trial.variant, _outcome_of(error), _first_line(error))
+        compile_ns = time.perf_counter_ns() - started
+        if trial.compile_only:
+            return Tried(trial.variant, "ok", compile_ns=compile_ns)
+        try:
+            return self._measured(trial, run, compile_ns)
+        except Exception as error:
+            return Tried(trial.variant, _outcome_of(error), _first_line(error), compile_ns=compile_ns)
+
+    def _made(self, variant: Variant) -> Runnable:
+        setting = self.setting
+
+        def compile(signature: Signature, config: Config) -> Specialisation:
+            return specialise_kernel(self._kernel, self._facts, signature, config)
+
+        names = setting.names
+        written = [names[position] for position in setting.written]
+        dispatch = Dispatch(self._kernel.name, names, {}, written, compile)
+        config = config_for(variant, setting.config)
+        with _under(config):
+            dispatch.prepare(self.host.arguments, {})
+        return Runnable(self, dispatch, config)
+
+    def _measured(self, trial: Trial, run: Runnable, compile_ns: int) -> Tried:
+        expected = self._reference()
+        run.reset()
+        found = self._results(run())
+        run.finish()
+        wrong = disagreement(expected, (*found, *run.outputs()), self.setting.config.strict)
+        if wrong:
+            return Tried(trial.variant, "wrong", wrong, compile_ns=compile_ns)
+        reset: Callable[[], None] = run.reset
+        if trial.cache == "cold":
+
+            def reset() -> None:
+                run.reset()
+                self.flush()
+
+        timing: Timing = measure(run.to_the_end, reset, time.perf_counter_ns, trial.budget_ns)
+        return Tried(trial.variant, "ok", "", timing.median_ns, timing.spread, timing.runs, compile_ns)
+
+    def _reference(self) -> tuple[object, ...]:
+        if self._expected is None:
+            run = self._made(self.setting.reference)
+            run.reset()
+            found = self._results(run())
+            run.finish()
+            self._expected = (*found, *run.outputs(copied=True))
+        return self._expected
+
+    def _results(self, result: object) -> tuple[object, ...]:
+        """What the call returned; an array of the caller that it returned is among the outputs anyway."""
+        items = result if isinstance(result, tuple) else (result,)
+        return tuple(one.copy() if isinstance(one, np.ndarray) else one for one in items)
+
+    def flush(self) -> None:
+        """Write so much memory that nothing else is in the caches."""
+        if self._flushed is None:
+            self._flushed = np.zeros(FLUSHED_BYTES, np.uint8)
+        self._flushed += 1
+
+
+class Runnable:
+    """A variant that can be called with the arguments of the setting."""
+
+    def __init__(self, bench: Bench, dispatch: Dispatch, config: Config) -> None:
+        self._bench, self._dispatch, self._config = bench, dispatch, config
+        self._gpu = gpu_of(config.device) if config.on_gpu else None
+        self._arguments: tuple[object, ...] = bench.host.arguments
+        self._on_device = bench.setting.resident and self._gpu is not None
+        if self._on_device:
+            with _under(config):
+                self._arguments = tuple(
+                    device_array(one) if isinstance(one, np.ndarray) else one for one in bench.host.arguments
+                )
+
+    def __call__(self) -> object:
+        with _under(self._config):
+            return self._dispatch.call(*self._arguments)
+
+    def to_the_end(self) -> None:
+        """Call it, and wait for what it has started."""
+        self()
+        self.finish()
+
+    def finish(self) -> None:
+        if self._gpu is not None:
+            self._gpu.synchronize()
+
+    def reset(self) -> None:
+        """The arguments hold again what they held before the first call."""
+        self._bench.host.reset(self._bench.setting.written)
+        if self._on_device:
+            for position in self._bench.setting.written:
+                there, here = self._arguments[position], self._bench.host.arguments[position]
+                if isinstance(there, DeviceArray) and isinstance(here, np.ndarray):
+                    there.copy_from(here)
+            self.finish()
+
+    def outputs(self, copied: bool = False) -> tuple[Array, ...]:
+        """The arrays that a call may have written."""
+        found: list[Array] = []
+        for position in self._bench.setting.written:
+            one = self._arguments[position]
+            if isinstance(one, DeviceArray):
+                found.append(one.numpy())
+            elif isinstance(one, np.ndarray):
+                found.append(one.copy() if copied else one)
+        return tuple(found)
+
+
+def _under(config: Config) -> Any:
+    return options(**{name: getattr(config, name) for name in ("device", "threads", "strict", "recipe", "schedule")})
+
+
+def _outcome_of(error: Exception) -> Outcome:
+    return "memory" if isinstance(error, MemoryError | DeviceMemoryError) else "crashed"
+
+
+def _first_line(error: Exception) -> str:
+    words = str(error).splitlines()
+    name = "" if isinstance(error, LoopwrightError) else f"{type(error).__name__}: "
+    return name + (words[0] if words else type(error).__name__)
+
+
+def serve(commands: queue.Queue[Setting | Trial], answers: BinaryIO) -> None:
+    """Answer every Trial. Ends with the process."""
+    bench: Bench | None = None
+    while True:
+        message = commands.get()
+        if isinstance(message, Setting):
+            bench = Bench(message)
+        elif bench is not None:
+            send(answers, bench.tried(message))
+
+
+def main() -> None:
+    """Commands come from stdin, answers go to stdout; what anybody prints goes to stderr. When nobody is there to ask,
+    the process ends, whatever it is doing."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    commands: queue.Queue[Setting | Trial] = queue.Queue()
+    threading.Thread(target=serve, args=(commands, answers), daemon=True).start()
+    try:
+        while True:
+            commands.put(receive(sys.stdin.buffer))
+    except (EOFError, KeyboardInterrupt):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""What a call has to do, from analysis: against counts by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import loopwright as lw
+from loopwright.profile.measurement import Shape
+from loopwright.profile.work_form import WorkForm
+from loopwright.tuning.work import places_of, work_form
+
+
+@lw.kernel
+def product(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@lw.kernel
+def triangle(c, n):
+    for i in range(n):
+        for j in range(i):
+            c[i, j] = 1.0
+
+
+@lw.kernel
+def rows(y, p, v):
+    for i in range(len(y)):
+        for k in range(p[i], p[i + 1]):
+            y[i] += v[k]
+
+
+def form(kernel: lw.LoopKernel, *arguments: object) -> WorkForm:
+    one = kernel.specialise(*arguments)
+    return work_form(one.analysed.written, one.analysed.facts, one.signature)
+
+
+def test_a_product() -> None:
+    c, a, b = np.zeros((20, 30), np.float32), np.zeros((20, 40), np.float32), np.zeros((40, 30), np.float32)
+    found = form(product, c, a, b).at(Shape((20, 30, 20, 40, 40, 30)))
+    assert (found.iterations, found.units, found.depth) == (24000, 600, 40)
+    assert found.footprint_bytes == found.inputs_bytes == 4 * (600 + 800 + 1200)
+    assert found.outputs_bytes == 4 * 600
+
+
+def test_a_triangle_and_a_number_of_the_caller() -> None:
+    found = form(triangle, np.zeros((50, 50)), 50).at(Shape((50, 50, 12)))
+    assert (found.iterations, found.units) == (66, 66)
+    assert found.outputs_bytes == 8 * 66 and found.inputs_bytes == 0
+
+
+def test_what_data_decides_is_not_known() -> None:
+    made = form(rows, np.zeros(9), np.zeros(10, np.int64), np.zeros(5))
+    assert made.iterations is None
+    assert made.at(Shape((9, 10, 5))).iterations == 0
+    assert made.at(Shape((9, 10, 5))).units == 9
+
+
+def test_it_comes_back_from_json() -> None:
+    made = form(product, *(np.zeros((2, 2)),) * 3)
+    assert WorkForm.from_json(made.as_json()) == made
+
+
+def test_places_are_those_of_sizes_and_integers() -> None:
+    one = triangle.specialise(np.zeros((3, 4)), 5)
+    assert places_of(one.signature) == {"s0_0": 0, "s0_1": 1, "v1": 2}
