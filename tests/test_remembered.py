@@ -204,7 +204,9 @@ def test_the_number_of_threads_hits(load, passes):
 
 def test_each_option_is_known_to_matter_or_not_to():
     """A new option matters until somebody has thought about it."""
-    assert set(remembered.INDIFFERENT) == {"threads", "cache", "compile_timeout_s", "debug", "dump"}
+    assert set(remembered.INDIFFERENT) == {
+        "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump",
+    }  # fmt: skip
 
 
 def test_every_kind_of_call_is_another(load, passes):

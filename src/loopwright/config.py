@@ -31,7 +31,9 @@ class Config:
     compile_timeout_s: after how many seconds a compilation is given up.
     debug: topics to print; dump: folder for the IR after each pass. recipe: `auto` restructures loops where the facts
     promise a gain, `plain` only says which ones run in parallel. schedule: steps to take instead of the recipe, as
-    text (docs/schedules.md); without effect under checks=`all`."""
+    text (docs/schedules.md); without effect under checks=`all`. variant: the one that serves every call, as text, such
+    as `cpu 2: recipe` (docs/tuning.md): it decides device, threads and schedule. explore: whether kernels that run for
+    long may try other variants meanwhile, in at most 5 % of their time."""
 
     device: Device = "auto"
     threads: int = 1
@@ -45,6 +47,8 @@ class Config:
     dump: Path | None = None
     recipe: RecipeKind = "auto"
     schedule: str = ""
+    variant: str = ""
+    explore: bool = True
 
     @property
     def on_gpu(self) -> bool:
@@ -54,7 +58,7 @@ class Config:
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _CHECKS, _CACHE, _CC, _CFLAGS, _COMPILE_TIMEOUT,
-    _DEBUG, _DUMP, _RECIPE and _SCHEDULE say.
+    _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT and _EXPLORE say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -76,6 +80,8 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         dump=Path(dump) if dump else None,
         recipe=cast(RecipeKind, get("RECIPE", "auto")),
         schedule=get("SCHEDULE"),
+        variant=get("VARIANT"),
+        explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
     )
     return _validated(config)
 
@@ -112,8 +118,9 @@ def _validated(config: Config) -> Config:
             raise ValueError(f"option {name}={getattr(config, name)!r}: choose one of {', '.join(allowed)}")
     if isinstance(config.threads, bool) or not isinstance(config.threads, int) or config.threads < 1:
         raise ValueError(f"option threads={config.threads!r}: a whole number of at least 1 is wanted")
-    if not isinstance(config.strict, bool):
-        raise ValueError(f"option strict={config.strict!r}: True or False is wanted")
+    for name in ("strict", "explore"):
+        if not isinstance(value := getattr(config, name), bool):
+            raise ValueError(f"option {name}={value!r}: True or False is wanted")
     if not config.compile_timeout_s > 0:
         raise ValueError(f"option compile_timeout_s={config.compile_timeout_s!r}: a number above 0 is wanted")
     if unknown := config.debug - set(DEBUG_TOPICS):

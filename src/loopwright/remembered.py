@@ -32,22 +32,24 @@ from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
 from loopwright.toolchain.store import discard, find, keep, key_of
 
-FORMAT = "1"  # of the entries: raise it when what they hold changes
+FORMAT = "2"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
 # Options that no result depends on: where it is kept, how it is called, how long making it may take. With those that
 # print what passes do, the passes run.
-INDIFFERENT = ("threads", "cache", "compile_timeout_s", "debug", "dump")
+INDIFFERENT = ("threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump")
 
 
 @dataclass(frozen=True)
 class Ready:
     """All that a call needs besides the loaded program. results: the kernel without its body, where the call
-    allocates arrays, else None. constants: the globals and cells whose values are frozen into the program."""
+    allocates arrays, else None. constants: the globals and cells whose values are frozen into the program.
+    fingerprint: of the kernel as it was written, with its types; measurements are kept under it."""
 
     program: Program
     returns: Returns
     results: Kernel | None
     constants: tuple[CapturedConstant, ...]
+    fingerprint: str
 
 
 @dataclass
@@ -63,7 +65,12 @@ class Place:
 def ready_of(program: Program, kernel: Kernel, constants: tuple[CapturedConstant, ...]) -> Ready:
     """What a call needs of a kernel."""
     results = replace(kernel, body=()) if kernel.results else None
-    return Ready(program, returns_of(kernel), results, constants)
+    return Ready(program, returns_of(kernel), results, constants, fingerprint_of(kernel))
+
+
+def fingerprint_of(kernel: Kernel) -> str:
+    """What tells a kernel for certain types from others, wherever it stands: its text as IR."""
+    return key_of(("kernel", print_kernel(kernel)))
 
 
 def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready | None, Place]:
@@ -173,6 +180,7 @@ def _content(ready: Ready, outside: Outside) -> dict[str, Any] | None:
         "returns": [ready.returns.shape, ready.returns.values],
         "results": results,
         "constants": constants,
+        "fingerprint": ready.fingerprint,
     }
     if None in constants:
         return None
@@ -197,6 +205,7 @@ def _ready(content: dict[str, Any], outside: Outside) -> Ready:
         Returns(shape, _tuples(values)),
         None if content["results"] is None else parse_kernel(content["results"]),
         tuple(_constant(_way(one), outside) for one in content["constants"]),
+        str(content["fingerprint"]),
     )
 
 

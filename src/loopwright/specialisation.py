@@ -29,7 +29,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.memory.gpu_call import GpuExecutable, InParts
 from loopwright.memory.offload import on_gpu
-from loopwright.remembered import Ready, ready_of, recall, remember
+from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain.cc import Artifact, find_compiler
 
@@ -63,6 +63,11 @@ class Specialisation:
     @property
     def program(self) -> Program | None:
         return None if self.ready is None else self.ready.program
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the kernel as it was written, for these types: measurements are kept under it."""
+        return fingerprint_of(self.analysed.written) if self.ready is None else self.ready.fingerprint
 
     @property
     def takes_device_arrays(self) -> bool:

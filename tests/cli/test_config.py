@@ -16,7 +16,7 @@ from loopwright.config import Config, from_environment
 VALUES = {
     "device": "interpreter", "threads": "3", "strict": "1", "checks": "all", "cache": "/tmp/x", "compiler": "clang",
     "compiler_flags": "-g -O1", "compile_timeout_s": "7", "debug": "times", "dump": "/tmp/y",
-    "recipe": "plain", "schedule": "parallelize i",
+    "recipe": "plain", "schedule": "parallelize i", "variant": "cpu 2: recipe", "explore": "0",
 }  # fmt: skip
 
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Timing:
+    """Of several runs."""
+
     median_ns: float
     spread: float
     runs: int
 
 
 def measure(run: Callable[[], object], reset: Callable[[], object], clock: Callable[[], int], budget_ns: int) -> Timing:
+    """The median."""
     times: list[int] = []
     begun = clock()
     while len(times) < 3 or (clock() - begun < budget_ns and len(times) < 100):

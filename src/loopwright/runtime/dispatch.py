@@ -22,16 +22,19 @@ from loopwright.config import CURRENT, Config, current
 from loopwright.devices import by_ctypes
 from loopwright.devices.base import MOST_PARAMETERS, Dispatcher, Entry, Launcher
 from loopwright.devices.launcher import load_launcher
-from loopwright.errors import check_failed, warn_once
+from loopwright.errors import LoopwrightError, check_failed, warn_once
 from loopwright.ir.signature import Signature
 from loopwright.memory.arrays import REFUSED, refusal
 from loopwright.memory.offload import NOT_DONE, Again, OffloadEntry, through_host
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
+from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
+from loopwright.runtime.choosing import BEGIN_NS, Chooser, Kind, Knowledge, NoKnowledge, shape_of
 from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
+from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
 
 _MISSING = object()
@@ -86,7 +89,7 @@ class _Interpreted:
 @dataclass(slots=True)
 class _Variant:
     """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
-    an Entry for each Config (they differ in threads only)."""
+    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for."""
 
     signature: Signature
     config: Config
@@ -94,7 +97,7 @@ class _Variant:
     values: tuple[object, ...]
     how: str
     interpreted: _Interpreted
-    entries: dict[Config, Entry] = field(default_factory=dict)
+    entries: dict[tuple[Config, Shape | None], Entry] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Dispatch:
 
     name, parameters, defaults: the function's. written: names of parameters that it may write. compile: makes the
     Compiled for a Signature under a Config; it must not depend on `config.threads`, which is passed to the code
-    at each call."""
+    at each call. knowledge: what was measured of it, None for nothing."""
 
     call: Callable[..., object]
 
@@ -121,12 +124,16 @@ class Dispatch:
         defaults: Mapping[str, object],
         written: Collection[str],
         compile: Compile,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
         self.defaults = dict(defaults)
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self._compile = compile
+        self._knowledge = knowledge or NoKnowledge()
+        self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
+        self._serving: dict[tuple[Kind, Shape], tuple[_Variant, Config]] = {}
         self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
         self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
         self._lock = threading.RLock()
@@ -156,6 +163,8 @@ class Dispatch:
         """Forget everything compiled: the next call starts anew."""
         with self._lock:
             self._variants.clear()
+            self._choosers.clear()
+            self._serving.clear()
             self._repeated.clear()
             if self._dispatcher is not None:
                 self._dispatcher.clear()
@@ -203,26 +212,103 @@ class Dispatch:
                 return result
         given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
         arguments = as_arguments(given, self.parameters)
-        config = _where(arguments, current(), self.parameters)
+        asked = current()
+        config = _where(arguments, asked, self.parameters)
         dispatcher = None if config.on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
-            known = dispatcher.find(key, config, arguments)
+            known = dispatcher.find(key, asked, arguments)
             if known is not None:
                 return known.run(arguments, given)
         signature = self._signature(arguments, key)
+        kind = Kind(signature, config)
         variant = self._variant(signature, config)
+        chooser = self._chooser(kind, variant.compiled)
+        shape = None if chooser is None else shape_of(arguments)
+        if chooser is not None and shape is not None:
+            variant, config = self._chosen(chooser, kind, shape, arguments)
         if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
             return through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
-        entry = self._entry(variant, config)
-        if dispatcher is not None and key is not None:
-            dispatcher.add(key, config, entry)
+        entry = self._entry(variant, config, shape)
+        if not any(map(is_on_device, arguments)):  # else a call returns before its kernels have run
+            self._watch(entry, kind, shape)
+        if dispatcher is not None and key is not None and not isinstance(entry, OffloadEntry):
+            dispatcher.add(key, asked, entry, None if shape is None else arguments)
         result = entry.run(arguments, given)
         if tokens is not None and isinstance(entry, OffloadEntry) and len(args) == len(arguments):
             self._remember(tokens, variant, entry, arguments)
         return result
+
+    # ---- choice ---------------------------------------------------------------------------------------------
+
+    def _chooser(self, kind: Kind, default: Compiled, begin: bool = False) -> Chooser | None:
+        found = self._choosers.get(kind)
+        if found is None or found[0] is not default or begin:
+            with self._lock:
+                found = self._choosers[kind] = default, self._knowledge.chooser(default, kind.config, begin)
+        return found[1]
+
+    def _chosen(
+        self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]
+    ) -> tuple[_Variant, Config]:
+        """What serves calls of this kind and shape."""
+        with self._lock:
+            found = self._serving.get((kind, shape))
+            if found is not None and _refreshed(found[0]):
+                return found
+            if chooser.due(shape):
+                chooser.experiment(shape, arguments)
+            while True:
+                chosen = chooser.choose(shape)
+                config = config_for(chosen, kind.config)
+                try:
+                    variant = self._variant(kind.signature, config)
+                    break
+                except LoopwrightError as error:
+                    if chosen.is_default:
+                        raise
+                    chooser.failed(chosen, str(error))
+            if len(self._serving) >= _MOST_SHAPES:
+                self._serving.clear()
+            self._serving[kind, shape] = variant, config
+            return variant, config
+
+    def _watch(self, entry: Entry, kind: Kind, shape: Shape | None) -> None:
+        """Have it told how long calls take: where there is a choice, to whoever chooses; else, to whoever may begin to
+        look for one."""
+        _, chooser = self._choosers[kind]
+        if chooser is None or shape is None:
+            if kind.config.explore:
+                entry.watch(lambda times: self._begin(entry, kind), _NEVER, BEGIN_NS)
+            return
+        variant = chooser.choose(shape)
+
+        def served(times: Sequence[int]) -> None:
+            with self._lock:
+                if chooser.served(shape, variant, times):
+                    self._open(entry, kind, shape)
+                else:
+                    entry.watch(served, *chooser.patience(shape, variant))
+
+        entry.watch(served, *chooser.patience(shape, variant))
+
+    def _begin(self, entry: Entry, kind: Kind) -> None:
+        """It has served for long: from now on there may be a choice."""
+        entry.watch(None, _NEVER, _NEVER)
+        if self._chooser(kind, self._variant(kind.signature, kind.config).compiled, begin=True) is not None:
+            entry.retire()
+            self._repeated.clear()
+
+    def _open(self, entry: Entry, kind: Kind, shape: Shape) -> None:
+        """The next call of this kind and shape asks again."""
+        entry.watch(None, _NEVER, _NEVER)
+        entry.retire()
+        found = self._serving.pop((kind, shape), None)
+        if found is not None:
+            found[0].entries.pop((found[1], shape), None)
+        self._repeated.clear()
 
     def _remember(
         self, tokens: tuple[Hashable, ...], variant: _Variant, entry: OffloadEntry, arguments: tuple[object, ...]
@@ -242,7 +328,7 @@ class Dispatch:
     ) -> object:
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
-        return self._entry(variant, config).run(arguments, given)
+        return self._entry(variant, config, None).run(arguments, given)
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
         signature = signature_of(arguments, self.written, self.parameters)
@@ -261,7 +347,7 @@ class Dispatch:
 
     def _variant(self, signature: Signature, config: Config, how: str = "compiled") -> _Variant:
         """The variant for this Signature whose constants still hold, compiled where there is none."""
-        key = (signature, replace(config, threads=1))
+        key = (signature, replace(config, threads=1, variant="", explore=True))
         with self._lock:
             for variant in self._variants.get(key, ()):
                 if _refreshed(variant):
@@ -276,11 +362,13 @@ class Dispatch:
             del kept[:-_MOST_VALUES]
             return variant
 
-    def _entry(self, variant: _Variant, config: Config) -> Entry:
+    def _entry(self, variant: _Variant, config: Config, shape: Shape | None) -> Entry:
         with self._lock:
-            entry = variant.entries.get(config)
+            entry = variant.entries.get((config, shape))
             if entry is None:
-                entry = variant.entries[config] = self._new_entry(variant, config)
+                if len(variant.entries) >= _MOST_SHAPES:
+                    variant.entries.clear()
+                entry = variant.entries[config, shape] = self._new_entry(variant, config)
             return entry
 
     def _new_entry(self, variant: _Variant, config: Config) -> Entry:
@@ -322,19 +410,26 @@ class Dispatch:
         checked = self._variant(variant.signature, careful, "checked")
         if checked.compiled.executable is None:
             return self._interpret(checked, arguments, originals, config)
-        return self._entry(checked, careful).run(arguments, originals)
+        return self._entry(checked, careful, None).run(arguments, originals)
 
 
 # For how many values of its captured constants a kernel keeps code, for one Signature: a global counter that
 # changes at every call must not fill the memory.
 _MOST_VALUES = 8
 
+# For how many shapes of calls a choice is remembered.
+_MOST_SHAPES = 512
+_NEVER = 2**62
+
 # How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time.
 _MOST_REPEATED = 256
 
 
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
-    """The Config for a call: arrays in a GPU's memory are used there. Raises ArgumentTypeError where they cannot be."""
+    """The Config for a call: a variant that is asked for says what to do; arrays in a GPU's memory are used there.
+    Raises ArgumentTypeError where they cannot be."""
+    if config.variant:
+        config = config_for(Variant.parse(config.variant), config)
     for name, value in zip(names, arguments, strict=True):
         if isinstance(value, OnDevice) and config.device != value.where:
             if config.device != "auto":
@@ -345,7 +440,7 @@ def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) ->
 
 def _runs(variant: _Variant) -> Iterator[Run]:
     measured: list[tuple[int, Entry | _Interpreted]] = [
-        (config.threads, entry) for config, entry in list(variant.entries.items())
+        (config.threads, entry) for (config, _), entry in list(variant.entries.items())
     ]
     for threads, one in [*measured, (1, variant.interpreted)]:
         if one.calls:

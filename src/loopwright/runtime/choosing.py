@@ -1,0 +1,75 @@
+"""What the dispatch asks of whoever knows what was measured: which variant serves a call, and when to ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.ir.signature import Signature
+from loopwright.profile.measurement import Shape, Variant
+from loopwright.runtime.compiled import Compiled
+
+
+class Chooser(Protocol):
+    """For one kernel, kind of call and options. It is called under the dispatch's lock."""
+
+    def choose(self, shape: Shape) -> Variant:
+        """The variant that serves calls of this shape until further notice. One that has failed is not named again."""
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
+        """How long the last calls took, oldest first. True: ask again."""
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        """It cannot be made here."""
+
+    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
+        """After how many calls, or how many nanoseconds of calls, to tell of them."""
+
+    def due(self, shape: Shape) -> bool:
+        """Whether something is worth an experiment that is paid for already."""
+
+    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
+        """Make one, with these arguments, which stay as they are."""
+
+
+class Knowledge(Protocol):
+    """What there is to know of one kernel. It never raises because of what it has, or has not, on disk."""
+
+    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+        """None where there is nothing to choose from. compiled: the default variant. begin: it has served for so long
+        that looking for something better may pay off."""
+
+
+class NoKnowledge:
+    """Nothing is measured, nothing is tried."""
+
+    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+        return None
+
+
+def shape_of(arguments: Sequence[object]) -> Shape:
+    """Lengths of all axes and integer arguments, as in devices/launcher_key.c."""
+    sizes: list[int] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            sizes += value.shape
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+            sizes.append(int(value))
+    return Shape(tuple(sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of call: what one Chooser is for."""
+
+    signature: Signature
+    config: Config
+
+
+BEGIN_NS = 10_000_000_000
+"""For how long the default variant of a kernel serves before anybody looks for a better one: a twentieth of it, half a
+second, is what compiling one candidate takes."""

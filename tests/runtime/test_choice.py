@@ -1,0 +1,198 @@
+"""The call path where there is a choice of variants: who is asked, when, and what is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.config import Config
+from loopwright.profile.measurement import Shape, Variant
+from loopwright.runtime import dispatch
+from loopwright.runtime.choosing import Chooser
+from loopwright.runtime.compiled import Compiled
+
+DEFAULT = Variant("cpu", threads=1)
+OTHER = Variant("cpu", "split i 4; parallelize i.o", 1)
+ILLEGAL = Variant("cpu", "vectorize nothing", 1)
+
+
+@dataclass
+class Scripted:
+    """Chooses as it is told, and notes what it is asked."""
+
+    rule: Callable[[Shape], Variant] = lambda shape: DEFAULT
+    calls: int = 2
+    opens: bool = False
+    wants: bool = False
+    asked: list[Shape] = field(default_factory=list)
+    told: list[tuple[Shape, Variant, int]] = field(default_factory=list)
+    lost: list[Variant] = field(default_factory=list)
+    experiments: list[list[float]] = field(default_factory=list)
+
+    def choose(self, shape: Shape) -> Variant:
+        self.asked.append(shape)
+        return DEFAULT if self.rule(shape) in self.lost else self.rule(shape)
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
+        self.told.append((shape, variant, len(times_ns)))
+        return self.opens
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        self.lost.append(variant)
+
+    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
+        return self.calls, 2**62
+
+    def due(self, shape: Shape) -> bool:
+        return self.wants
+
+    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
+        first = arguments[0]
+        assert isinstance(first, np.ndarray)
+        self.experiments.append(first.tolist())
+
+
+@dataclass
+class Known:
+    """Knowledge of one chooser."""
+
+    one: Scripted | None
+    begun: list[bool] = field(default_factory=list)
+
+    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+        self.begun.append(begin)
+        return self.one
+
+
+@pytest.fixture
+def kernel() -> Iterator[lw.LoopKernel]:
+    @lw.kernel
+    def count(a, n):
+        for i in range(n):
+            a[i] += 1
+
+    with lw.options(threads=1):
+        yield count
+
+
+def given(kernel: lw.LoopKernel, scripted: Scripted | None) -> Known:
+    known = Known(scripted)
+    kernel._dispatch._knowledge = known
+    return known
+
+
+def schedules(kernel: lw.LoopKernel) -> list[str]:
+    """Of what has run."""
+    return [run.config.schedule for run in kernel._dispatch.runs()]
+
+
+def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(lambda shape: OTHER if shape.sizes[0] > 10 else DEFAULT, calls=100)
+    given(kernel, scripted)
+    small, large = np.zeros(10, int), np.zeros(20, int)
+    for _ in range(5):
+        kernel(small, 10)
+        kernel(large, 20)
+    assert small.tolist() == [5] * 10 and large.tolist() == [5] * 20
+    assert sorted(schedules(kernel)) == ["", OTHER.schedule]
+    assert {shape.sizes for shape in scripted.asked} == {(10, 10), (20, 20)}
+    assert len(scripted.asked) <= 4
+    kernel(large, 3)
+    assert (20, 3) in {shape.sizes for shape in scripted.asked}
+
+
+def test_it_is_told_of_calls_and_asked_again(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(lambda shape: OTHER, calls=3)
+    given(kernel, scripted)
+    a = np.zeros(4)
+    for _ in range(7):
+        kernel(a, 4)
+    assert scripted.told == [(Shape((4, 4)), OTHER, 3)] * 2
+    scripted.opens, scripted.rule = True, lambda shape: DEFAULT
+    for _ in range(4):
+        kernel(a, 4)
+    assert scripted.told[-1] == (Shape((4, 4)), OTHER, 3)
+    assert a.tolist() == [11] * 4
+    assert "" in schedules(kernel)
+
+
+def test_one_that_cannot_be_made_is_told_and_the_default_serves(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(lambda shape: ILLEGAL)
+    given(kernel, scripted)
+    a = np.zeros(4)
+    kernel(a, 4)
+    assert a.tolist() == [1] * 4 and scripted.lost == [ILLEGAL]
+
+
+def test_an_experiment_sees_the_arguments_before_the_call(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(wants=True, calls=100)
+    given(kernel, scripted)
+    a = np.zeros(2)
+    kernel(a, 2)
+    kernel(a, 2)
+    assert scripted.experiments == [[0.0, 0.0]]
+
+
+def test_nothing_known_begins_after_a_while(kernel: lw.LoopKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "BEGIN_NS", 0)
+    known = given(kernel, None)
+    a = np.zeros(2)
+    for _ in range(3):
+        kernel(a, 2)
+    assert known.begun == [False, True]  # the second time nothing came of it: it is not asked again
+    scripted = Scripted(lambda shape: OTHER)
+    other = given(kernel, scripted)
+    kernel._dispatch.forget()
+    other.one = None
+    kernel(a, 2)
+    assert other.begun == [False, True]
+
+
+def test_nothing_begins_where_exploring_is_off(kernel: lw.LoopKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "BEGIN_NS", 0)
+    known = given(kernel, None)
+    with lw.options(explore=False):
+        kernel(np.zeros(2), 2)
+        kernel(np.zeros(2), 2)
+    assert known.begun == [False]
+
+
+def test_a_variant_can_be_pinned(kernel: lw.LoopKernel) -> None:
+    a = np.zeros(8)
+    with lw.options(variant=str(OTHER)):
+        for _ in range(3):
+            kernel(a, 8)
+    assert a.tolist() == [3] * 8
+    assert schedules(kernel) == [OTHER.schedule]
+    with lw.options(variant=str(ILLEGAL)), pytest.raises(lw.ScheduleError, match="vectorize nothing"):
+        kernel(a, 8)
+    with lw.options(variant="fast please"), pytest.raises(ValueError, match="a variant reads"):
+        kernel(a, 8)
+
+
+def test_constants_that_change_ask_anew() -> None:
+    kernel = lw.kernel(scale)
+    scripted = Scripted(lambda shape: OTHER, calls=100)
+    known = given(kernel, scripted)
+    a = np.ones(4)
+    with lw.options(threads=1):
+        kernel(a)
+        globals()["FACTOR"] = 5.0
+        try:
+            kernel(a)
+        finally:
+            globals()["FACTOR"] = 2.0
+    assert a.tolist() == [10.0] * 4
+    assert len(known.begun) == 2
+
+
+FACTOR = 2.0
+
+
+def scale(a):
+    for i in range(len(a)):
+        a[i] *= FACTOR
