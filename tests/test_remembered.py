@@ -197,14 +197,14 @@ def test_options_miss(load, passes, changes):
 
 def test_the_number_of_threads_hits(load, passes):
     called(load("K = 2" + PLAIN).f)
-    with lw.options(threads=3, compile_timeout_s=7.0):
+    with lw.options(threads=3, compile_timeout_s=7.0, store="off"):
         called(load("K = 2" + PLAIN).f)
     assert passes == ["f"]
 
 
 def test_each_option_is_known_to_matter_or_not_to():
     """A new option matters until somebody has thought about it."""
-    assert set(remembered.INDIFFERENT) == {"threads", "cache", "compile_timeout_s", "debug", "dump"}
+    assert set(remembered.INDIFFERENT) == {"threads", "cache", "compile_timeout_s", "debug", "dump", "store"}
 
 
 def test_every_kind_of_call_is_another(load, passes):
