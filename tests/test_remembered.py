@@ -197,7 +197,7 @@ def test_options_miss(load, passes, changes):
 
 def test_the_number_of_threads_hits(load, passes):
     called(load("K = 2" + PLAIN).f)
-    with lw.options(threads=3, compile_timeout_s=7.0):
+    with lw.options(threads=3, compile_timeout_s=7.0, store="off"):
         called(load("K = 2" + PLAIN).f)
     assert passes == ["f"]
 
@@ -205,7 +205,7 @@ def test_the_number_of_threads_hits(load, passes):
 def test_each_option_is_known_to_matter_or_not_to():
     """A new option matters until somebody has thought about it."""
     assert set(remembered.INDIFFERENT) == {
-        "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump",
+        "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump", "store",
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast, get_args
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
 RecipeKind = Literal["auto", "plain"]
+STORE_NAME = "profile.sqlite3"
 DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
 
@@ -33,7 +34,8 @@ class Config:
     promise a gain, `plain` only says which ones run in parallel. schedule: steps to take instead of the recipe, as
     text (docs/schedules.md); without effect under checks=`all`. variant: the one that serves every call, as text, such
     as `cpu 2: recipe` (docs/tuning.md): it decides device, threads and schedule. explore: whether kernels that run for
-    long may try other variants meanwhile, in at most 5 % of their time."""
+    long may try other variants meanwhile, in at most 5 % of their time. store: the
+    file of measurements, `off` for none, None for the one in the cache folder."""
 
     device: Device = "auto"
     threads: int = 1
@@ -49,6 +51,14 @@ class Config:
     schedule: str = ""
     variant: str = ""
     explore: bool = True
+    store: Path | Literal["off"] | None = None
+
+    @property
+    def store_path(self) -> Path | None:
+        """The file of measurements; None where none are to be kept."""
+        if isinstance(self.store, Path):
+            return self.store
+        return None if self.store == "off" else self.cache / STORE_NAME
 
     @property
     def on_gpu(self) -> bool:
@@ -58,7 +68,8 @@ class Config:
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _CHECKS, _CACHE, _CC, _CFLAGS, _COMPILE_TIMEOUT,
-    _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT and _EXPLORE say.
+    _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE
+    and _STORE say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -82,6 +93,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         schedule=get("SCHEDULE"),
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
+        store=_store(get("STORE")),
     )
     return _validated(config)
 
@@ -96,6 +108,12 @@ def available_cores() -> int:
 def _platform_cache(environment: Mapping[str, str]) -> Path:
     base = environment.get("XDG_CACHE_HOME", "")
     return (Path(base) if base else Path.home() / ".cache") / "loopwright"
+
+
+def _store(text: str) -> Path | Literal["off"] | None:
+    if text.lower() == "off":
+        return "off"
+    return Path(text) if text else None
 
 
 def _whole_number(name: str, text: str) -> int:
@@ -123,6 +141,8 @@ def _validated(config: Config) -> Config:
             raise ValueError(f"option {name}={value!r}: True or False is wanted")
     if not config.compile_timeout_s > 0:
         raise ValueError(f"option compile_timeout_s={config.compile_timeout_s!r}: a number above 0 is wanted")
+    if not (config.store is None or config.store == "off" or isinstance(config.store, Path)):
+        raise ValueError(f"option store={config.store!r}: a Path, 'off' or None is wanted")
     if unknown := config.debug - set(DEBUG_TOPICS):
         raise ValueError(f"LOOPWRIGHT_DEBUG has {', '.join(sorted(unknown))}: choose of {', '.join(DEBUG_TOPICS)}")
     return config

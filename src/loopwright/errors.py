@@ -11,7 +11,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 class Place(Protocol):
@@ -116,6 +116,21 @@ class ScheduleError(LoopwrightError, ValueError):
 
 class CompilerError(LoopwrightError, RuntimeError):
     """The C compiler failed on generated text, or gave a library that cannot be loaded. Carries its output."""
+
+
+StoreFault = Literal["locked", "full", "read-only", "newer", "foreign", "damaged", "missing", "other"]
+
+
+@dataclass(eq=False)
+class StoreError(LoopwrightError):
+    """The store of measurements does not do what it was asked. No call fails of it: calls go on without a store."""
+
+    what: str
+    remedy: str = ""
+    fault: StoreFault = "other"
+
+    def __str__(self) -> str:
+        return describe("", self.what, None, "", self.remedy)
 
 
 class LoopwrightWarning(UserWarning):

@@ -34,9 +34,9 @@ from loopwright.toolchain.store import discard, find, keep, key_of
 
 FORMAT = "2"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
-# Options that no result depends on: where it is kept, how it is called, how long making it may take. With those that
-# print what passes do, the passes run.
-INDIFFERENT = ("threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump")
+# Options that no result depends on: where it is kept, how it is called, how long making it may take, where times of it
+# are kept. With those that print what passes do, the passes run.
+INDIFFERENT = ("variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ VALUES = {
     "device": "interpreter", "threads": "3", "strict": "1", "checks": "all", "cache": "/tmp/x", "compiler": "clang",
     "compiler_flags": "-g -O1", "compile_timeout_s": "7", "debug": "times", "dump": "/tmp/y",
     "recipe": "plain", "schedule": "parallelize i", "variant": "cpu 2: recipe", "explore": "0",
+    "store": "off",
 }  # fmt: skip
 
 

@@ -347,7 +347,7 @@ class Dispatch:
 
     def _variant(self, signature: Signature, config: Config, how: str = "compiled") -> _Variant:
         """The variant for this Signature whose constants still hold, compiled where there is none."""
-        key = (signature, replace(config, threads=1, variant="", explore=True))
+        key = (signature, replace(config, threads=1, variant="", explore=True, store=None))
         with self._lock:
             for variant in self._variants.get(key, ()):
                 if _refreshed(variant):

@@ -1,0 +1,88 @@
+"""What the store keeps beside measurements, and how sizes and features are written."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from loopwright.profile.history import Cell
+from loopwright.profile.machine import Machine
+from loopwright.profile.measurement import Shape, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class KernelName:
+    """What a kernel's fingerprint stands for, for people: the function's name, its file, the types of its arguments.
+    All but the fingerprint are '' where nobody has said."""
+
+    fingerprint: str
+    name: str = ""
+    file: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineName:
+    """What a machine's fingerprint stands for; None where nobody has said."""
+
+    fingerprint: str
+    identity: Machine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What was fitted to measurements on a machine. kind: bandwidth, ranking or tree, say. content: anything that JSON
+    can say. made_at: seconds since 1970."""
+
+    kind: str
+    machine: str
+    name: str
+    content: Any
+    made_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen last for a kernel, a shape and the machine that runs it, and why, in words. time_ns, error: as
+    they were predicted."""
+
+    kernel: str
+    machine: str
+    shape: Shape
+    variant: Variant
+    why: str
+    time_ns: float
+    error: float
+    made_at: float
+
+
+Record = MachineName | KernelName | Cell | Table | Choice
+
+
+def key_of(record: Record) -> Hashable:
+    """The same for records of which one takes the place of the other, or merges with it."""
+    match record:
+        case MachineName() | KernelName():
+            return type(record), record.fingerprint
+        case Table():
+            return Table, record.kind, record.machine, record.name
+        case Choice():
+            return Choice, record.kernel, record.machine, record.shape
+        case Cell():
+            return Cell, record.kernel, record.machine, record.variant, record.shape, record.cache, record.source
+
+
+def sizes_text(shape: Shape) -> str:
+    """`1000 1000`."""
+    return " ".join(map(str, shape.sizes))
+
+
+def features_text(shape: Shape) -> str:
+    """`3.5 0.25`; each comes back as it was."""
+    return " ".join(map(repr, map(float, shape.features)))
+
+
+def shape_of(sizes: str, features: str) -> Shape:
+    """Raises ValueError where these are no numbers."""
+    return Shape(tuple(map(int, sizes.split())), tuple(map(float, features.split())))
