@@ -9,7 +9,7 @@ from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.text import print_kernel
 from loopwright.recipe.plan import Plan
 from loopwright.recipe.target import Target
-from loopwright.recipe.time import CACHES, TILES, across_time, on_diagonals
+from loopwright.recipe.time import CACHES, TIMES, across_time, on_diagonals
 from loopwright.steps.reschedule import Reschedule
 from recipe.planning import JACOBI, JACOBI_SHAPES, PATHS, PATHS_SHAPES, Sizes, check_same, planned, reasons, steps
 from steps.kernels import MATMUL, PREFIX, ROWS, WHILE
@@ -83,7 +83,9 @@ def test_the_other_order_computes_the_same(text: str, shapes: dict[str, str], wh
 @pytest.mark.parametrize(("text", "shapes", "why"), TAKEN, ids=["jacobi", "two sweeps", "seidel", "paths"])
 def test_small_tiles_compute_the_same(text: str, shapes: dict[str, str], why: str) -> None:
     (decision,) = over_time(text).decisions
-    assert decision.step == Reschedule(Wanted("smart", TILES, wavefront=True), above=CACHES * (512 << 10))
+    assert decision.step == Reschedule(
+        Wanted("smart", (TIMES.default, 32), wavefront=True), CACHES.default * (512 << 10)
+    )
     plan = over_time(text)
     small = Reschedule(Wanted("smart", (2, 3), wavefront=True), above=8)
     check_same(plan.written, small.apply(plan.written), shapes, SIZES)
@@ -176,4 +178,4 @@ def test_four_statements_are_not_too_many() -> None:
 
 
 def test_a_threshold_follows_from_the_second_cache() -> None:
-    assert steps(over_time(SEIDEL, l2_bytes=1 << 20)).endswith(f"above {CACHES << 20}")
+    assert steps(over_time(SEIDEL, l2_bytes=1 << 20)).endswith(f"above {CACHES.default << 20}")

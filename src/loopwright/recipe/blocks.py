@@ -8,7 +8,7 @@ block. Operands go by ones along `vector` too, or stay; or go by ones along `dep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import Walk
 from loopwright.ir.nodes import Assign, For, Store
@@ -19,14 +19,42 @@ from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.rows import depends
 from loopwright.recipe.target import Target
 from loopwright.recipe.temporaries import tying
+from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.tile import Tile
 
-DEPTH = 256
-"""Iterations of `depth` for one visit of a block: what the block's columns need of them fits into the second cache."""
+ROWS = Tunable(
+    "rows of a register block",
+    6,
+    (2, 4, 6, 8),
+    "each element loaded for a column is used for so many rows; all sums of a block share the vector registers",
+)
+COLUMNS = Tunable(
+    "vectors of a register block",
+    4,
+    (1, 2, 3, 4, 6),
+    "each element loaded for a row is used for so many vectors side by side; all sums of a block share the registers",
+)
+DEPTH = Tunable(
+    "depth of a register block",
+    256,
+    (64, 128, 256, 512, 1024),
+    "iterations for one visit of a block: what its columns need of them is to fit into the second cache",
+)
+STRIPS = Tunable(
+    "strips of register blocks",
+    0,
+    (0, 1),
+    "blocks go down a strip of columns, or along a strip of rows: what they have in common stays in the cache",
+    words=("columns", "rows"),
+)
+IN_REGISTERS = Constraint(
+    "a register block has 4 to 48 vectors of sums",
+    lambda numbers: 4 <= numbers[ROWS.name] * numbers[COLUMNS.name] <= 48,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +78,7 @@ def in_registers(plan: Plan, target: Target) -> None:
         roles = roles_of(plan, chain)
         if roles is not None:
             before = {loop.name for c in plan.chains() for loop in c}
-            with plan.together():
+            with plan.together(), plan.in_nest(chain):
                 _block(plan, roles, chain, target)
             done |= {loop.name for c in plan.chains() for loop in c} - before | {roles.rows, roles.depth, roles.vector}
 
@@ -90,7 +118,7 @@ def _stays_for_some(operands: list[Walk], loop: For) -> bool:
 
 
 def _block(plan: Plan, roles: Roles, chain: Chain, target: Target) -> None:
-    rows, columns = _shape(target, roles.element_bytes)
+    rows, columns = _shape(plan, target, roles.element_bytes)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(roles.depth)}': "
         f"blocks of {rows} x {columns} of them stay in registers meanwhile"
@@ -102,7 +130,7 @@ def _block(plan: Plan, roles: Roles, chain: Chain, target: Target) -> None:
         raise NotTaken
     renamed = dict(zip(places[-3:], band, strict=True))
     depth, row, vector = (renamed[name] for name in (roles.depth, roles.rows, roles.vector))
-    _tile(plan, band, (depth, row, vector), (DEPTH, rows, columns), why)
+    _tile(plan, band, (depth, row, vector), (plan.number(DEPTH), rows, columns), why)
     for array in roles.across:
         along = (
             f"'{user_name(vector)}' goes down columns of '{user_name(array)}': in a copy of a block it goes along rows"
@@ -133,10 +161,15 @@ def _tile(
         plan.take(Reorder((row, vector)), why)
     else:
         outer = [loop.name for loop in plan.around(vector) if loop.name not in before]
-        plan.take(Reorder((outer[0], outer[2], outer[1])), why)
+        if not plan.number(STRIPS):
+            plan.take(Reorder((outer[0], outer[2], outer[1])), why)
 
 
-def _shape(target: Target, element_bytes: int) -> tuple[int, int]:
-    """Rows and columns of a block: as large as the registers hold, with room for the operands."""
+def _shape(plan: Plan, target: Target, element_bytes: int) -> tuple[int, int]:
+    """Rows and columns of a block: by default as large as the registers hold, with room for the operands."""
     lanes = max(1, target.vector_bytes // element_bytes)
-    return (6, 4 * lanes) if target.registers >= 32 else (4, 3 * lanes)
+    usual = (6, 4) if target.registers >= 32 else (4, 3)
+    rows = plan.number(replace(ROWS, default=usual[0]))
+    vectors = plan.number(replace(COLUMNS, default=usual[1]))
+    plan.require(IN_REGISTERS)
+    return rows, max(2, vectors * lanes)

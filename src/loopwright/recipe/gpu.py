@@ -30,6 +30,7 @@ from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
 from loopwright.recipe.temporaries import tying
+from loopwright.recipe.tunable import Choices
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote
@@ -58,9 +59,9 @@ FEW = 32
 multiprocessor."""
 
 
-def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool) -> Recipe:
+def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
     """What to do with a kernel on a GPU."""
-    plan = Plan(kernel, facts, strict, kernel)
+    plan = Plan(kernel, facts, strict, kernel, choices=choices)
     bound: list[Bound] = []
     if not kernel.overlap:
         # First of all, as it looks at a kernel as a whole: what it makes is for all others what the user wrote.

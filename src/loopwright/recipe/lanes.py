@@ -10,12 +10,17 @@ from loopwright.ir.walk import loops, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.recipe.temporaries import temporaries
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 
-ABREAST = 16
-"""Recurrences that go together: some vector registers, and a cache line for each still fits into the first cache."""
+ABREAST = Tunable(
+    "recurrences side by side",
+    16,
+    (4, 8, 16, 32, 64),
+    "recurrences that go together: some vector registers, and a cache line for each still fits into the first cache",
+)
 
 MOST_SCALARS = 2
 """Scalars of a recurrence: with more, the C compiler takes longer (deriche: half a second) than most calls gain."""
@@ -25,7 +30,7 @@ def side_by_side(plan: Plan) -> None:
     """Interchange a stretch of a parallel loop with the recurrences inside it."""
     for name, loop in list(loops(plan.kernel).items()):
         if isinstance(loop, For) and plan.verdict(loop) == "parallel" and (inner := _recurrences(plan, loop)):
-            with plan.together():
+            with plan.together(), plan.in_nest((loop, plan.around(inner[0])[-1])):
                 _interleave(plan, name, inner)
 
 
@@ -39,11 +44,12 @@ def _recurrences(plan: Plan, loop: For) -> list[str]:
 
 def _interleave(plan: Plan, outer: str, recurrences: list[str]) -> None:
     names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(recurrences))
+    abreast = plan.number(ABREAST)
     why = (
-        f"each step of {names} waits for the one before: {ABREAST} neighbouring '{user_name(outer)}' go through them "
+        f"each step of {names} waits for the one before: {abreast} neighbouring '{user_name(outer)}' go through them "
         "side by side"
     )
-    plan.take(Split(outer, ABREAST), why)
+    plan.take(Split(outer, abreast), why)
     scalars = temporaries(plan.around(outer)[-1])
     if len(scalars) > MOST_SCALARS:
         raise NotTaken

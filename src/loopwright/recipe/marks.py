@@ -12,29 +12,43 @@ from __future__ import annotations
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Body, For, Kernel, While
 from loopwright.ir.walk import bodies, statements
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.vectorize import Vectorize
 
+LEVEL = Tunable(
+    "loop that threads share",
+    0,
+    (0, 1),
+    "the outermost one starts threads once; one further in shares out more evenly, and what is around it stays cached",
+    words=("the outermost", "the next one in"),
+)
+LANES = Tunable(
+    "vector lanes", 1, (0, 1), "asked for, or left to the C compiler's judgement", words=("left open", "asked for")
+)
 
-def marks(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
-    """The `parallelize` and `vectorize` steps that the facts suggest; each of them is legal."""
+
+def marks(kernel: Kernel, facts: Facts, strict: bool, level: int = 0, lanes: bool = True) -> Schedule:
+    """The `parallelize` and `vectorize` steps that the facts suggest; each of them is legal. level: how many loops
+    that threads could share are passed by, as long as there is another one inside; lanes: whether to vectorize."""
     if kernel.overlap:
         return ()
-    chosen = tuple(_outermost(kernel.body, kernel, facts, strict))
+    chosen = tuple(_outermost(kernel.body, kernel, facts, strict, level))
     parallel = tuple(Parallelize(name) for name in chosen)
     vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in chosen)
-    return (*parallel, *vector)
+    return (*parallel, *vector) if lanes else parallel
 
 
-def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool) -> list[str]:
+def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool, level: int) -> list[str]:
     names: list[str] = []
     for stmt in body:
         if isinstance(stmt, For) and not _is_front(stmt) and _worth_it(stmt, kernel, facts, strict):
-            names.append(stmt.name)
+            further = _outermost(stmt.body, kernel, facts, strict, level - 1) if level else []
+            names += further or [stmt.name]
             continue
         for inner in bodies(stmt):
-            names += _outermost(inner, kernel, facts, strict)
+            names += _outermost(inner, kernel, facts, strict, level)
     return names
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import Walk, walks
 from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import expressions, loops, statements
+from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
 from loopwright.steps.step import Step
+
+T = TypeVar("T")
 
 Chain = tuple[For, ...]
 """Loops around one another, outermost first; the last one is innermost."""
@@ -46,24 +50,58 @@ class NotTaken(Exception):
 @dataclass
 class Plan:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
-    ones (but see `begin_again`)."""
+    ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
+    nobody asks which there are."""
 
     written: Kernel
     facts: Facts
     strict: bool
     kernel: Kernel
     decisions: list[Decision] = field(default_factory=list)
+    choices: Choices | None = None
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[Walk, ...]] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)
 
     def take(self, step: Step, why: str, anew: bool = False) -> None:
         """Apply a step. Raises NotTaken where it is not legal. anew: it needs facts on what other steps have made."""
-        judged, facts = (self.kernel, self.present_facts()) if anew else (self._concerned(step), self.facts)
-        if step.illegal(judged, facts, self.strict) is not None:
+        after = self._remembered(f"take {step} {anew}", lambda: self._after(step, anew))
+        if after is None:
             raise NotTaken(str(step))
-        self.kernel = step.apply(self.kernel)
+        self.kernel = after
         self.decisions.append(Decision(step, why))
+
+    def _after(self, step: Step, anew: bool) -> Kernel | None:
+        judged, facts = (self.kernel, self.present_facts()) if anew else (self._concerned(step), self.facts)
+        return step.apply(self.kernel) if step.illegal(judged, facts, self.strict) is None else None
+
+    def _remembered(self, what: str, make: Callable[[], T]) -> T:
+        """What another run of the recipe found out about the kernel as it is now."""
+        if self.choices is None:
+            return make()
+        return self.choices.memory.get((self.kernel, self.facts), what, make)
+
+    def number(self, tunable: Tunable) -> int:
+        """What is wanted of a tunable, or its default. Raises UnfitError."""
+        return tunable.default if self.choices is None else self.choices.number(tunable)
+
+    def require(self, *constraints: Constraint) -> None:
+        """What has to hold of the numbers asked for so far; defaults are known to fit. Raises UnfitError."""
+        if self.choices is not None:
+            for constraint in constraints:
+                self.choices.require(constraint, self.choices.numbers())
+
+    @contextmanager
+    def in_nest(self, chain: Chain) -> Iterator[None]:
+        """Numbers that are asked for here are for this nest."""
+        depth = len({loop.name.partition(".")[0] for loop in chain})
+        with nullcontext() if self.choices is None else self.choices.in_nest(depth):
+            yield
+
+    def allows(self, step: Step) -> bool:
+        """Whether a step is legal now."""
+        facts = self.present_facts()
+        return self._remembered(f"allow {step}", lambda: step.illegal(self.kernel, facts, self.strict) is None)
 
     def _concerned(self, step: Step) -> Kernel:
         """The kernel without the nests that a step has nothing to do with: they stay where they are, and to judge it
@@ -94,18 +132,21 @@ class Plan:
         if self.kernel is self.written:
             return self.facts
         if self._facts is None or self._facts[0] is not self.kernel:
-            self._facts = self.kernel, analyse_restructured(self.kernel, self.facts)
+            self._facts = self.kernel, self._remembered("facts", lambda: analyse_restructured(self.kernel, self.facts))
         return self._facts[1]
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
         before, count = (self.written, self.facts, self.kernel), len(self.decisions)
+        asked = None if self.choices is None else self.choices.state()
         try:
             yield
         except NotTaken:
             self.written, self.facts, self.kernel = before
             del self.decisions[count:]
+            if self.choices is not None and asked is not None:
+                self.choices.reset(asked)
 
     def begin_again(self) -> None:
         """From now on the kernel as it is now counts as the written one: verdicts are those of its own loops, and

@@ -11,7 +11,7 @@ from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
-from loopwright.recipe.time import TILES, shared_tiles
+from loopwright.recipe.time import shared_tiles, tiles
 from loopwright.steps.demote import Demote
 from loopwright.steps.nest import names_in
 from loopwright.steps.reorder import Reorder
@@ -52,18 +52,18 @@ def along_rows(plan: Plan) -> None:
     done: set[str] = set()
     while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
         done.add(chain[-1].name)
-        with plan.together():
+        with plan.together(), plan.in_nest(chain):
             _interchange(plan, chain)
 
 
 def _in_a_new_order(plan: Plan, column: Walk) -> bool:
     why = f"no interchange keeps {_text(column)} from being another cache line each time; in this order none is"
     kernel = plan.kernel
-    tiles = Wanted("smart", TILES, wavefront=True)
-    for wanted, more in ((tiles, ", and tiles on a diagonal run at once"), (Wanted("smart"), "")):
+    in_tiles = Wanted("smart", tiles(plan, 3), wavefront=True)
+    for wanted, more in ((in_tiles, ", and tiles on a diagonal run at once"), (Wanted("smart"), "")):
         with plan.together():
             plan.take(Reschedule(wanted), why + more)
-            if _columns(plan) or (wanted is tiles and not shared_tiles(plan)):
+            if _columns(plan) or (wanted is in_tiles and not shared_tiles(plan)):
                 raise NotTaken
         if plan.kernel is not kernel:
             return True
@@ -138,9 +138,10 @@ def _splits_well(plan: Plan, chain: Chain, best: For) -> bool:
 def _in_stretches(plan: Plan, order: tuple[str, ...]) -> None:
     """Give each thread a stretch of the innermost loop, and all of the loops around it."""
     inner = order[-1]
-    why = f"only '{user_name(inner)}' needs no order: threads take stretches of it, {STRETCH} elements each"
+    length = plan.number(STRETCH)
+    why = f"only '{user_name(inner)}' needs no order: threads take stretches of it, {length} elements each"
     with plan.together():
-        plan.take(Split(inner, STRETCH), why)
+        plan.take(Split(inner, length), why)
         outer = plan.around(inner)[-2].name
         plan.take(Reorder((outer, *order)), why)
 

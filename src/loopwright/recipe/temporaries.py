@@ -8,17 +8,25 @@ from loopwright.ir.nodes import Assign, For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.plan import Plan
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
 
-BLOCK = (48, 256)
-"""Iterations of the two loops over the elements of a matrix: a block of sums stays in the second cache, is large
-enough to be cut into blocks for the registers, and small enough that threads get several."""
-
-STRETCH = 128
-"""Iterations of one loop: some cache lines, and more stretches than threads."""
+BLOCK_ROWS = Tunable(
+    "rows of a block of sums",
+    48,
+    (24, 48, 96, 192),
+    "a block of sums is to stay in the second cache, to be cut into blocks for registers, and to leave threads several",
+)
+BLOCK_COLUMNS = Tunable("columns of a block of sums", 256, (64, 128, 256, 512), BLOCK_ROWS.why)
+STRETCH = Tunable(
+    "stretch of sums",
+    128,
+    (32, 64, 128, 256, 512, 1024),
+    "sums of neighbouring iterations that grow side by side: some cache lines, and more stretches than threads",
+)
 
 
 def temporaries(loop: For) -> list[str]:
@@ -43,10 +51,10 @@ def expand(plan: Plan, inner: str, outer: str, why: str) -> None:
     every = " and ".join(f"'{user_name(name)}'" for name in scalars)
     reason = f"{why}; until then there is an element of {every} for each iteration"
     if above is not None and _is_free(plan, above) and _is_free(plan, chain[names.index(outer)]):
-        plan.take(Tile(((above.name, BLOCK[0]), (outer, BLOCK[1]))), reason)
+        plan.take(Tile(((above.name, plan.number(BLOCK_ROWS)), (outer, plan.number(BLOCK_COLUMNS)))), reason)
         loops: tuple[str, ...] = (above.name, outer)
     else:
-        plan.take(Split(outer, STRETCH), reason)
+        plan.take(Split(outer, plan.number(STRETCH)), reason)
         loops = (outer,)
     for scalar in scalars:
         plan.take(Expand(scalar, loops), reason)

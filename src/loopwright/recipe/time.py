@@ -7,23 +7,40 @@ nothing from it and keep their loops.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Body, For, Load, Store
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.recipe.target import Target
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.reschedule import Reschedule
 
-TILES = (16, 32)
-"""Iterations of the outer two loops of a tile. The innermost loop stays whole: short rows would help a recurrence, in
-which the processor could begin the next row meanwhile (seidel-2d: 1.3 times), but take seconds to schedule."""
+TIMES = Tunable(
+    "sweeps of a time tile",
+    16,
+    (4, 8, 16, 32, 64),
+    "sweeps that are done on a tile while it is in the cache; its edges are slanted, and grow with them",
+)
+ROWS = Tunable(
+    "rows of a time tile",
+    32,
+    (8, 16, 32, 64, 128),
+    "rows that several sweeps visit while they are in the cache",
+)
+"""The innermost loop stays whole: short rows would help a recurrence, in which the processor could begin the next row
+meanwhile (seidel-2d: 1.3 times), but take seconds to schedule."""
 
-TILES_IN_SPACE = (4, 16, 32)
-"""The same where there are three loops inside the one over time: rows of planes, the innermost loop whole again."""
+PLANES = Tunable("planes of a time tile", 16, (4, 8, 16, 32), "the same where there are three loops inside a sweep")
 
-CACHES = 4
-"""How many times a core's second cache the arrays must be: below that, sweeps run from the cache anyway."""
+CACHES = Tunable(
+    "caches that arrays exceed",
+    4,
+    (0, 4),
+    "how many times a core's second cache the arrays must be for tiles in time: below that, sweeps run from the cache",
+)
 
 MOST_STATEMENTS = 4
 """Statements of a kernel whose new order is looked for: the search takes more than linear time."""
@@ -61,10 +78,19 @@ def on_diagonals(plan: Plan, target: Target) -> None:
 
 def _in_tiles(plan: Plan, target: Target, why: str) -> None:
     with plan.together():
-        sizes = TILES if _depth(plan.kernel.body) == 3 else TILES_IN_SPACE
-        plan.take(Reschedule(Wanted("smart", sizes, wavefront=True), CACHES * target.l2_bytes), why)
+        sizes = tiles(plan, _depth(plan.kernel.body))
+        plan.take(Reschedule(Wanted("smart", sizes, wavefront=True), plan.number(CACHES) * target.l2_bytes), why)
         if not shared_tiles(plan):
             raise NotTaken
+
+
+def tiles(plan: Plan, depth: int) -> tuple[int, ...]:
+    """Iterations of the outer loops of a tile, in a nest of three or four loops: all but the innermost."""
+    deepest = max(plan.chains(), key=len)
+    with plan.in_nest(deepest):
+        if depth == 3:
+            return plan.number(TIMES), plan.number(ROWS)
+        return plan.number(replace(TIMES, default=4)), plan.number(PLANES), plan.number(ROWS)
 
 
 def shared_tiles(plan: Plan) -> bool:
