@@ -96,10 +96,10 @@ def scheduled(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
         return Recipe(tuple(Decision(step, "asked for") for step in steps), after, proven)
     if config.on_gpu:
         return gpu_recipe(kernel, facts, config.strict)
-    return recipe(kernel, facts, config.strict, _target() if config.recipe == "auto" else None)
+    return recipe(kernel, facts, config.strict, target_of_machine() if config.recipe == "auto" else None)
 
 
-def _target() -> Target:
+def target_of_machine() -> Target:
     """This machine, as far as its description goes."""
     vector_bytes, registers = vector_registers()
     usual, sizes = Target(), cache_bytes()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import tempfile
 from collections.abc import Callable
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from loopwright.analysis.coalescing import Shape
@@ -15,6 +17,7 @@ from loopwright.config import Config
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
 from loopwright.memory.gpu_call import GpuExecutable
+from loopwright.profile.journal import journal_of
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
@@ -24,6 +27,8 @@ from loopwright.runtime.dispatch import Dispatch, Run
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
+from loopwright.tuning.recording import Recording
+from loopwright.tuning.tune import Budget, Tuned, parse_budget, tune
 
 # Called with each new kernel: the command line reports on all that a script makes, local ones included.
 WATCHERS: list[Callable[[LoopKernel], object]] = []
@@ -81,6 +86,27 @@ class LoopKernel:
     def specialisations(self) -> list[Specialisation]:
         """What is compiled so far, in the order of the first calls."""
         return [_own(compiled) for compiled in self._dispatch.compiled()]
+
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+        """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
+        such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
+        Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
+        ValueError for a budget that is none."""
+        seconds = parse_budget(budget) if isinstance(budget, str) else parse_budget(f"{budget}s")
+        prepared = self._dispatch.prepare(args, kwargs)
+        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
+            recording = Recording(Path(folder))
+            with recording.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
+                pass
+            (call,) = recording.calls
+            (found,) = tune((call,), journal_of(prepared.config), Budget(seconds), Path(folder))
+        self._dispatch.learn_anew()
+        return found
+
+    def record(self, recording: Recording) -> None:
+        """From now on keep every call that is made in a recording."""
+        written = sorted(self._dispatch.written)
+        self._dispatch.record(lambda prepared: recording.of(self._dispatch.parameters, written, prepared))
 
     def __get__(self, instance: object, owner: type | None = None) -> LoopKernel:
         """A kernel is no method: in a class it stays what it is."""

@@ -13,6 +13,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,6 +66,10 @@ class Prepared:
     signature: Signature
     config: Config
     compiled: Compiled
+
+
+Recorder = Callable[[Prepared], AbstractContextManager[object]]
+"""Called with each call before it is made; the call is made inside what it returns."""
 
 
 @dataclass(slots=True)
@@ -151,6 +156,17 @@ class Dispatch:
         signature = self._signature(arguments, None if dispatcher is None else dispatcher.key(arguments))
         return Prepared(arguments, given, signature, config, self._variant(signature, config).compiled)
 
+    def record(self, recorder: Recorder) -> None:
+        """From now on the recorder sees every call, which takes longer for that."""
+
+        def recorded(*args: object, **kwargs: object) -> object:
+            prepared = self.prepare(args, kwargs)
+            with recorder(prepared):
+                return self._slow(args, kwargs)
+
+        self._ready()
+        self.call = recorded
+
     def runs(self) -> tuple[Run, ...]:
         """The measurements of everything that has run, oldest variant first."""
         return tuple(run for variants in list(self._variants.values()) for one in variants for run in _runs(one))
@@ -166,6 +182,20 @@ class Dispatch:
             self._choosers.clear()
             self._serving.clear()
             self._repeated.clear()
+            if self._dispatcher is not None:
+                self._dispatcher.clear()
+
+    def learn_anew(self) -> None:
+        """Something was measured: the next call of each kind asks what is known."""
+        with self._lock:
+            self._choosers.clear()
+            self._serving.clear()
+            self._repeated.clear()
+            for variants in self._variants.values():
+                for variant in variants:
+                    for entry in variant.entries.values():
+                        entry.retire()
+                    variant.entries.clear()
             if self._dispatcher is not None:
                 self._dispatcher.clear()
 

@@ -21,7 +21,6 @@ def config_for(variant: Variant, config: Config) -> Config:
 
 
 def default_variant(config: Config) -> Variant:
-    """What runs where nothing is chosen: on the device of the options, or on the CPU where they leave it open."""
+    """What serves where nothing else is known: on the device of the options, or on the CPU where they leave it open."""
     device = "cpu" if config.device in ("auto", "interpreter") else config.device
-    schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    return Variant(device, schedule, config.threads if device == "cpu" else 0)
+    return Variant(device, threads=config.threads if device == "cpu" else 0)

@@ -9,7 +9,6 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,7 +23,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.text import parse_kernel
 from loopwright.memory.arrays import Array
 from loopwright.memory.device_array import DeviceArray, device_array
-from loopwright.profile.clock import Timing, measure
+from loopwright.profile.clock import Flush, measure
 from loopwright.profile.measurement import Outcome, Variant
 from loopwright.runtime.agreement import disagreement
 from loopwright.runtime.dispatch import Dispatch
@@ -46,7 +45,7 @@ class Bench:
         self._facts = analyse(self._kernel)
         self.host = restore(read(Path(setting.saved)))
         self._expected: tuple[object, ...] | None = None
-        self._flushed: Array | None = None
+        self._flush = Flush(FLUSHED_BYTES)
 
     def tried(self, trial: Trial) -> Tried:
         """Never raises, but for what ends the process."""
@@ -87,14 +86,8 @@ class Bench:
         wrong = disagreement(expected, (*found, *run.outputs()), self.setting.config.strict)
         if wrong:
             return Tried(trial.variant, "wrong", wrong, compile_ns=compile_ns)
-        reset: Callable[[], None] = run.reset
-        if trial.cache == "cold":
-
-            def reset() -> None:
-                run.reset()
-                self.flush()
-
-        timing: Timing = measure(run.to_the_end, reset, time.perf_counter_ns, trial.budget_ns)
+        flush = self._flush if trial.cache == "cold" else None
+        timing = measure(run.to_the_end, run.reset, time.perf_counter_ns, trial.budget_ns, flush)
         return Tried(trial.variant, "ok", "", timing.median_ns, timing.spread, timing.runs, compile_ns)
 
     def _reference(self) -> tuple[object, ...]:
@@ -110,12 +103,6 @@ class Bench:
         """What the call returned; an array of the caller that it returned is among the outputs anyway."""
         items = result if isinstance(result, tuple) else (result,)
         return tuple(one.copy() if isinstance(one, np.ndarray) else one for one in items)
-
-    def flush(self) -> None:
-        """Write so much memory that nothing else is in the caches."""
-        if self._flushed is None:
-            self._flushed = np.zeros(FLUSHED_BYTES, np.uint8)
-        self._flushed += 1
 
 
 class Runnable:

@@ -1,0 +1,116 @@
+"""The candidates for a call on one device: the members of its space, what is known of them without running, and the
+way from a schedule back to where it stands in the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from loopwright.compiler import target_of_machine
+from loopwright.config import Config
+from loopwright.cost.metrics import Metrics
+from loopwright.cost.prune import Pruned, prune
+from loopwright.devices.gpus import gpu_of
+from loopwright.errors import ScheduleError
+from loopwright.profile.measurement import RECIPE
+from loopwright.recipe.recipe import Recipe
+from loopwright.search.space import Member, Point, Space, space_of
+from loopwright.search.strategies import Failure
+from loopwright.specialisation import Specialisation
+
+MOST = 400
+"""Points of a space that tuning looks at."""
+
+Judge = Callable[[Recipe], Metrics | None]
+"""What is known of a variant without running it; None where nothing is."""
+
+
+def devices_for(config: Config) -> tuple[str, ...]:
+    """The devices that a call under these options may run on."""
+    if config.device in ("cuda", "emulated"):
+        return (config.device,)
+    if config.device == "auto" and gpu_of("cuda") is not None:
+        return ("cpu", "cuda")
+    return ("cpu",)
+
+
+@dataclass(frozen=True, slots=True)
+class Downhill:
+    """A space as a search sees it that begins where one already is."""
+
+    space: Space
+    default: Point
+
+    @property
+    def points(self) -> Sequence[Point]:
+        return self.space.points
+
+    def neighbours(self, point: Point, /) -> Sequence[Point]:
+        """Those that differ in one choice."""
+        return self.space.neighbours(point)
+
+
+class Candidates:
+    """The space of one kernel on one device. judge: what is known without running; without one
+    nothing is, and members are taken at random."""
+
+    def __init__(self, one: Specialisation, device: str, config: Config, judge: Judge | None = None) -> None:
+        found = one.analysed
+        self._judge = judge
+        self._space = space_of(
+            found.written, found.facts, config.strict, "cpu" if device == "cpu" else "cuda", target_of_machine(), MOST
+        )
+        self._points: dict[str, Point] = {}
+
+    def schedule(self, point: Point) -> str | Failure:
+        """A member's schedule; RECIPE where it is what the recipe takes by itself."""
+        text = self._text(point)
+        if isinstance(text, str):
+            self._points.setdefault(text, point)
+        return text
+
+    def _text(self, point: Point) -> str | Failure:
+        try:
+            found = self._space.variant(point)
+        except ScheduleError as error:
+            return Failure(str(error))
+        if not isinstance(found, Member):
+            return Failure(found.reason)
+        return RECIPE if point == self._space.default or found.schedule == self._default_text() else found.schedule
+
+    def _default_text(self) -> str:
+        found = self._space.variant(self._space.default)
+        return found.schedule if isinstance(found, Member) else RECIPE
+
+    def point_of(self, schedule: str) -> Point | None:
+        """Where a schedule that was seen before stands in the space."""
+        return self._space.default if schedule == RECIPE else self._points.get(schedule)
+
+    def downhill(self, start: Point | None) -> Downhill:
+        """For a search that begins at a point."""
+        return Downhill(self._space, start or self._space.default)
+
+    def pruned(self, spent: Callable[[], bool], most: int) -> Pruned:
+        """Of the members that can be made before the time is spent, those to measure, by their schedules."""
+        others = [point for point in self._space.points if point != self._space.default]
+        Random(0).shuffle(others)
+        judged: dict[str, Metrics] = {}
+        for point in (self._space.default, *others):
+            if spent() or (self._judge is None and len(judged) > most):
+                break
+            schedule = self.schedule(point)
+            if isinstance(schedule, str) and schedule not in judged:
+                metrics = self._metrics(point)
+                if metrics is not None:
+                    judged[schedule] = metrics
+        if self._judge is None or not judged:
+            return Pruned(tuple(judged)[:most], {}, {})
+        return prune(judged, RECIPE if RECIPE in judged else "", most)
+
+    def _metrics(self, point: Point) -> Metrics | None:
+        if self._judge is None:
+            return Metrics((), ())
+        made, _ = self._space.make(dict(point))
+        return self._judge(made)

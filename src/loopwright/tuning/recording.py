@@ -1,0 +1,86 @@
+"""The calls that a program makes, kept so that they can be made again: one of each kind and shape, and how often."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.memory.on_device import is_on_device
+from loopwright.profile.measurement import Shape
+from loopwright.runtime.choosing import shape_of
+from loopwright.runtime.dispatch import Prepared
+from loopwright.specialisation import Specialisation
+from loopwright.tuning.arguments import save, write
+
+MOST_BYTES = 1 << 33
+"""Of all arguments that are kept on disk for one program."""
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """A call that can be made again. saved: the file with its arguments as they were before its first time; None where
+    they were too large, or on a GPU. total_ns: of all such calls, from outside."""
+
+    one: Specialisation
+    names: tuple[str, ...]
+    written: tuple[int, ...]
+    config: Config
+    shape: Shape
+    saved: Path | None
+    calls: int = 0
+    total_ns: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        return self.one.fingerprint
+
+
+class Recording:
+    """Give `of` to each kernel as its recorder. Arguments go to files in a folder."""
+
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
+        self._folder, self._left = folder, most_bytes
+        self._calls: dict[tuple[str, Config, Shape], RecordedCall] = {}
+
+    @property
+    def calls(self) -> tuple[RecordedCall, ...]:
+        """Those that ended well, the most expensive first."""
+        found = [call for call in self._calls.values() if call.calls]
+        return tuple(sorted(found, key=lambda call: -call.total_ns))
+
+    @contextmanager
+    def of(self, names: Sequence[str], written: Sequence[int], prepared: Prepared) -> Iterator[None]:
+        """A call is made inside."""
+        assert isinstance(prepared.compiled, Specialisation)
+        shape = shape_of(prepared.arguments)
+        key = prepared.compiled.fingerprint, prepared.config, shape
+        call = self._calls.get(key)
+        if call is None:
+            saved = self._saved(prepared)
+            call = RecordedCall(prepared.compiled, tuple(names), tuple(written), prepared.config, shape, saved)
+            self._calls[key] = call
+        started = time.perf_counter_ns()
+        yield
+        call.total_ns += time.perf_counter_ns() - started
+        call.calls += 1
+
+    def _saved(self, prepared: Prepared) -> Path | None:
+        if any(map(is_on_device, prepared.arguments)) or prepared.signature.overlap:
+            return None
+        size = sum(one.nbytes for one in prepared.arguments if isinstance(one, np.ndarray))
+        if size > self._left:
+            return None
+        path = self._folder / f"call{len(self._calls)}"
+        try:
+            write(save(prepared.arguments), path)
+        except OSError:  # a full disk: this call cannot be tuned, the program goes on
+            path.unlink(missing_ok=True)
+            return None
+        self._left -= size
+        return path

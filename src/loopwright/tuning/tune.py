@@ -1,0 +1,322 @@
+"""Tuning: for calls that were recorded, measure variants within a budget, and keep what was found in the store.
+
+For each call: the default variants first, so that there is something to compare with; then, of as many members of the
+space as can be made in a part of the budget, those that nothing else surpasses by what is known without running
+(cost/); then, from the fastest of them, downhill; last, the fastest few at half and at twice the sizes. What was
+measured before is not measured again, so that tuning goes on where it was ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from loopwright.ir.text import print_kernel
+from loopwright.profile.journal import Journal
+from loopwright.profile.machine import Machine, machine_of
+from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.records import KernelName, Table
+from loopwright.profile.work_form import WorkForm
+from loopwright.runtime.variants import default_variant
+from loopwright.search.space import Point
+from loopwright.search.strategies import Failure, search
+from loopwright.tuning.arguments import read, write
+from loopwright.tuning.candidates import Candidates, devices_for
+from loopwright.tuning.isolated import Isolated
+from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.recording import RecordedCall
+from loopwright.tuning.scaled import scaled
+from loopwright.tuning.work import work_form
+
+START_S = 60.0
+"""What the start of the process, the reference run and compiling may take in one trial, beyond running."""
+
+PATIENCE = 20
+"""A candidate that takes so many times as long as the default is given up."""
+
+PLAIN_ITERATIONS = 2e8
+"""Up to so many iterations the reference is the loops as they are written, in one thread."""
+
+NEIGHBOURS = (0.5, 2.0)
+"""Times the sizes of a call: where its fastest variants are measured too."""
+
+WORK = "work"
+"""The kind of the tables that hold forms of work, which hold on any machine."""
+
+ANY = "any"
+
+FIRST = 12
+"""Candidates that are measured before the search goes on from the fastest."""
+
+FEW = 3
+"""So many of the fastest are."""
+
+
+class Budget:
+    """Time that may be spent, in seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._end = clock, clock() + seconds
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self._end - self._clock())
+
+    def spent(self) -> bool:
+        return self.left_s <= 0.0
+
+    def part(self, share: float) -> Budget:
+        """Another one: a part of what is left."""
+        return Budget(self.left_s * share, self._clock)
+
+
+class Progress(Protocol):
+    """Who is told how it goes."""
+
+    def begun(self, call: RecordedCall) -> None: ...
+    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None: ...
+
+
+class Silent:
+    """Nobody."""
+
+    def begun(self, call: RecordedCall) -> None:
+        pass
+
+    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Tuned:
+    """What came of tuning one call. default, best: None where nothing ran. counts: trials by outcome. known: how many
+    variants had been measured before. dropped: members that were not run, and why. why_not: why it was not tuned."""
+
+    call: RecordedCall
+    default: Measurement | None = None
+    best: Measurement | None = None
+    counts: dict[Outcome, int] = field(default_factory=dict)
+    known: int = 0
+    dropped: dict[str, str] = field(default_factory=dict)
+    why_not: str = ""
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as the default the best one is."""
+        if self.default is None or self.best is None:
+            return 1.0
+        return self.default.time_ns / self.best.time_ns
+
+
+def tune(
+    calls: Sequence[RecordedCall], journal: Journal, budget: Budget, folder: Path, progress: Progress | None = None
+) -> list[Tuned]:
+    """Tune each of these calls, with a share of the budget by the time it took in the program. folder: for files that
+    nobody needs afterwards. What was measured is in the store even where this ends with an exception, ctrl-C too."""
+    told = progress or Silent()
+    found: list[Tuned] = []
+    try:
+        for number, call in enumerate(calls):
+            weight = sum(one.total_ns for one in calls[number:]) or 1
+            told.begun(call)
+            found.append(_tuned(call, journal, budget.part(call.total_ns / weight), folder, told))
+    finally:
+        journal.flush()
+    return found
+
+
+def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, progress: Progress) -> Tuned:
+    result = Tuned(call)
+    if call.saved is None:
+        result.why_not = "its arguments were not kept: too large, on a GPU, or sharing memory"
+    elif call.config.schedule or call.config.variant or call.config.recipe != "auto" or call.config.checks == "all":
+        result.why_not = "options in force decide how it runs"
+    elif call.config.device == "interpreter" or call.one.executable is None:
+        result.why_not = "it runs in the interpreter"
+    else:
+        form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
+        with _Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
+            _search(trials, budget.part(0.75))
+            _around(trials, budget, folder)
+        put_kernel(journal, call, form)
+    return result
+
+
+def setting_of(call: RecordedCall, form: WorkForm, resident: bool = False) -> Setting:
+    """What the process that measures is told of a call."""
+    config = replace(call.config, explore=False)
+    first = default_variant(config)
+    is_small = 0 < form.at(call.shape).iterations <= PLAIN_ITERATIONS
+    reference = Variant("cpu", PLAIN, 1) if is_small or first.device != "cpu" else first
+    text = print_kernel(call.one.analysed.written)
+    return Setting(text, call.names, call.written, call.one.signature, config, str(call.saved), reference, resident)
+
+
+class _Trials:
+    """Trials of one call under one shape, each of which is made once, ever."""
+
+    def __init__(
+        self,
+        call: RecordedCall,
+        setting: Setting,
+        form: WorkForm,
+        journal: Journal,
+        progress: Progress,
+        result: Tuned,
+        shape: Shape | None = None,
+    ) -> None:
+        self.call, self.form, self.result = call, form, result
+        self.shape = shape or call.shape
+        self.work: Work = form.at(self.shape)
+        self._setting, self._journal, self._progress = setting, journal, progress
+        self._isolated = Isolated(setting)
+        self.machines: dict[str, Machine] = {}
+        for device in devices_for(call.config):
+            machine = machine_of(device, call.config)
+            if machine is not None:
+                self.machines[device] = machine
+                journal.put_machine(machine)
+        known = [
+            row for one in self.machines.values() for row in journal.measurements(call.fingerprint, one.fingerprint)
+        ]
+        self.rows = {row.variant: row for row in known if row.shape == self.shape and row.source == "tune"}
+        self.default = default_variant(call.config)
+
+    def __enter__(self) -> _Trials:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._isolated.end()
+
+    @property
+    def best(self) -> Measurement | None:
+        """The fastest so far."""
+        return min((row for row in self.rows.values() if row.outcome == "ok"), key=lambda r: r.time_ns, default=None)
+
+    def fastest(self, count: int) -> list[Variant]:
+        """So many, the fastest first."""
+        found = sorted((row for row in self.rows.values() if row.outcome == "ok"), key=lambda row: row.time_ns)
+        return [row.variant for row in found[:count]]
+
+    def measured(self, variant: Variant) -> Measurement:
+        """Of a variant, now or from before."""
+        known = self.rows.get(variant)
+        if known is not None:
+            self.result.known += 1
+            return known
+        best = self.best
+        run_s = (best.time_ns if best else self.call.total_ns / max(1, self.call.calls)) / 1e9
+        budget_ns = int(min(2e9, max(2e7, 15 * run_s * 1e9)))
+        tried = self._isolated.tried(Trial(variant, budget_ns), START_S + PATIENCE * run_s + 4 * budget_ns / 1e9)
+        machine = self.machines[variant.device].fingerprint
+        row = Measurement(
+            self.call.fingerprint, machine, variant, self.shape, self.work, tried.outcome,
+            tried.time_ns, tried.spread, tried.runs, "warm", "tune", time.time(), tried.reason,
+        )  # fmt: skip
+        self.rows[variant] = row
+        self._journal.add(row)
+        self.result.counts[tried.outcome] = self.result.counts.get(tried.outcome, 0) + 1
+        now = self.best
+        self._progress.tried(self.call, tried, now.time_ns if now else 0.0)
+        return row
+
+    def others(self, setting: Setting, shape: Shape) -> _Trials:
+        """The same for another shape."""
+        result = Tuned(self.call)
+        return _Trials(self.call, setting, self.form, self._journal, self._progress, result, shape)
+
+
+def _search(trials: _Trials, budget: Budget) -> None:
+    trials.result.default = trials.measured(trials.default)
+    trials.result.best = trials.best
+    for variant in _defaults(trials):
+        if budget.spent():
+            return
+        trials.measured(variant)
+    for device in trials.machines:
+        _search_on(device, trials, budget.part(0.5 if device == "cpu" and len(trials.machines) > 1 else 1.0))
+    trials.result.best = trials.best
+
+
+def _defaults(trials: _Trials) -> Iterator[Variant]:
+    """The default of each device, other numbers of threads, and loops as they are written."""
+    for device in trials.machines:
+        if device != "cpu":
+            yield Variant(device)
+    threads = trials.call.config.threads
+    if "cpu" in trials.machines:
+        yield Variant("cpu", PLAIN, threads)
+        while threads > 1:
+            threads //= 2
+            yield Variant("cpu", threads=threads)
+
+
+def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
+    """The space of one device: what pruning leaves, then downhill from the best of it."""
+    candidates = Candidates(trials.call.one, device, trials.call.config)
+    threads = trials.call.config.threads if device == "cpu" else 0
+    making = budget.part(0.35)
+    pruned = candidates.pruned(making.spent, FIRST)
+    trials.result.dropped |= dict(pruned.dropped)
+    for schedule in pruned.measure:
+        if budget.spent():
+            return
+        trials.measured(Variant(device, schedule, threads))
+
+    def evaluate(point: Point) -> float | Failure:
+        schedule = candidates.schedule(point)
+        if isinstance(schedule, Failure):
+            return schedule
+        row = trials.measured(Variant(device, schedule, threads))
+        return row.time_ns if row.outcome == "ok" else Failure(row.reason)
+
+    fastest = trials.best
+    start = None if fastest is None else candidates.point_of(fastest.variant.schedule)
+    search(candidates.downhill(start), evaluate, "local", spent=budget.spent)
+
+
+def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
+    """The fastest variants, and the default, at other sizes, where those can be made up."""
+    if trials.best is None or trials.call.saved is None or not trials.work.iterations:
+        return
+    chosen = list(dict.fromkeys([trials.default, *trials.fastest(FEW)]))
+    for factor in NEIGHBOURS:
+        if budget.spent():
+            return
+        made = scaled(read(trials.call.saved), factor)
+        if made is None:
+            return
+        saved, shape = made
+        path = folder / f"{trials.call.saved.name}x{factor}"
+        write(saved, path)
+        try:
+            with trials.others(replace(trials._setting, saved=str(path)), shape) as others:
+                for variant in chosen:
+                    if budget.spent() or others.measured(variant).outcome not in ("ok", "memory"):
+                        break
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:
+    """Keep what the kernel is called, and the form of its work."""
+    written = call.one.analysed.written
+    journal.put(KernelName(call.fingerprint, written.name, written.file, print_kernel(replace(written, body=()))))
+    journal.put(Table(WORK, ANY, call.fingerprint, form.as_json(), time.time()))
+
+
+def parse_budget(text: str) -> float:
+    """Seconds of `90`, `60s`, `5min`, `1.5h`. Raises ValueError for anything else, and for what is below zero."""
+    units = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "": 1.0}
+    number = text.strip().rstrip("smihn ")
+    unit = text.strip()[len(number) :].strip()
+    try:
+        seconds = float(number) * units[unit]
+    except (ValueError, KeyError):
+        raise ValueError(f"a budget reads 60s, 5min or 1h, not {text!r}") from None
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"a budget is a time from 0 on, not {text!r}")
+    return seconds

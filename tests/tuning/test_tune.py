@@ -1,0 +1,116 @@
+"""Tuning a call: what is tried, what is kept, what happens when it is ended early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.config import current
+from loopwright.profile.journal import journal_of
+from loopwright.profile.machine import machine_of
+from loopwright.profile.measurement import Measurement
+from loopwright.tuning.recording import Recording
+from loopwright.tuning.tune import Budget, Tuned, parse_budget, tune
+
+
+@lw.kernel
+def multiplied(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path) -> Iterator[Path]:
+    with lw.options(store=tmp_path / "store.sqlite3", threads=2):
+        yield tmp_path / "store.sqlite3"
+
+
+def arrays(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros((n, n)), np.ones((n, n)), np.full((n, n), 2.0)
+
+
+def rows(kernel: lw.LoopKernel, *arguments: object) -> tuple[Measurement, ...]:
+    machine = machine_of("cpu", current())
+    assert machine is not None
+    return journal_of(current()).measurements(kernel.specialise(*arguments).fingerprint, machine.fingerprint)
+
+
+def tuned(folder: Path, steps: int, *given: object) -> Tuned:
+    """Tune a call with a clock that moves on by one whenever somebody looks at it."""
+    recording = Recording(folder)
+    multiplied.record(recording)
+    try:
+        multiplied(*given)
+    finally:
+        multiplied._dispatch.call = multiplied._dispatch._first_call
+    ticks = count()
+    (found,) = tune(recording.calls, journal_of(current()), Budget(steps, lambda: float(next(ticks))), folder)
+    return found
+
+
+def test_variants_are_measured_and_kept(tmp_path: Path) -> None:
+    given = arrays(40)
+    found = tuned(tmp_path, 60, *given)
+    assert found.default is not None and found.best is not None
+    assert found.best.time_ns <= found.default.time_ns and found.gain >= 1
+    assert found.counts["ok"] >= 4 and set(found.counts) <= {"ok", "refused"}
+    kept = {str(row.variant): row for row in rows(multiplied, *given) if row.shape.sizes == (40,) * 6}
+    assert {"cpu 2: recipe", "cpu 1: recipe", "cpu 2: plain"} <= kept.keys()
+    assert any("tile" in variant for variant in kept)
+    default = kept["cpu 2: recipe"]
+    assert default.work.iterations == 40**3 and default.runs >= 1
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
+    given = arrays(24)
+    first = tuned(tmp_path, 20, *given)
+    again = tuned(tmp_path, 20, *given)
+    assert sum(first.counts.values()) > 0 == sum(again.counts.values())
+    assert again.known >= sum(first.counts.values()) and again.default == first.default
+
+
+def test_sizes_around_are_measured_too(tmp_path: Path) -> None:
+    given = arrays(32)
+    tuned(tmp_path, 40, *given)
+    assert {(16,) * 6, (32,) * 6, (64,) * 6} <= {row.shape.sizes for row in rows(multiplied, *given)}
+
+
+def test_no_budget_measures_the_default_alone_and_leaves_the_arrays_alone() -> None:
+    given = arrays(16)
+    found = multiplied.tune(*given, budget=0)
+    assert found.counts == {"ok": 1} and found.best == found.default
+    assert not given[0].any()
+
+
+def test_what_options_decide_is_not_tuned() -> None:
+    with lw.options(schedule="parallelize i"):
+        found = multiplied.tune(*arrays(16), budget=1)
+    assert "options in force" in found.why_not and found.best is None
+    with lw.options(device="interpreter"):
+        assert "interpreter" in multiplied.tune(*arrays(4), budget=1).why_not
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("5min", 300), ("1.5h", 5400), ("90", 90), (" 2 m ", 120)])
+def test_budgets(text: str, seconds: float) -> None:
+    assert parse_budget(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "fast", "-1s", "5 days", "nan", "inf", "1s2"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(ValueError, match="budget"):
+        parse_budget(text)
+
+
+def test_a_budget_runs_out() -> None:
+    now = [0.0]
+    budget = Budget(10, lambda: now[0])
+    part = budget.part(0.5)
+    now[0] = 5.0
+    assert part.spent() and budget.left_s == 5 and not budget.spent()
