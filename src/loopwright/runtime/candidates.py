@@ -1,0 +1,80 @@
+"""Which variants of a kernel may serve: evidence, and the lack of it. It knows no times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from loopwright.placement.single import default_of
+from loopwright.profile.measurement import Outcome, Shape, Variant, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a variant does not serve, and the call for which it was found."""
+
+    outcome: Outcome
+    reason: str
+    shape: Shape
+    work: Work
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The variants in their order, and what became of each. The default variant is the reference and serves without
+    evidence. A failure is for good, but for `memory`, which holds from that footprint on. Raises ValueError where no
+    variant is a default one, or one stands there twice."""
+
+    variants: tuple[Variant, ...]
+    default: int = field(init=False)
+    proven: set[int] = field(init=False)
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        default = default_of(self.variants)
+        if default is None:
+            raise ValueError("a kernel has a default variant, and none of these is one")
+        if len(set(self.variants)) != len(self.variants):
+            raise ValueError("a variant stands among the candidates twice")
+        self.default, self.proven = default, {default}
+
+    def tell(self, index: int, outcome: Outcome, reason: str, shape: Shape, work: Work) -> None:
+        """Evidence of one variant. That against the default is kept, but it serves on: there is nothing to compare."""
+        if outcome == "ok":
+            failure = self.failures.get(index)
+            if failure is None or failure.outcome == "memory":
+                self.proven.add(index)
+            return
+        known = self.failures.get(index)
+        smaller = known is not None and work.footprint_bytes < known.work.footprint_bytes
+        if known is None or outcome != "memory" or (known.outcome == "memory" and smaller):
+            self.failures[index] = Failure(outcome, reason, shape, work)
+        if outcome != "memory" and index != self.default:
+            self.proven.discard(index)
+
+    def failed(self, index: int, work: Work) -> Failure | None:
+        """Why this one is out of the question for such a call."""
+        failure = self.failures.get(index)
+        if failure is not None and failure.outcome == "memory" and failure.work.footprint_bytes > work.footprint_bytes:
+            return None
+        return failure
+
+    def serving(self, work: Work) -> list[int]:
+        """The indices of those that may serve such a call, ascending."""
+        return [index for index in sorted(self.proven) if index == self.default or self.failed(index, work) is None]
+
+    def untried(self, work: Work) -> list[int]:
+        """The indices of those of which nothing is known, ascending."""
+        return [
+            index
+            for index in range(len(self.variants))
+            if index not in self.proven and self.failed(index, work) is None
+        ]
+
+    def extend(self, variants: Sequence[Variant]) -> None:
+        """More candidates, after those there are. Raises ValueError where these do not begin with them."""
+        if tuple(variants[: len(self.variants)]) != self.variants:
+            raise ValueError("new candidates come after those there are, which keep their order")
+        if len(set(variants)) != len(variants):
+            raise ValueError("a variant stands among the candidates twice")
+        self.variants = tuple(variants)
