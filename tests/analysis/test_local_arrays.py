@@ -7,6 +7,9 @@ import pytest
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import LoopFacts
+from loopwright.analysis.local_arrays import is_apart, leaves_all
+from loopwright.ir.nodes import Store
+from loopwright.ir.walk import statements
 
 HEAD = 'def f(a: "float64[2]", x: "int64[1]", n: "int64", m: "int64"):\n'
 
@@ -66,3 +69,31 @@ def test_an_argument_is_never_private() -> None:
     text = "for i in range(n):\n    for j in range(m):\n        a[0, j] = 1.0\n"
     text += "    for k in range(m):\n        a[1, k] = a[0, k]"
     assert loop(text).verdict == "sequential"
+
+
+WRITES = {
+    "all of it": ("for j in range(m):\n        a[j, 0] = a[i, 1]", True),
+    "nothing": ("for j in range(m):\n        if x[j] > 0:\n            a[j, 0] = 1.0", False),
+    "more each time": ("for j in range(i):\n        a[j, 0] = 1.0", False),
+    "less each time": ("for j in range(i, m):\n        a[j, 0] = 1.0", False),
+    "one after the other": ("a[i, 0] = 1.0", False),
+    "but in the last iteration": ("if i < n - 1:\n        a[0, 0] = 1.0", False),
+    "one of two": ("a[0, 0] = 1.0\n    a[1, 0] = 2.0", False),
+    "both of two": ("for j in range(2):\n        a[j, 0] = 1.0\n    a[1, 0] = 2.0", True),
+}
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_what_the_last_iteration_leaves(what: str) -> None:
+    body, is_all = WRITES[what]
+    text = kernel(f"{HEAD}    for i in range(n):\n        " + body.replace("\n", "\n    ") + "\n")
+    store = next(stmt for stmt in statements(text.body) if isinstance(stmt, Store))
+    assert leaves_all(text, ["i"], store, analyse(text).known) == is_all
+
+
+def test_what_an_iteration_reads_of_its_own() -> None:
+    begin = f"{HEAD}    for i in range(n):\n"
+    text = kernel(f"{begin}        a[0, 0] = 1.0\n        a[0, 1] = a[0, 0]\n    a[0, 0] = 2.0\n")
+    assert is_apart(text, "i", "a", {}) and is_apart(text, "i", "b", {})
+    text = kernel(f"{begin}        a[0, 1] = a[0, 0]\n        a[0, 0] = 1.0\n")
+    assert not is_apart(text, "i", "a", {})

@@ -205,6 +205,18 @@ kernel stack(a: float64[3] C, b: float64[3] C):
                 for k in 0 .. size(a, 1):
                     b[p, i, j] = b[p, i, j] + a[p, k, j] * a[p, i, j]
 """
+OWN_ROWS = """
+kernel own_rows(l: int64, a: float64[3] C, c: float64[2] C):
+    allocate t: float64[size(c, 0)]
+    for r in 0 .. l:
+        for q in 0 .. size(a, 1):
+            for p in 0 .. size(c, 0):
+                t[p] = 0.0
+                for s in 0 .. size(c, 0):
+                    t[p] = t[p] + a[r, q, s] * c[s, p]
+            for p.2 in 0 .. size(c, 0):
+                a[r, q, p.2] = t[p.2]
+"""
 TWO_GRIDS = """
 kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
     for i in 0 .. size(a, 0):
@@ -265,6 +277,7 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (SCALAR_SUM, MATMUL_SHAPES, "demote s; fission j 2; fission i 2; tile i.1", ("i.1.o block.y", "j.1.o block.x")),
         (SCALED_SUM, MATMUL_SHAPES, "expand s i j; fission j 3; ", ("i.1.1.o block.y", "j.1.1.o block.x")),
         (PRODUCTS, PRODUCT_SHAPES, "demote s; ", ("p.1 block.z", "i.1.o block.y", "j.1.o block.x")),
+        (OWN_ROWS, {"a": "lml", "c": "ll"}, "expand t r q; ", ("r.1.1 block.z", "q.1.1.o block.y", "p.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),
     ],

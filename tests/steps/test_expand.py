@@ -126,5 +126,5 @@ def test_instances_and_text() -> None:
     assert Expand.instances(*known(SUMS), strict=True) == ()
     for text in ("expand s j", "expand s i j"):
         assert str(Expand.parse(tuple(text.split()[1:]))) == text
-    with pytest.raises(ValueError, match="expand SCALAR LOOP"):
+    with pytest.raises(ValueError, match="expand SCALAR_OR_ARRAY LOOP"):
         Expand.parse(("s",))

@@ -1,8 +1,8 @@
-"""Local arrays that each iteration of a loop may have for itself, though they were allocated outside of it.
+"""Arrays that each iteration of a loop may have for itself, though they were made outside of it.
 
 Each read in the loop must see a value written earlier in the same iteration, and nothing may read the array outside
-the loop. Only writes that surely happen count, and only those that stand before the read in the text: whatever an
-earlier turn of an inner loop wrote is not counted.
+the loop, unless what the last iteration leaves behind is put there. Only writes that surely happen count, and only
+those that stand before the read in the text: whatever an earlier turn of an inner loop wrote is not counted.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from collections.abc import Sequence
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula
+from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, Layout, symbols_of
-from loopwright.analysis.sets import build, ordered, without
-from loopwright.analysis.trace import Access
+from loopwright.analysis.facts import Known
+from loopwright.analysis.sets import LOCK, TooHard, build, ordered, without
+from loopwright.analysis.trace import Access, Trace, traced
+from loopwright.ir.nodes import Kernel, Store
 
 
 def is_private(elements: Elements, loop: str, accesses: Sequence[Access]) -> bool:
@@ -56,3 +59,51 @@ def _common(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
 def _is_sure(write: Access, depth: int) -> bool:
     """Whether a write happens for its whole domain, with nothing open inside the loops that it does not share."""
     return write.exact and not any(s.loose and len(s.birth) > depth for s in ordered(symbols_of(write)))
+
+
+def is_apart(kernel: Kernel, loop: str, array: str, known: Known) -> bool:
+    """Whether each iteration of a loop reads of an array only what it has written itself. known: the bounds of accesses
+    that were proven before."""
+    with LOCK:
+        notes = traced(kernel)
+        accesses = [access for access in notes.accesses if access.array == array and loop in access.stack]
+        elements = Elements(prove(kernel, notes, {id(access.node) for access in accesses}, known))
+        try:
+            with elements.proof.effort.bounded():
+                return not accesses or is_private(elements, loop, accesses)
+        except TooHard:
+            return False
+
+
+def leaves_all(kernel: Kernel, loops: Sequence[str], store: Store, known: Known) -> bool:
+    """Whether a store by itself writes, in each iteration of the innermost of these loops, all elements of its array
+    that any iteration writes: then after the loops all is there as the last iteration has left it."""
+    with LOCK:
+        notes = traced(kernel)
+        inside = [access for access in notes.accesses if access.array == store.array and loops[-1] in access.stack]
+        elements = Elements(prove(kernel, notes, {id(access.node) for access in inside}, known))
+        (write,) = (access for access in inside if access.node is store)
+        try:
+            with elements.proof.effort.bounded():
+                return _writes_all(elements, notes, loops, write, [access for access in inside if access.is_write])
+        except TooHard:
+            return False
+
+
+def _writes_all(
+    elements: Elements, notes: Trace, loops: Sequence[str], write: Access, others: Sequence[Access]
+) -> bool:
+    depth = write.stack.index(loops[-1]) + 1
+    if not _is_sure(write, depth):
+        return False
+    layout: Layout = tuple(None for _ in write.index)
+    inner = {s.name for s in ordered(symbols_of(write)) if len(s.birth) > depth}
+    each = without(elements.whole_of(write, layout), inner)
+    varying = {s.name for s in ordered(symbols_of(write)) if loops[0] in s.birth}
+    inside = build([formula for name in loops for formula in notes.loops[name].domain])
+    for other in others:
+        names = varying | {s.name for s in ordered(symbols_of(other)) if loops[0] in s.birth}
+        ever = without(elements.whole_of(other, layout), names)
+        if not ever.intersect_params(inside).subtract(each).is_empty():
+            return False
+    return True

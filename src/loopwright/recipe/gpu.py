@@ -27,6 +27,7 @@ from loopwright.recipe.grid_sums import by_key, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
+from loopwright.recipe.private_arrays import in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
 from loopwright.recipe.temporaries import tying
@@ -64,7 +65,8 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | No
     plan = Plan(kernel, facts, strict, kernel, choices=choices)
     bound: list[Bound] = []
     if not kernel.overlap:
-        # First of all, as it looks at a kernel as a whole: what it makes is for all others what the user wrote.
+        # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
+        in_copies(plan)
         in_fronts(plan)
         done: set[str] = set()
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:

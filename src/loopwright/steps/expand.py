@@ -1,18 +1,19 @@
-"""The step `expand`: give a scalar that each iteration sets anew an element for each iteration (scalar expansion)."""
+"""The step `expand`: give a scalar that each iteration sets anew an element for each iteration (scalar expansion), or
+an array that each iteration fills anew a copy (array expansion; Feautrier 1988)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import prod
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
-from loopwright.ir.nodes import Allocate, Assign, Body, Const, Dim, Expr, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.nodes import Allocate, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.draft import finished, fresh, minus, most, names_of, number, variable, with_statement
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
+from loopwright.steps.copies import bytes_of, copied, copies_of, index_of, length_of, shape_of, tied
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import extent_of, marked
 from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES
@@ -23,7 +24,9 @@ from loopwright.steps.step import Rejection
 class Expand:
     """Keep a scalar in a local array with an element for each iteration of one loop, or of several loops around one
     another, so that these can be taken apart and interchanged. Of a loop in stretches the array has a constant length;
-    of one that begins at zero, the length of the whole loop. `expand s i`:
+    of one that begins at zero, the length of the whole loop. An array gets a copy for each iteration in the same way:
+    in a loop i from zero on, t[j] becomes t.x[i, j]. What the last iteration leaves in an array that others use too is
+    put there after the loop. `expand s i`:
 
     var s: float64
     for i.o in 0 .. n step 8:
@@ -43,7 +46,7 @@ class Expand:
     """
 
     name: ClassVar[str] = "expand"
-    scalar: str
+    target: str
     loops: tuple[str, ...]
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -56,40 +59,43 @@ class Expand:
         for loop in found:
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
-            if step_of(loop) != 1 or not (extent_of(loop) or _length_of(loop, found[0])):
+            if step_of(loop) != 1 or not (extent_of(loop) or length_of(loop, found[0])):
                 return Rejection(f"'{loop.name}' has no constant number of iterations: `split` makes stretches of one")
-        type_ = _type_of(kernel, self.scalar)
+        if self.target in _arrays(kernel):
+            copies = copies_of(kernel, self.target, found)
+            size_bytes = bytes_of(copies.element, found, copies.shape)
+            return _too_many(size_bytes) or marked((found[0],)) or tied(kernel, facts, copies, found)
+        type_ = _type_of(kernel, self.target)
         if type_ is None:
-            return Rejection(f"there is no scalar '{self.scalar}' that is assigned to")
+            return Rejection(f"there is no scalar '{self.target}' that is assigned to")
         inside = {id(stmt) for stmt in statements(found[-1].body)}
-        if any(_mentions(stmt, self.scalar) for stmt in statements(kernel.body) if id(stmt) not in inside):
-            return Rejection(f"'{self.scalar}' is also used outside of '{found[-1].name}'")
+        if any(_mentions(stmt, self.target) for stmt in statements(kernel.body) if id(stmt) not in inside):
+            return Rejection(f"'{self.target}' is also used outside of '{found[-1].name}'")
         kinds = scalars_of(found[-1], live_after(kernel)[found[-1].name])
-        if self.scalar not in kinds.private or self.scalar in kinds.last:
-            return Rejection(f"not every iteration of '{found[-1].name}' sets '{self.scalar}' before it is read")
-        total = prod((type_.size_bytes, *(extent_of(loop) or 1 for loop in found)))
-        if total > CACHE_BYTES and all(extent_of(loop) for loop in found):
-            return Rejection(f"the array would take {total} bytes; the limit is {CACHE_BYTES}")
-        return marked((found[0],))
+        if self.target not in kinds.private or self.target in kinds.last:
+            return Rejection(f"not every iteration of '{found[-1].name}' sets '{self.target}' before it is read")
+        return _too_many(bytes_of(type_, found)) or marked((found[0],))
 
     def apply(self, kernel: Kernel) -> Kernel:
         found = [the_loop(kernel, name) for name in self.loops]
-        type_ = _type_of(kernel, self.scalar)
+        if self.target in _arrays(kernel):
+            return finished(copied(kernel, copies_of(kernel, self.target, found), found), kernel)
+        type_ = _type_of(kernel, self.target)
         assert type_ is not None
-        array = fresh(f"{self.scalar}.x", names_of(kernel))
-        index = tuple(minus(variable(loop.name), loop.lower if extent_of(loop) else 0) for loop in found)
+        array = fresh(f"{self.target}.x", names_of(kernel))
+        index = index_of(found)
 
         def load(expr: Expr) -> Expr:
-            return Load(array, index, type_) if isinstance(expr, Var) and expr.name == self.scalar else expr
+            return Load(array, index, type_) if isinstance(expr, Var) and expr.name == self.target else expr
 
         def store(stmt: Stmt) -> Body:
-            if isinstance(stmt, Assign) and stmt.name == self.scalar:
+            if isinstance(stmt, Assign) and stmt.name == self.target:
                 return (Store(array, index, stmt.value, at=stmt.at),)
             return (stmt,)
 
         changed = replace(found[0], body=rewrite_body(found[0].body, store, load))
-        shape = tuple(_size_of(loop, found[0]) for loop in found)
-        return finished(with_statement(kernel, found[0], (Allocate(array, type_, shape, None), changed)), kernel)
+        made = Allocate(array, type_, shape_of(found), None)
+        return finished(with_statement(kernel, found[0], (made, changed)), kernel)
 
     @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
@@ -101,40 +107,31 @@ class Expand:
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
         if len(words) < 2:
-            raise ValueError("expand SCALAR LOOP ..., from outside to inside")
+            raise ValueError("expand SCALAR_OR_ARRAY LOOP ..., from outside to inside")
         return cls(words[0], words[1:])
 
     def __str__(self) -> str:
-        return f"expand {self.scalar} {' '.join(self.loops)}"
+        return f"expand {self.target} {' '.join(self.loops)}"
 
 
 def _has_stretch(loop: For) -> bool:
     return bool(extent_of(loop))
 
 
-def _size_of(loop: For, first: For) -> Expr:
-    """Elements of the axis for a loop."""
-    extent = extent_of(loop)
-    length = number(extent) if extent else _length_of(loop, first)
-    assert length is not None
-    return length
-
-
-def _length_of(loop: For, first: For) -> Expr | None:
-    """How far a loop from zero (or a little more) runs, where that is known before the first of the loops."""
-    lower, upper = loop.lower, loop.upper
-    if not isinstance(lower, Const) or int(lower.value) < 0:
-        return None
-    inside = [first, *statements(first.body)]
-    changed = {stmt.name for stmt in inside if isinstance(stmt, For | While | Assign)}
-    made = {stmt.array for stmt in inside if isinstance(stmt, Allocate)}
-    sizes = {part.array for part in subexpressions(upper) if isinstance(part, Dim)}
-    return None if names_in(upper) & changed or sizes & made else most(number(0), upper)
+def _arrays(kernel: Kernel) -> set[str]:
+    made = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    return made | {one.name for one in kernel.arrays} | {one.name for one in kernel.results}
 
 
 def _type_of(kernel: Kernel, scalar: str) -> Scalar | None:
     types = (stmt.value.type for stmt in statements(kernel.body) if isinstance(stmt, Assign) and stmt.name == scalar)
     return next(types, None)
+
+
+def _too_many(size_bytes: int | None) -> Rejection | None:
+    if size_bytes is not None and size_bytes > CACHE_BYTES:
+        return Rejection(f"the array would take {size_bytes} bytes; the limit is {CACHE_BYTES}")
+    return None
 
 
 def _mentions(stmt: Stmt, name: str) -> bool:
