@@ -27,6 +27,7 @@ from loopwright.runtime.dispatch import Dispatch, Run
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
+from loopwright.tuning.experience import KernelExperience
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.tune import Budget, Tuned, parse_budget, tune
 
@@ -47,7 +48,9 @@ class LoopKernel:
         functools.update_wrapper(self, function)
         names = tuple(parameter.name for parameter in self._source.parameters)
         defaults = {one.name: one.default for one in self._source.parameters if one.has_default}
-        self._dispatch = Dispatch(self.name, names, defaults, self._source.written, self._specialise)
+        written = [place for place, name in enumerate(names) if name in self._source.written]
+        experience = KernelExperience(names, written)
+        self._dispatch = Dispatch(self.name, names, defaults, self._source.written, self._specialise, experience)
         for told in WATCHERS:
             told(self)
 

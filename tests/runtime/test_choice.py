@@ -58,7 +58,7 @@ class Scripted:
 
 @dataclass
 class Known:
-    """Knowledge of one chooser."""
+    """Experience of one chooser."""
 
     one: Scripted | None
     begun: list[bool] = field(default_factory=list)
@@ -81,7 +81,7 @@ def kernel() -> Iterator[lw.LoopKernel]:
 
 def given(kernel: lw.LoopKernel, scripted: Scripted | None) -> Known:
     known = Known(scripted)
-    kernel._dispatch._knowledge = known
+    kernel._dispatch._experience = known
     return known
 
 

@@ -15,7 +15,9 @@ from loopwright.cli.refuse import existing_script
 from loopwright.cli.run import run_and_sum_up
 from loopwright.cli.show import KINDS, show, split_target
 from loopwright.cli.terminal import terminal
+from loopwright.cli.tune import tune_script
 from loopwright.config import current
+from loopwright.tuning.tune import parse_budget
 
 app = typer.Typer(
     help="Plain Python loop nests over arrays, run correctly, safely and in parallel.",
@@ -41,6 +43,21 @@ def _run(
 ) -> None:
     """Run a script as `python SCRIPT` would. Options of ours come before SCRIPT."""
     raise typer.Exit(run_and_sum_up(existing_script(script), arguments or [], summary))
+
+
+@app.command("tune", context_settings=_PASSES_ALL)
+def _tune(
+    script: Script,
+    arguments: Rest = None,
+    budget: Annotated[str, typer.Option(help="How long to measure, such as 60s, 5min, 1h.")] = "60s",
+) -> None:
+    """Run a script, then measure variants of the kernels it called, with the arguments it called them with. Results are
+    kept, and serve calls from then on. Options of ours come before SCRIPT."""
+    try:
+        seconds = parse_budget(budget)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--budget") from None
+    raise typer.Exit(tune_script(existing_script(script), arguments or [], seconds))
 
 
 @app.command("explain", context_settings=_PASSES_REST)

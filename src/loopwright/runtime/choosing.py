@@ -36,7 +36,7 @@ class Chooser(Protocol):
         """Make one, with these arguments, which stay as they are."""
 
 
-class Knowledge(Protocol):
+class Experience(Protocol):
     """What there is to know of one kernel. It never raises because of what it has, or has not, on disk."""
 
     def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
@@ -44,7 +44,7 @@ class Knowledge(Protocol):
         that looking for something better may pay off."""
 
 
-class NoKnowledge:
+class NoExperience:
     """Nothing is measured, nothing is tried."""
 
     def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:

@@ -32,7 +32,7 @@ from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
-from loopwright.runtime.choosing import BEGIN_NS, Chooser, Kind, Knowledge, NoKnowledge, shape_of
+from loopwright.runtime.choosing import BEGIN_NS, Chooser, Experience, Kind, NoExperience, shape_of
 from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
@@ -118,7 +118,7 @@ class Dispatch:
 
     name, parameters, defaults: the function's. written: names of parameters that it may write. compile: makes the
     Compiled for a Signature under a Config; it must not depend on `config.threads`, which is passed to the code
-    at each call. knowledge: what was measured of it, None for nothing."""
+    at each call. experience: what was measured of it, None for nothing."""
 
     call: Callable[..., object]
 
@@ -129,14 +129,14 @@ class Dispatch:
         defaults: Mapping[str, object],
         written: Collection[str],
         compile: Compile,
-        knowledge: Knowledge | None = None,
+        experience: Experience | None = None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
         self.defaults = dict(defaults)
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self._compile = compile
-        self._knowledge = knowledge or NoKnowledge()
+        self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], tuple[_Variant, Config]] = {}
         self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
@@ -277,7 +277,7 @@ class Dispatch:
         found = self._choosers.get(kind)
         if found is None or found[0] is not default or begin:
             with self._lock:
-                found = self._choosers[kind] = default, self._knowledge.chooser(default, kind.config, begin)
+                found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, begin)
         return found[1]
 
     def _chosen(

@@ -24,9 +24,9 @@ from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, write
-from loopwright.tuning.candidates import Candidates, devices_for
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.members import Members, devices_for
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.work import work_form
@@ -256,7 +256,7 @@ def _defaults(trials: _Trials) -> Iterator[Variant]:
 
 def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     """The space of one device: what pruning leaves, then downhill from the best of it."""
-    candidates = Candidates(trials.call.one, device, trials.call.config)
+    candidates = Members(trials.call.one, device, trials.call.config)
     threads = trials.call.config.threads if device == "cpu" else 0
     making = budget.part(0.35)
     pruned = candidates.pruned(making.spent, FIRST)

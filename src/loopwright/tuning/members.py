@@ -1,4 +1,4 @@
-"""The candidates for a call on one device: the members of its space, what is known of them without running, and the
+"""The members of the space of a call on one device, what is known of them without running, and the
 way from a schedule back to where it stands in the space.
 """
 
@@ -52,7 +52,7 @@ class Downhill:
         return self.space.neighbours(point)
 
 
-class Candidates:
+class Members:
     """The space of one kernel on one device. judge: what is known without running; without one
     nothing is, and members are taken at random."""
 

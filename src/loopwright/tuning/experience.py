@@ -1,0 +1,236 @@
+"""What is known of one kernel, for its calls: measurements from the store become choices, calls become measurements,
+and where a kernel has run for long, other variants are tried beside it, in a process apart.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.memory.on_device import is_on_device
+from loopwright.predict.model import models_of
+from loopwright.predict.prediction import Prediction
+from loopwright.profile.journal import Journal, journal_of
+from loopwright.profile.machine import machine_of
+from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.work_form import WorkForm
+from loopwright.runtime.adapt import Adaptive, Decision, Standing
+from loopwright.runtime.choosing import Chooser
+from loopwright.runtime.compiled import Compiled
+from loopwright.runtime.explore import Evidence, Experiment
+from loopwright.runtime.variants import default_variant
+from loopwright.specialisation import Specialisation
+from loopwright.tuning.arguments import save, write
+from loopwright.tuning.isolated import Isolated
+from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.members import Members, devices_for
+from loopwright.tuning.recording import RecordedCall
+from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
+from loopwright.tuning.work import work_form
+
+OBSERVING_NS = 20_000
+"""What telling of calls takes, about: so many calls are told of at once that it is a hundredth of their time."""
+
+MOST_AT_ONCE = 64
+LOOKING_NS = 3_000_000_000
+"""What making the first members of a space may take, when nothing else is left to try."""
+
+MOST_BYTES = 1 << 30
+"""Arguments larger than this are not copied for experiments."""
+
+MEMBERS = 12
+
+
+class KernelExperience:
+    """See runtime.choosing.Experience. names: of the parameters; written: positions of those that it may write."""
+
+    def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
+        self._names, self._written = tuple(names), tuple(written)
+
+    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+        """None where options decide, where nothing but the default was measured, and where nothing can be."""
+        assert isinstance(compiled, Specialisation)
+        decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
+        if decided or config.device == "interpreter" or compiled.executable is None or config.store_path is None:
+            return None
+        if not begin and not config.store_path.exists():
+            return None
+        return self._chooser(compiled, config, begin)
+
+    def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> KernelChooser | None:
+        journal = journal_of(config)
+        machines: dict[str, str] = {}
+        for device in devices_for(config):
+            machine = machine_of(device, config)
+            if machine is not None and machine.fingerprint:
+                machines[device] = machine.fingerprint
+                if begin:
+                    journal.put_machine(machine)
+        rows = [row for one in machines.values() for row in journal.measurements(compiled.fingerprint, one)]
+        rows = [row for row in rows if row.variant.threads <= config.threads]
+        default = default_variant(config)
+        serves = any(row.outcome == "ok" and row.variant != default for row in rows)
+        if default.device not in machines or not (begin or serves):
+            return None
+        call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
+        table = journal.table(WORK, ANY, compiled.fingerprint)
+        if table is None:
+            form = work_form(compiled.analysed.written, compiled.analysed.facts, compiled.signature)
+            put_kernel(journal, call, form)
+        else:
+            form = WorkForm.from_json(table.content)
+        return KernelChooser(call, form, journal, machines, rows)
+
+
+class KernelChooser:
+    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world."""
+
+    def __init__(
+        self,
+        call: RecordedCall,
+        form: WorkForm,
+        journal: Journal,
+        machines: Mapping[str, str],
+        rows: Sequence[Measurement],
+    ) -> None:
+        self._call, self._form, self._journal, self._machines = call, form, journal, machines
+        self._models = models_of(rows)
+        self._default = default_variant(call.config)
+        self._variants = tuple(dict.fromkeys((*self._models.variants, self._default, *_simple(call.config))))
+        self._extended = False
+        self._pending: Experiment | None = None
+        self._decisions: dict[Shape, Decision] = {}
+        self.adaptive = Adaptive(
+            call.fingerprint,
+            machines,
+            self._variants,
+            self._predict,
+            now=time.time,
+            history=rows,
+            sink=lambda found: journal.add(*found),
+            share=0.05 if call.config.explore else 0.0,
+        )
+
+    def choose(self, shape: Shape) -> Variant:
+        """See Chooser."""
+        decision = self._decisions[shape] = self.adaptive.choose(shape, self._form.at(shape))
+        return decision.variant
+
+    def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
+        """For reports: what is chosen, and what is known of each candidate."""
+        self.choose(shape)
+        return self._decisions[shape], self.adaptive.standings(shape)
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
+        """See Chooser."""
+        decision = self._decisions.get(shape)
+        if decision is None or decision.variant != variant:
+            return True
+        return self.adaptive.observe(decision, times_ns) or self.due(shape)
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        """See Chooser."""
+        self.adaptive.prove(variant, "refused", reason)
+
+    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
+        """See Chooser."""
+        decision = self._decisions.get(shape)
+        expected_ns = 0.0 if decision is None else decision.predicted_ns
+        calls = int(100 * OBSERVING_NS / max(1.0, expected_ns))
+        return max(1, min(MOST_AT_ONCE, calls)), 1_000_000_000
+
+    def due(self, shape: Shape) -> bool:
+        """See Chooser."""
+        if self._pending is None or self._pending.shape != shape:
+            if self._pending is not None:
+                self.adaptive.abandon(self._pending)
+            self._pending = self.adaptive.explore(shape)
+        if self._pending is None and not self._extended and self.adaptive.account.credit_ns >= LOOKING_NS:
+            self._extend()
+            self._pending = self.adaptive.explore(shape)
+        return self._pending is not None
+
+    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
+        """See Chooser."""
+        experiment, self._pending = self._pending, None
+        if experiment is None:
+            return
+        begun = time.perf_counter_ns()
+        try:
+            evidence = self._evidence(experiment, shape, arguments)
+        except (OSError, MemoryError):
+            evidence = None
+        except BaseException:
+            self.adaptive.abandon(experiment, time.perf_counter_ns() - begun)
+            raise
+        spent_ns = time.perf_counter_ns() - begun
+        if evidence is None:
+            self.adaptive.abandon(experiment, spent_ns)
+        else:
+            self.adaptive.finish(experiment, replace(evidence, spent_ns=spent_ns))
+
+    def _evidence(self, experiment: Experiment, shape: Shape, arguments: tuple[object, ...]) -> Evidence | None:
+        """In a process apart, on copies of the arguments; beside the variant that serves."""
+        arrays = [one for one in arguments if isinstance(one, np.ndarray)]
+        if any(map(is_on_device, arrays)) or sum(one.nbytes for one in arrays) > MOST_BYTES:
+            return None
+        end = time.monotonic() + experiment.limit_ns / 1e9
+        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
+            saved = Path(folder) / "arguments"
+            write(save(arguments), saved)
+            with Isolated(self._setting(shape, saved)) as isolated:
+                budget_ns = max(1_000_000, experiment.expected_ns // 4)
+                beside = isolated.tried(Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
+                if beside.outcome != "ok":  # nothing to compare with: it says nothing about the candidate
+                    return None
+                tried = isolated.tried(Trial(experiment.variant, budget_ns), end - time.monotonic())
+        return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
+
+    def _setting(self, shape: Shape, saved: Path) -> Setting:
+        call = replace(self._call, shape=shape, saved=saved)
+        return replace(setting_of(call, self._form), reference=self._default)
+
+    def _extend(self) -> None:
+        """More candidates: the most promising members of the space of each device."""
+        self._extended = True
+        begun = time.perf_counter_ns()
+        found = list(self._variants)
+        for device in self._machines:
+            members = Members(self._call.one, device, self._call.config)
+            until = begun + LOOKING_NS
+            pruned = members.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
+            threads = self._call.config.threads if device == "cpu" else 0
+            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
+        self._variants = tuple(dict.fromkeys(found))
+        self.adaptive.refresh(self._predict, self._variants)
+        self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
+
+    def _predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
+        known = self._models.predict(shape, work)
+        if self._models.variants == self._variants:
+            return known
+        by_variant = dict(zip(self._models.variants, known, strict=True))
+        usual = by_variant.get(self._default)
+        limit = Prediction(1e6 if usual is None else usual.time_ns, 1.0, "limits")
+        return [by_variant.get(variant, limit) for variant in self._variants]
+
+
+def _simple(config: Config) -> tuple[Variant, ...]:
+    """Candidates that are there without looking for any."""
+    if default_variant(config).device != "cpu":
+        return ()
+    found = [Variant("cpu", PLAIN, config.threads)]
+    if config.threads > 1:
+        found.append(Variant("cpu", threads=1))
+    return tuple(found)
+
+
+def _times(tried: Tried) -> tuple[int, ...]:
+    half = tried.time_ns * tried.spread
+    return tuple(int(tried.time_ns + half * side) for side in (-1, 0, 1)) if tried.outcome == "ok" else ()
