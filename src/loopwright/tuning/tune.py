@@ -208,7 +208,7 @@ class _Trials:
             self.result.known += 1
             return known
         best = self.best
-        run_s = (best.time_ns if best else self.call.total_ns / max(1, self.call.calls)) / 1e9
+        run_s = (best.time_ns if best else self.call.min_ns) / 1e9
         budget_ns = int(min(2e9, max(2e7, 15 * run_s * 1e9)))
         tried = self._isolated.tried(Trial(variant, budget_ns), START_S + PATIENCE * run_s + 4 * budget_ns / 1e9)
         machine = self.machines[variant.device].fingerprint
