@@ -32,7 +32,7 @@ class Config:
     compile_timeout_s: after how many seconds a compilation is given up.
     debug: topics to print; dump: folder for the IR after each pass. recipe: `auto` restructures loops where the facts
     promise a gain, `plain` only says which ones run in parallel. schedule: steps to take instead of the recipe, as
-    text (docs/schedules.md); without effect under checks=`all`. store: the file of measurements, `off`
+    text (docs/schedules.md); without effect under checks=`all`. store: the file of measurements (docs/store.md), `off`
     for none, None for the one in the cache folder."""
 
     device: Device = "auto"
