@@ -35,7 +35,7 @@ class Config:
     text (docs/schedules.md); without effect under checks=`all`. variant: the one that serves every call, as text, such
     as `cpu 2: recipe` (docs/tuning.md): it decides device, threads and schedule. explore: whether kernels that run for
     long may try other variants meanwhile, in at most 5 % of their time. store: the
-    file of measurements, `off` for none, None for the one in the cache folder."""
+    file of measurements (docs/store.md), `off` for none, None for the one in the cache folder."""
 
     device: Device = "auto"
     threads: int = 1

@@ -47,7 +47,7 @@ def test_its_commands_exist(page: Path) -> None:
     shell = "\n".join("\n".join(block.lines) for block in blocks(text) if block.language in ("", "sh"))
     shell += "\n".join(re.findall(r"`([^`\n]+)`", text))
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    commands = {command.name for command in app.registered_commands}
+    commands = {command.name for command in (*app.registered_commands, *app.registered_groups)}
     assert set(re.findall(r"^make ([a-z]+)", shell, re.MULTILINE)) <= targets
     assert set(re.findall(r"^(?:\.venv/bin/)?loopwright ([a-z]+)", shell, re.MULTILINE)) <= commands
 
@@ -89,6 +89,7 @@ def test_the_table_of_steps_is_the_catalogue() -> None:
 
 def test_there_are_pages() -> None:
     names = ["README.md", "gpu.md", "guide.md", "internals.md", "language.md", "safety.md", "schedules.md"]
+    names.append("store.md")
     assert [page.name for page in PAGES] == names
     assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == ["internals.md"]
 

@@ -6,26 +6,14 @@ import errno
 import os
 import resource
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from faults.children import BUILD, PREAMBLE, USE, run
+from faults.mounts import mounted
 
 ANSWER = "[2.0, 2.0, 2.0]"
-
-
-@contextmanager
-def mounted(folder: Path, options: str):
-    """A small file system of its own; the test is skipped where this process may not mount one."""
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True).returncode:
-        pytest.skip("may not mount a file system")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
 
 
 @pytest.mark.parametrize("size", ["4k", "16k", "32k"])

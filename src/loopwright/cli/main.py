@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from loopwright.cli import db
 from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
@@ -99,6 +100,63 @@ def _devices() -> None:
 def _config() -> None:
     """Every option, its value here, and the environment variable that sets it."""
     terminal().print(config_table(current()))
+
+
+# ---- loopwright db ----------------------------------------------------------------------------------------------
+
+_db = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What is in the store of measurements; its upkeep.")
+app.add_typer(_db, name="db")
+File = Annotated[Path, typer.Argument(help="A file of JSON lines (docs/store.md).", metavar="FILE")]
+
+
+@_db.callback()
+def _db_store(
+    context: typer.Context,
+    store: Annotated[Path | None, typer.Option(help="The store, instead of that of the option store.")] = None,
+) -> None:
+    context.obj = store
+
+
+@_db.command("stats")
+def _db_stats(context: typer.Context) -> None:
+    """How much there is of each kernel on each machine."""
+    db.stats(current(), context.obj)
+
+
+@_db.command("export")
+def _db_export(context: typer.Context, file: File) -> None:
+    """Write everything to a file, to carry it to another machine or to keep it."""
+    db.export(current(), file, context.obj)
+
+
+@_db.command("import")
+def _db_import(context: typer.Context, file: File) -> None:
+    """Take in what was exported: all of it or, where a line is wrong, nothing."""
+    db.import_(current(), file, context.obj)
+
+
+@_db.command("merge")
+def _db_merge(
+    context: typer.Context, file: Annotated[Path, typer.Argument(help="Another store.", metavar="FILE")]
+) -> None:
+    """Take in what another store holds."""
+    db.merge(current(), file, context.obj)
+
+
+@_db.command("prune")
+def _db_prune(
+    context: typer.Context,
+    older_than: Annotated[str, typer.Option(help="What was measured longer ago: 90d, 12h.", metavar="TIME")] = "",
+    failed: Annotated[bool, typer.Option("--failed", help="What did not run, or gave a wrong result.")] = False,
+    machine: Annotated[str, typer.Option(help="What belongs to the machine whose fingerprint begins so.")] = "",
+    keep: Annotated[int | None, typer.Option(min=0, help="All but the last N of a kernel on a machine.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much that is.")] = False,
+) -> None:
+    """Remove what has all of these properties."""
+    db.prune(current(), older_than, failed, machine, keep, dry_run, context.obj)
+
+
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def _print_version(wanted: bool) -> None:

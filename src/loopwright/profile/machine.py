@@ -129,7 +129,7 @@ def _cpu(config: Config) -> Machine:
         name=_cpu_name(),
         limits=tuple(sorted(limits.items())),
         instructions=told.get("flags") or told.get("Features") or "",
-        compiler=CALLED.sub("", compiler.version) if compiler else "",
+        compiler=CALLED.sub("GCC ", compiler.version) if compiler else "",
         flags=(*BASE_FLAGS, *tuning, *config.compiler_flags),
         text=makers_digest(config.cache),
     )

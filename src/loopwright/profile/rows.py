@@ -279,6 +279,14 @@ def tallies(connection: Connection) -> Iterator[tuple[KernelName, MachineName, i
         yield KernelName(*row[:4]), _machine(*row[4:6]), *row[6:]
 
 
+def belongings(connection: Connection) -> Iterator[tuple[MachineName, int, int]]:
+    """Each machine, with the numbers of its tables and choices."""
+    counts = [f"(SELECT count(*) FROM {name} WHERE machine = m.id)" for name in ("tables", "choices")]
+    found = connection.execute(f"SELECT fingerprint, identity, {', '.join(counts)} FROM machines AS m ORDER BY 1")
+    for fingerprint, identity, fitted, chosen in found:
+        yield _machine(fingerprint, identity), fitted, chosen
+
+
 # ---- removing ---------------------------------------------------------------------------------------------------
 
 

@@ -180,6 +180,10 @@ class Store:
         """How much there is of each kernel on each machine, by the kernel's name."""
         return self._read(lambda connection: tuple(Tally(*told) for told in rows.tallies(connection)), ())
 
+    def belongings(self) -> tuple[tuple[MachineName, int, int], ...]:
+        """Each machine with the numbers of its tables and of its choices, by fingerprint."""
+        return self._read(lambda connection: tuple(rows.belongings(connection)), ())
+
     def prune(self, unwanted: Unwanted, dry_run: bool = False) -> Removed:
         """Remove what is unwanted, and the names that nothing is left of. Tables and choices go by their age and their
         machine; where anything else is asked for, they stay. With dry_run, only count."""

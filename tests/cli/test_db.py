@@ -1,0 +1,169 @@
+"""`loopwright db`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from faults.stored import HERE, THERE, measured
+from loopwright.cli import db
+from loopwright.cli.main import app
+from loopwright.config import CURRENT, Config
+from loopwright.profile.measurement import Shape, Variant
+from loopwright.profile.records import Choice, KernelName, Table
+from loopwright.profile.store import Store
+
+RUNNER = CliRunner()
+CELLS = re.compile(r"\s{2,}")
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A store in a folder of its own, on a machine that is HERE."""
+    monkeypatch.setattr(db, "fingerprints_here", lambda config: frozenset({HERE.fingerprint}))
+    token = CURRENT.set(Config(cache=tmp_path))
+    yield CURRENT.get()
+    CURRENT.reset(token)
+
+
+@pytest.fixture
+def path(config: Config) -> Path:
+    """A store with something of everything."""
+    path = config.store_path
+    assert path is not None
+    with Store.open(path) as store:
+        store.put_machine(HERE)
+        store.put_machine(replace(THERE, driver="580.95"))
+        there = replace(THERE, driver="580.95").fingerprint
+        store.add([measured(n=n, made_at=1000.0 + n) for n in range(10)])
+        store.add([measured(n=n, outcome="crashed", tile=8) for n in range(3)])
+        store.add([measured(n=n, machine=there, kernel="kernel2") for n in range(2)])
+        store.put_kernel(KernelName("kernel1", "gemm", "/x/gemm.py", "float64[:, :]"))
+        store.put_table(Table("ranking", there, "x", [1], 5.0))
+        store.put_choice(Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu"), "first", 7.0, 0.1, 6.0))
+    return path
+
+
+def run(*words: object, code: int = 0) -> str:
+    """stdout of the command, or stderr where it is refused."""
+    result = RUNNER.invoke(app, ["db", *map(str, words)])
+    assert result.exit_code == code, result.output
+    return result.stderr if code else result.stdout
+
+
+def rows(text: str) -> list[list[str]]:
+    return [CELLS.split(line.strip()) for line in text.splitlines()]
+
+
+def test_stats(path: Path) -> None:
+    first, *table = rows(run("stats"))
+    assert first[0].startswith(f"store {path} (")
+    there = replace(THERE, driver="580.95").fingerprint
+    assert table == [
+        ["kernel", "types", "machine", "measurements", "failed", "runs", "first (UTC)", "last (UTC)"],
+        ["kernel2", "-", there[:12], "2", "0", "10", "1970-01-01 00:16", "1970-01-01 00:16"],
+        ["gemm", "float64[:, :]", HERE.fingerprint[:12], "13", "3", "65", "1970-01-01 00:16", "1970-01-01 00:16"],
+        ["machine", "here", "device", "compiler", "driver", "measurements", "tables", "choices"],
+        *sorted(
+            [
+                [HERE.fingerprint[:12], "yes", "Some CPU", "gcc 12", "-", "13", "0", "1"],
+                [there[:12], "no", "Another CPU", "gcc 12", "580.95", "2", "1", "0"],
+            ]
+        ),
+    ]
+    assert run("stats") == run("stats")
+
+
+def test_stats_of_an_empty_store(config: Config) -> None:
+    with Store.open(config.store_path) as store:
+        store.absorb([])
+    assert "nothing is in it" in run("stats")
+
+
+def test_out_and_in_and_out_again(path: Path, tmp_path: Path) -> None:
+    first, second, other = tmp_path / "first.jsonl", tmp_path / "second.jsonl", tmp_path / "other.sqlite3"
+    what = "15 measurements, 1 table, 1 choice, 2 kernels and 2 machines"
+    assert run("export", first) == f"{what} written to {first}\n"
+    taken = f"{what} taken from {first}\nnot like this one: 1 machine. What was measured there is kept apart\n"
+    assert run("--store", other, "import", first) == taken
+    assert run("--store", other, "import", first) == taken
+    run("--store", other, "export", second)
+    assert second.read_bytes() == first.read_bytes()
+    assert {file.name for file in tmp_path.iterdir() if file.name.startswith("tmp")} == set()
+
+
+def test_merge(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite3"
+    with Store.open(other) as store:
+        store.add([measured(n=99)])
+    assert run("--store", other, "merge", path).startswith("15 measurements, ")
+    with Store.open(other) as store:
+        assert len(store.of_kernel("kernel1", HERE.fingerprint)) == 14
+        assert store.kernels()[1].name == "gemm"
+
+
+def test_prune(path: Path) -> None:
+    assert run("prune", "--failed", "--dry-run") == "3 measurements, 0 tables and 0 choices would be removed\n"
+    assert run("prune", "--failed").startswith(f"3 measurements, 0 tables and 0 choices removed: {path} has ")
+    assert run("prune", "--keep", 4, "--dry-run").startswith("6 measurements")
+    assert run("prune", "--keep", 4, "--machine", HERE.fingerprint[:5]).startswith("6 measurements")
+    assert run("prune", "--older-than", "90d").startswith("6 measurements, 1 table and 1 choice removed")
+    assert "nothing is in it" in run("stats")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["prune"], "nothing to say what to remove"),
+        (["prune", "--older-than", "soon"], "'soon' is no length of time"),
+        (["prune", "--machine", "xyz"], "no machine's fingerprint begins with 'xyz'"),
+        (["prune", "--keep", "-1"], "'--keep'"),
+        (["import", "no.jsonl"], "no.jsonl cannot be read"),
+        (["import", "."], ". cannot be read"),
+        (["merge", "no.sqlite3"], "there is no store of measurements no.sqlite3"),
+        (["export", "/proc/no/x.jsonl"], "/proc/no/x.jsonl cannot be written"),
+        (["dance"], "No such command"),
+    ],
+)
+def test_what_is_refused(path: Path, words: list[str], what: str) -> None:
+    assert what in run(*words, code=2)
+
+
+def test_a_beginning_of_two_fingerprints(path: Path) -> None:
+    with Store.open(path) as store:
+        store.add([measured(machine=HERE.fingerprint[:5] + "another")])
+    assert "more than one machine's begin" in run("prune", "--machine", HERE.fingerprint[:4], code=2)
+
+
+def test_a_wrong_line_is_named_and_nothing_is_kept(path: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "x.jsonl", tmp_path / "other.sqlite3"
+    run("export", file)
+    lines = file.read_text().replace('"time_ns": 100.0', '"time_ns": -100.0')
+    file.write_text(lines)
+    assert re.match(rf"loopwright: {file}:\d+: measurement: this cannot", run("--store", other, "import", file, code=2))
+    with Store.open(other) as store:
+        assert store.machines() == store.kernels() == ()
+
+
+@pytest.mark.parametrize("words", [["stats"], ["export", "x.jsonl"], ["prune", "--failed"]])
+def test_without_a_store(words: list[str], config: Config) -> None:
+    assert f"there is no store of measurements {config.store_path} yet" in run(*words, code=2)
+    token = CURRENT.set(Config(store="off"))
+    assert "the option store is off" in run(*words, code=2)
+    CURRENT.reset(token)
+
+
+def test_a_store_that_cannot_be_used(path: Path) -> None:
+    path.write_bytes(b"garbage" * 999)
+    said = run("stats", code=2)
+    assert "damaged" in said and "LOOPWRIGHT_STORE" in said
+    assert path.exists()
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90d", 7776000), ("1.5h", 5400), ("2w", 1209600), ("0s", 0)])
+def test_lengths_of_time(text: str, seconds: float) -> None:
+    assert db.seconds_of(text) == seconds
