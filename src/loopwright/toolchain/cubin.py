@@ -15,13 +15,13 @@ import re
 import shutil
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from loopwright.config import Config
 from loopwright.errors import CompilerError, warn_once
@@ -29,7 +29,7 @@ from loopwright.toolchain.cc import ANYWHERE, run_compiler
 from loopwright.toolchain.store import find, keep, key_of
 
 ABI = "1"  # of the way the store is filled: raise it when that changes
-DISASSEMBLY = "sass.json"
+DISASSEMBLY = "nvdisasm.out"
 ELF_CUDA = 190
 FUNCTION, CUDA_ENTRY, NO_BITS = 2, 0x10, 8
 RESERVED_SHARED_BYTES = 1024  # in every block's shared memory since sm_90; ptxas does not count it, the ELF does
@@ -135,19 +135,31 @@ def kernel_resources(cubin: bytes, log: str = "") -> dict[str, KernelResources]:
 
 def instruction_mix(path: Path, config: Config) -> dict[str, InstructionMix] | None:
     """The instructions of each kernel in the cubin at `path`, by name; None where nvdisasm is missing, and, after a
-    warning, where it cannot read the cubin. It takes some 0.4 s, so what it says is kept in the cache."""
+    warning, where it cannot read the cubin."""
+    return disassembled(path, ("-json",), _mixes, config)
+
+
+_Read = TypeVar("_Read")
+
+
+def disassembled(
+    path: Path, options: tuple[str, ...], read: Callable[[str], _Read | None], config: Config
+) -> _Read | None:
+    """What `read` makes of nvdisasm's output for the cubin at `path`; None where nvdisasm is missing, and, after a
+    warning, where it cannot read the cubin, or `read` gives None. It takes some 0.4 s, so its output is kept in the
+    cache."""
     program = find_nvdisasm()
     if program is None:
         return None
-    key = _key_of_disassembly(program, path.read_bytes())
+    key = _key_of_disassembly(program, options, path.read_bytes())
     kept = find(config.cache, key)
     if kept is not None:
         with suppress(OSError):
-            return _mixes((kept / DISASSEMBLY).read_text(encoding="utf-8"))
+            return read((kept / DISASSEMBLY).read_text(encoding="utf-8"))
     timeout_s = min(DISASSEMBLE_TIMEOUT_S, config.compile_timeout_s)
-    code, output = run_compiler((str(program), "-json", str(path.absolute())), ANYWHERE, timeout_s)
-    mix = _mixes(output) if code == 0 else None
-    if mix is None:
+    code, output = run_compiler((str(program), *options, str(path.absolute())), ANYWHERE, timeout_s)
+    found = read(output) if code == 0 else None
+    if found is None:
         says = (output.strip().splitlines() or [f"it ended with code {code}"])[0][:200]
         warn_once(
             f"nvdisasm {program}",
@@ -156,7 +168,7 @@ def instruction_mix(path: Path, config: Config) -> dict[str, InstructionMix] | N
         )
         return None
     keep(config.cache, key, partial(_write, output))
-    return mix
+    return found
 
 
 @cache
@@ -289,10 +301,12 @@ def _spills(log: str) -> dict[str, tuple[int, int]]:
 # ---- instructions -----------------------------------------------------------------------------------------------
 
 
-def _key_of_disassembly(program: Path, cubin: bytes) -> str:
+def _key_of_disassembly(program: Path, options: tuple[str, ...], cubin: bytes) -> str:
     told = program.stat()
     digest = hashlib.sha256(cubin).hexdigest()
-    return key_of((ABI, "disassembly", digest, ascii(str(program)), str(told.st_size), str(told.st_mtime_ns)))
+    return key_of(
+        (ABI, "disassembly", " ".join(options), digest, ascii(str(program)), str(told.st_size), str(told.st_mtime_ns))
+    )
 
 
 def _write(output: str, folder: Path) -> None:
@@ -341,7 +355,7 @@ def _mix(instructions: list[tuple[str, str]]) -> InstructionMix:
         kind = instruction_class(opcode, operands)
         counts[kind] += 1
         if kind.split("_")[0] in _WITH_WIDTH:
-            widths.setdefault(kind, Counter())[_width(opcode)] += 1
+            widths.setdefault(kind, Counter())[bytes_moved(opcode)] += 1
     every: tuple[InstructionClass, ...] = get_args(InstructionClass)
     return InstructionMix(
         {kind: counts[kind] for kind in every},
@@ -359,8 +373,8 @@ def instruction_class(opcode: str, operands: str = "") -> InstructionClass:
     return _CLASS_OF.get(name) or _CLASS_OF.get(name.removeprefix("U"), "other")
 
 
-def _width(opcode: str) -> int:
-    """Bytes per thread; LDSM and STSM move one 4-byte register for each 8x8 matrix."""
+def bytes_moved(opcode: str) -> int:
+    """What a load or store moves for one thread; LDSM and STSM move one 4-byte register for each 8x8 matrix."""
     parts = opcode.split(".")
     if parts[0] in ("LDSM", "STSM"):
         return 4 * next((int(part) for part in parts if part in ("2", "4")), 1)

@@ -82,17 +82,20 @@ def architecture_for(capability: tuple[int, int], found: Nvrtc) -> str:
     raise _unsupported(f"compute capability {major}.{minor}", major * 10 + minor, found)
 
 
-def build(text: DeviceText, architecture: str | tuple[int, int], config: Config) -> CubinArtifact:
+def build(text: DeviceText, architecture: str | tuple[int, int], config: Config, lines: bool = False) -> CubinArtifact:
     """Compile CUDA text into a cubin, or take it from the cache.
 
     architecture: what to make code for, "sm_90" say, or the compute capability of a GPU, (9, 0) say (see
-    `architecture_for`). Raises CompilerError where there is no NVRTC, where it cannot make such code or refuses the
-    text, where one of `text.kernels` is not in the result, or nothing can be written anywhere."""
+    `architecture_for`). lines: the cubin also tells for which line each instruction was made; the instructions are the
+    same. Raises CompilerError where there is no NVRTC, where it cannot make such code or refuses the text, where one of
+    `text.kernels` is not in the result, or nothing can be written anywhere."""
     found = find_nvrtc()
     if found is None:
         raise CompilerError(why_none())
     target = _checked(architecture, found) if isinstance(architecture, str) else architecture_for(architecture, found)
-    flags = (f"--gpu-architecture={target}", *BASE_FLAGS, f"--fmad={'false' if text.strict else 'true'}")
+    fused = "false" if text.strict else "true"
+    flags: tuple[str, ...] = (f"--gpu-architecture={target}", *BASE_FLAGS, f"--fmad={fused}")
+    flags += ("--generate-line-info",) if lines else ()
     key = key_of((ABI, "cubin", text.text, "\0".join(flags), found.identity))
     started = time.perf_counter()
     make = partial(_make_cubin, found, text.text, flags, config, key)

@@ -1,0 +1,265 @@
+"""How often a thread executes each instruction of a grid's kernel: its machine code, weighted by the counts of the
+loops that it was made for.
+
+The cubin tells for each instruction the line of the CUDA text, and what jumps back in a loop of the machine code stands
+on the line of the loop in the text. So each machine loop is known to be a certain loop of the kernel, and runs as often
+as that one (`analysis.frequency`), less what the compiler wrote out: a machine loop that holds the work of u iterations
+runs for every u-th. How many it holds is seen from the operations in it that can neither vanish nor be shared: stores,
+arithmetic on floats, or reciprocals and roots, against those in the loop's body. Where several machine loops are of one
+loop, the one that holds the most comes first, and the others do what it leaves.
+
+Assumed: an instruction in no further loop runs once for each iteration of the machine loop around it, times the part of
+iterations that come to its branch, where loops stand in that branch. Of two branches with the same loops (a test that
+is not the kernel's, such as alignment) the first one is taken. Threads that have nothing to do in an iteration execute
+it with their warp. Slow paths of divisions and roots are functions of their own, and are not counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopwright.analysis.frequency import Frequencies
+from loopwright.codegen.block import sharing_of
+from loopwright.codegen.names import Names
+from loopwright.cost.control_flow import MachineLoop, loops_of
+from loopwright.cost.operations import Operations, executed, of_statement
+from loopwright.cost.text_regions import Region
+from loopwright.ir.nodes import Body, For
+from loopwright.ir.walk import bodies, statements
+from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.toolchain.sass import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """weights: how often a thread executes each instruction, in their order. unmatched: loops of the text, by line,
+    that run an unknown number of times; they count once."""
+
+    weights: tuple[float, ...]
+    unmatched: tuple[int, ...]
+
+
+def counted(code: Sequence[Instruction], kernel: Region, inside: Body, found: Frequencies, first_line: int) -> Counted:
+    """The weights of the instructions of one grid. kernel: its region of the text. inside: the nest. first_line: the
+    number in the cubin's tables of the line before the first of the text, which stands behind a header."""
+    at = [_line(one, first_line) for one in code]
+    places = [kernel if line is None else kernel.at(line) for line in at]
+    machine = loops_of(code)
+    shares = _Shares(kernel, inside, found)
+    of = [_loop_of(one, code, places, first_line) for one in machine]
+    times = _times(machine, of, code, places, shares)
+    innermost: dict[int, int] = {place: number for number, one in enumerate(machine) for place in one.own}
+    weights = []
+    for place, region in enumerate(places):
+        loop = innermost.get(place)
+        around = kernel if loop is None else of[loop] or kernel
+        weights.append((1.0 if loop is None else times[loop]) * shares.between(region, around))
+    return Counted(tuple(weights), tuple(sorted(shares.unmatched)))
+
+
+def _line(one: Instruction, first_line: int) -> int | None:
+    """The line of the text: an instruction of the header is of the line where it was called."""
+    return next((line - first_line for line in one.lines if line > first_line), None)
+
+
+def _loop_of(
+    loop: MachineLoop, code: Sequence[Instruction], places: Sequence[Region], first_line: int
+) -> Region | None:
+    """The loop of the text that a machine loop was made for; None for one of the header's."""
+    for latch in loop.latches:
+        if code[latch].lines and code[latch].lines[0] > first_line:
+            return places[latch].loop
+    return None
+
+
+def _times(
+    machine: Sequence[MachineLoop],
+    of: Sequence[Region | None],
+    code: Sequence[Instruction],
+    places: Sequence[Region],
+    shares: _Shares,
+) -> list[float]:
+    """How often the body of each machine loop runs."""
+    times = [0.0] * len(machine)
+    siblings: dict[tuple[int, Region | None], list[int]] = {}
+    for number, one in enumerate(machine):
+        siblings.setdefault((one.outer, of[number]), []).append(number)
+    done: set[tuple[int, Region | None]] = set()
+    for number, one in enumerate(machine):
+        key = (one.outer, of[number])
+        if key in done:
+            continue
+        done.add(key)
+        outer, region = key
+        base = 1.0 if outer < 0 else times[outer]
+        around = shares.kernel if outer < 0 else of[outer] or shares.kernel
+        if region is None or region is around or region.kind == "kernel":
+            for each in siblings[key]:
+                times[each] = base
+            continue
+        entries, trips, copies = shares.run(region, around)
+        held = {each: _held(machine[each], code, places, region, shares, of, trips) for each in siblings[key]}
+        order = sorted(siblings[key], key=lambda each: -held[each])
+        mains = order[: max(1, min(len(order), round(copies)))]
+        unit = max(1.0, held[mains[0]])
+        whole = trips // unit
+        for each in mains:
+            times[each] = base * entries * copies / len(mains) * whole
+        left = trips - whole * unit
+        for each in order[len(mains) :]:
+            unit = max(1.0, held[each])
+            times[each] = base * entries * copies * (left // unit)
+            left -= left // unit * unit
+    return times
+
+
+def _held(
+    loop: MachineLoop,
+    code: Sequence[Instruction],
+    places: Sequence[Region],
+    region: Region,
+    shares: _Shares,
+    rolled: Sequence[Region | None],
+    trips: float,
+) -> float:
+    """The work of how many iterations a machine loop holds."""
+    own = executed(code[place] for place in loop.own if region in places[place].around())
+    ratio = own.ratio(shares.expected(region, rolled))
+    asked = region.unroll
+    if asked > 1 and (ratio is None or 0.6 * asked <= ratio <= 1.6 * asked):
+        return float(asked)
+    return max(1.0, min(float(round(ratio or 1.0)), trips or 1.0))
+
+
+@dataclass
+class _Shares:
+    """What part of iterations comes where, by the regions of the text."""
+
+    kernel: Region
+    inside: Body
+    found: Frequencies
+    loops: dict[str, For] = field(default_factory=dict)
+    own: Mapping[str, Operations] = field(default_factory=dict)
+    unmatched: set[int] = field(default_factory=set)
+    known: dict[tuple[Region, Region], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        by_name: dict[str, For | None] = {}
+        for stmt in statements(self.inside):
+            if isinstance(stmt, For):
+                name = Names().of(stmt.name)
+                by_name[name] = None if name in by_name else stmt  # two that are spelled alike are not told apart
+        self.loops = {name: loop for name, loop in by_name.items() if loop is not None}
+        shown = {region.name for region in self.kernel.within() if region.kind == "loop"}
+        counts: dict[str, Operations] = {}
+        self._operations(self.inside, "", 1.0, shown, counts)
+        self.own = counts
+
+    def _operations(self, body: Body, name: str, times: float, shown: set[str], counts: dict[str, Operations]) -> None:
+        """What the kernel does in each loop that the text shows, for one iteration."""
+        for stmt in body:
+            counts[name] = counts.get(name, Operations()) + of_statement(stmt) * times
+            if isinstance(stmt, For) and Names().of(stmt.name) in shown:
+                self._operations(stmt.body, Names().of(stmt.name), 1.0, shown, counts)
+            else:
+                for below in bodies(stmt):
+                    self._operations(below, name, times, shown, counts)
+
+    def expected(self, region: Region, rolled: Sequence[Region | None]) -> Operations:
+        """The operations in the text of a loop's body, with those of loops inside it that are written out, as all are
+        but the ones in `rolled`."""
+        total = self.own.get(region.name, Operations())
+        for one in region.within():
+            if one.kind == "loop" and one.outer is not None and one.outer.loop is region and one not in rolled:
+                total = total + self.expected(one, rolled) * (one.trips or 1)
+        return total
+
+    def run(self, region: Region, around: Region) -> tuple[float, float, float]:
+        """How often a loop is come to for each iteration of one around it, its iterations then, and how many copies of
+        it there are, as loops between the two are written out."""
+        copies, entries = 1.0, self.entered(region)
+        for one in region.outer.around() if region.outer else ():
+            if one is around or one.kind == "kernel":
+                break
+            if one.kind == "loop":
+                copies *= max(1.0, self.trips(one))
+                entries *= self.entered(one)
+        return entries, self.trips(region), copies
+
+    def between(self, region: Region, around: Region) -> float:
+        """The part of iterations of the loop `around` that come to a region inside it; 1 where it is not inside."""
+        if (region, around) not in self.known:
+            self.known[region, around] = self._between(region, around)
+        return self.known[region, around]
+
+    def _between(self, region: Region, around: Region) -> float:
+        if around not in region.around():
+            return 1.0
+        part = self._branch(region)
+        loop = region.loop
+        while loop is not around and loop.kind == "loop":
+            part *= self.entered(loop) * min(1.0, self.trips(loop))
+            assert loop.outer is not None
+            loop = loop.outer.loop
+        return part
+
+    def _branch(self, region: Region) -> float:
+        """The part of iterations of the nearest loop around that come to a branch."""
+        part = 1.0
+        for one in region.around():
+            if one.kind not in ("then", "else"):
+                break
+            part = min(part, 0.0 if _is_second(one) else self._of_branch(one))
+        return part
+
+    def _of_branch(self, branch: Region) -> float:
+        inner = [one for one in branch.within() if one.kind == "loop" and one.outer and one.outer.loop is branch.loop]
+        known = [self._entered(one) for one in inner if one.name in self.loops]
+        return max(known, default=1.0)
+
+    def entered(self, loop: Region) -> float:
+        """How often a loop is come to for each iteration of the one around it in the text."""
+        part = self._entered(loop) if loop.name in self.loops else 1.0
+        assert loop.outer is not None
+        skipped = any(_is_second(one) for one in loop.outer.around() if one.loop is loop.outer.loop)
+        return 0.0 if skipped else part
+
+    def _entered(self, region: Region) -> float:
+        assert region.outer is not None
+        around = self.loops.get(region.outer.loop.name)
+        name = self.loops[region.name].name
+        part = min(1.0, self.found.reached(name))
+        by_name = {loop.name: loop for loop in self.loops.values()}
+        while (name := self.found.around[name]) in by_name and by_name[name] is not around:
+            loop = by_name[name]
+            if loop.run in BLOCKS:
+                break
+            part *= min(1.0, self.found.reached(name))
+            if loop.run in THREADS:
+                part *= min(1.0, self._of_thread(loop))
+        return part
+
+    def trips(self, region: Region) -> float:
+        """The iterations of a loop of the text, for one thread."""
+        if region.trips is not None:
+            return float(region.trips)
+        loop = self.loops.get(region.name)
+        if loop is None or loop.name not in self.found.entries:
+            self.unmatched.add(region.first)
+            return 1.0
+        return self._of_thread(loop)
+
+    def _of_thread(self, loop: For) -> float:
+        return self.found.trips(loop.name) / (sharing_of(loop) if loop.run in THREADS else 1)
+
+
+def _is_second(branch: Region) -> bool:
+    """Whether a branch is another version of the one before it: a test that is no condition of the kernel's."""
+    if branch.kind != "else" or branch.outer is None:
+        return False
+    place = branch.outer.inner.index(branch)
+    first = branch.outer.inner[place - 1]
+    names = [Counter(one.name for one in part.within() if one.kind == "loop") for part in (first, branch)]
+    return branch.condition.startswith("LW_ALIGNED(") or bool(names[0] & names[1])

@@ -1,0 +1,220 @@
+"""Metrics of a variant for a GPU, from its CUDA text, the machine code made of it, its loops and the sizes of a call.
+
+1. `efficiency` and `utilisation` of Ryoo et al. 2008 (cost/ryoo.py). Threads are those that multiprocessors are busy
+   with: where blocks do not go round, as if the idle ones worked too. The blocks of a multiprocessor are no more than
+   there are for it.
+2. `roofline`: the reciprocal of the cycles that the call takes at least: to issue its instructions, or to move bytes
+   (cost/gpu_bytes.py), whichever is more. The first two say nothing of kernels that memory holds up, as their authors
+   point out; for others it is proportional to efficiency, and so adds no candidate of its own.
+
+Where a program has several kernels, instructions add up, and utilisation is the mean over instructions. Without
+nvdisasm, instructions are counted from the loops instead, and registers still from the cubin; a note says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.frequency import Frequencies, frequencies
+from loopwright.codegen.block import block_size
+from loopwright.codegen.gpu import DEVICE_HEADER, is_bound
+from loopwright.codegen.program import DeviceText
+from loopwright.config import Config
+from loopwright.cost.dynamic import counted
+from loopwright.cost.gpu_bytes import bytes_moved
+from loopwright.cost.metrics import Metrics
+from loopwright.cost.occupancy import occupancy
+from loopwright.cost.regions import regions_of
+from loopwright.cost.ryoo import efficiency, utilisation
+from loopwright.cost.text_regions import Region, regions
+from loopwright.devices.gpu import Limits
+from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.steps.bind import BLOCKS
+from loopwright.toolchain.cubin import KernelResources
+from loopwright.toolchain.nvrtc import build
+from loopwright.toolchain.sass import Instruction, instructions
+
+NAMES = ("efficiency", "utilisation", "roofline")
+
+ISSUED_PER_CYCLE = 128
+"""Instructions of threads that a multiprocessor issues per cycle: of a warp for each of four schedulers."""
+L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE = 32, 16
+"""For each multiprocessor, from the second cache and from memory: of data-centre GPUs since 2020, within a third."""
+
+ENTRY = re.compile(r'^extern "C" __global__ void __launch_bounds__\((\d+)[^)]*\) (\w+)_(32|64)\(', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class GridWork:
+    """One kernel of a program, over a whole call. instructions, regions: of one thread, on average; regions 0 where the
+    code was not read. threads: of a block. blocks: of all launches. launches: how many. bytes: that move at least
+    between multiprocessors and the second cache."""
+
+    name: str
+    instructions: float
+    regions: float
+    threads: int
+    blocks: float
+    launches: float
+    bytes: float
+    resources: KernelResources
+    notes: tuple[str, ...] = ()
+
+
+def gpu_metrics(
+    kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config, least_bytes: float = 0.0
+) -> Metrics:
+    """The metrics of a variant. kernel: after its schedule, of which `text` was made. shape: of the call. least_bytes:
+    what any variant moves to and from memory (`analysis.traffic`), 0 where it is not known. It compiles the kernels
+    that such a call starts, or takes them from the cache. Raises CompilerError."""
+    return metrics_of(grid_works(kernel, text, limits, shape, config), limits, least_bytes)
+
+
+def metrics_of(works: tuple[GridWork, ...], limits: Limits, least_bytes: float = 0.0) -> Metrics:
+    """The same from what is known of its kernels."""
+    total = utilised = moved = 0.0
+    notes: dict[str, None] = {}
+    for work in works:
+        fits = occupancy(work.threads, work.resources.registers, work.resources.shared_bytes, limits)
+        of_launch = work.blocks / work.launches if work.launches else 0.0
+        rounds = ceil(of_launch / limits.multiprocessors)
+        executed = work.instructions * work.threads * rounds * limits.multiprocessors * work.launches
+        warps = -(-work.threads // limits.warp)
+        hidden = utilisation(work.instructions, work.regions, warps, min(fits.blocks, rounds)) if work.regions else 0.0
+        total += executed
+        utilised += executed * hidden
+        moved += work.bytes
+        notes |= dict.fromkeys(work.notes)
+        if fits.blocks == 0:
+            notes |= {f"{work.name}: no block fits into a multiprocessor": None}
+    issue = total / (limits.multiprocessors * ISSUED_PER_CYCLE)
+    move = max(moved / L2_BYTES_PER_CYCLE, least_bytes / MEMORY_BYTES_PER_CYCLE) / limits.multiprocessors
+    if move > issue:
+        notes |= {"memory holds it up: the least bytes take longer than the instructions": None}
+    bound = max(issue, move)
+    values = (efficiency(total, 1), utilised / total if total else 0.0, 1 / bound if bound else float("inf"))
+    return Metrics(values, NAMES, tuple(notes))
+
+
+def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config) -> tuple[GridWork, ...]:
+    """What each kernel does in a call, in the order of the text. Raises CompilerError."""
+    chosen = _of_width(text, 32 if _is_small(kernel, shape) else 64)
+    made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
+    code = instructions(made.path, config) or {}
+    found = frequencies(kernel, shape.sizes)
+    places = regions(chosen.text)
+    heads = {entry[2]: int(entry[1]) for entry in ENTRY.finditer(chosen.text)}
+    nests = dict(zip(_grids(heads), _nests(kernel.body), strict=False))
+    if len(nests) != len(_grids(heads)) or len(nests) != len(list(_nests(kernel.body))):
+        nests = {}  # some loops have become kernels of another kind
+    about = _About(kernel, found, shape, chosen.text, nests)
+    works = []
+    for name, threads in heads.items():
+        entry = next(one for one in chosen.kernels if one.rsplit("_", 1)[0] == name)
+        works.append(about.work(name, threads, places.get(name), code.get(entry, ()), made.kernels[entry]))
+    return tuple(works)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What is known of a whole program."""
+
+    kernel: Kernel
+    found: Frequencies
+    shape: Shape
+    text: str
+    nests: Mapping[str, For]
+
+    def work(
+        self, name: str, threads: int, place: Region | None, code: tuple[Instruction, ...], needs: KernelResources
+    ) -> GridWork:
+        nest = self.nests.get(name)
+        shown = name.removeprefix("lw_").rstrip("_")
+        if nest is None or place is None:
+            weights: tuple[float, ...] = (1.0,) * len(code)
+            note = (f"{shown}: its loops are not known, each instruction counts once",)
+            return GridWork(shown, sum(weights), regions_of(code, weights), threads, 1, 1, 0.0, needs, note)
+        blocks, inside = _parts(nest)
+        launches = self.found.entries.get(nest.name, 0.0)
+        if blocks:
+            times = self.found.iterations.get(blocks[-1].name, 0.0)
+        else:
+            times = launches
+        moved = bytes_moved(self.kernel, nest, inside, block_size(inside), self.found, self.shape, self._shared(place))
+        if not code:
+            executed = self._from_loops(inside) / max(1.0, times * threads)
+            note = (f"{shown}: instructions are counted from its loops, as nvdisasm is missing",)
+            return GridWork(shown, executed, 0.0, threads, times, launches, moved, needs, note)
+        counts = counted(code, place, inside, self.found, DEVICE_HEADER.count("\n"))
+        notes = tuple(f"{shown}: the loop in line {line} counts once" for line in counts.unmatched)
+        data = [loop for loop in self.found.assumed if loop and loop in {s.name for s in _loops(inside)}]
+        notes += tuple(f"only data tells how often '{loop}' runs" for loop in data)
+        executed = sum(counts.weights)
+        return GridWork(
+            shown, executed, regions_of(code, counts.weights), threads, times, launches, moved, needs, notes
+        )
+
+    def _shared(self, place: Region) -> frozenset[str]:
+        """The identifiers of arrays that a kernel declares in shared memory."""
+        lines = "\n".join(self.text.split("\n")[place.first - 1 : place.last])
+        return frozenset(re.findall(r"LW_SHARED\([^,]+, (\w+),", lines))
+
+    def _from_loops(self, inside: Body) -> float:
+        """Operations of all threads together, each part of an expression being one."""
+        return sum(
+            self.found.statements.get(id(stmt), 0.0)
+            * sum(1 for expr in own_expressions(stmt) for _ in subexpressions(expr))
+            for stmt in statements(inside)
+        )
+
+
+def _loops(body: Body) -> Iterator[For]:
+    return (stmt for stmt in statements(body) if isinstance(stmt, For))
+
+
+def _grids(heads: Mapping[str, int]) -> list[str]:
+    return [name for name in heads if name.startswith("lw_grid_")]
+
+
+def _nests(body: Body) -> Iterator[For]:
+    """The nests that are kernels, in the order of the text."""
+    for stmt in body:
+        if is_bound(stmt):
+            assert isinstance(stmt, For)
+            yield stmt
+        else:
+            for below in bodies(stmt):
+                yield from _nests(below)
+
+
+def _parts(nest: For) -> tuple[list[For], Body]:
+    """The loops that are bound to blocks, and what a block does."""
+    blocks: list[For] = []
+    body: Body = (nest,)
+    while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
+        blocks.append(body[0])
+        body = body[0].body
+    return blocks, body
+
+
+def _is_small(kernel: Kernel, shape: Shape) -> bool:
+    """Whether distances between elements take 32 bits, as far as is known."""
+    for param in kernel.arrays:
+        sizes = [shape.sizes.get(f"s{param.argument}_{axis}", 1) for axis in range(param.rank - len(param.tail))]
+        unit = prod(size for size, _ in param.tail) * (param.element.size_bytes if param.tail or param.offset else 1)
+        if prod(sizes) * unit >= 2**31 // 2:
+            return False
+    return True
+
+
+def _of_width(text: DeviceText, bits: int) -> DeviceText:
+    """The text with those kernels alone whose distances between elements have so many bits; all lines stay where they
+    are."""
+    other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)
+    kernels = tuple(name for name in text.kernels if name.endswith(f"_{bits}"))
+    return replace(text, text=other.sub("", text.text), kernels=kernels)

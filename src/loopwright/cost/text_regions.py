@@ -1,0 +1,145 @@
+"""The loops and branches of generated CUDA text, by its lines: what an instruction's line is inside of.
+
+It reads what `codegen` writes, by braces, and no other C: a loop's header and a branch's condition stand on one line,
+and end with the brace that opens their body, or (a loop of one statement) with nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+KERNEL = re.compile(r"^static __device__ __forceinline__ void (\w+)\(")
+HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+);")
+UNROLL = re.compile(r"#pragma (?:GCC )?unroll(?: (\d+))?$")
+VALUE = re.compile(r"const int64_t (\w+) = .*\b(lw_k\w*|lw_round)\b")
+INTEGER = re.compile(r"(\d+)L?$")
+
+Kind = Literal["kernel", "loop", "then", "else"]
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """first, last: its lines, from 1 on, the header's too. name: of a loop's variable, as the text calls it. trips: of
+    a loop, where the text says how many; unroll: how many iterations the text asks to be written out, 1 where it says
+    nothing, 0 for all. condition: of a branch."""
+
+    kind: Kind
+    first: int
+    last: int = 0
+    name: str = ""
+    trips: int | None = None
+    unroll: int = 1
+    condition: str = ""
+    outer: Region | None = None
+    inner: list[Region] = field(default_factory=list)
+
+    def around(self) -> Iterator[Region]:
+        """Itself, and the regions around it, from the inside to the outside."""
+        region: Region | None = self
+        while region is not None:
+            yield region
+            region = region.outer
+
+    @property
+    def loop(self) -> Region:
+        """The nearest loop around a branch, or the loop or kernel itself."""
+        return next(region for region in self.around() if region.kind in ("loop", "kernel"))
+
+    def within(self) -> Iterator[Region]:
+        """All regions inside, outer ones first."""
+        for region in self.inner:
+            yield region
+            yield from region.within()
+
+    def at(self, line: int) -> Region:
+        """The innermost region that a line is in."""
+        for region in self.inner:
+            if region.first <= line <= region.last:
+                return region.at(line)
+        return self
+
+
+def regions(text: str) -> dict[str, Region]:
+    """The kernels of a CUDA text, by the names of the functions that hold their code."""
+    lines = text.split("\n")
+    found: dict[str, Region] = {}
+    for number, line in enumerate(lines, 1):
+        if head := KERNEL.match(line):
+            found[head[1]] = _Reader(lines).read(number)
+    return found
+
+
+class _Reader:
+    """Braces, from the head of a kernel to its end."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.open: list[Region | None] = []
+        self.here: Region
+        self.closed: Region
+
+    def read(self, first: int) -> Region:
+        """The kernel whose head is this line."""
+        self.here = kernel = Region("kernel", first)
+        self.open.append(kernel)
+        for number in range(first + 1, len(self.lines) + 1):
+            self._line(number)
+            if not self.open:
+                break
+        kernel.last = kernel.last or len(self.lines)
+        return kernel
+
+    def _line(self, number: int) -> None:
+        line = self.lines[number - 1]
+        for place, sign in enumerate(line):
+            if sign == "{":
+                self._begin(line[:place].rstrip(), number)
+            elif sign == "}":
+                self._end(number)
+        if HEADER.search(line) and not line.rstrip().endswith("{"):
+            loop = self._loop(line, number)
+            loop.last = number + 1  # of one statement
+
+    def _begin(self, before: str, number: int) -> None:
+        if before.endswith("else"):
+            region = Region("else", number, condition=self.closed.condition, outer=self.here)
+        elif before.endswith(")") and HEADER.search(before):
+            region = self._loop(before, number)
+            self.open.append(region)
+            self.here = region
+            return
+        elif before.endswith(")") and (start := before.rfind("if (")) >= 0:
+            region = Region("then", number, condition=before[start + 4 : -1], outer=self.here)
+        else:
+            self.open.append(None)
+            return
+        self.here.inner.append(region)
+        self.open.append(region)
+        self.here = region
+
+    def _end(self, number: int) -> None:
+        region = self.open.pop()
+        if region is not None:
+            region.last = number
+            if region.kind == "then":
+                self.closed = region
+            if region.outer is not None:
+                self.here = region.outer
+
+    def _loop(self, text: str, number: int) -> Region:
+        head = HEADER.search(text)
+        assert head is not None
+        name, lower, test = head[1], head[2], head[3]
+        first, last = INTEGER.match(lower), re.match(rf"{name} < (\d+)L?$", test)
+        region = Region("loop", number, name=name, outer=self.here)
+        if first and last:
+            region.trips = max(0, int(last[1]) - int(first[1]))
+        if number < len(self.lines) and (value := VALUE.search(self.lines[number])) and value[2] == name:
+            region.name = value[1]
+        if unroll := UNROLL.search(self.lines[number - 2].strip()):
+            region.unroll = int(unroll[1] or 0)
+        self.here.inner.append(region)
+        return region
