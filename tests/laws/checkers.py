@@ -21,7 +21,9 @@ HOT = ("runtime", "placement", "predict")
 UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 
 # Files of steps/ that are not themselves a step.
-NOT_A_STEP = ("__init__", "step", "schedule", "catalogue", "draft", "nest", "extent", "extreme", "region", "copies")
+NOT_A_STEP = (
+    "__init__", "step", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region", "copies",
+)  # fmt: skip
 
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}
 MOST_FILE_LINES = 600

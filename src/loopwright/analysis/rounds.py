@@ -83,10 +83,10 @@ def _parted(body: Body) -> tuple[dict[str, Allocate], Body, Body]:
 
 
 def _only_copies(stmt: Stmt, local: set[str]) -> bool:
-    """Whether a statement is loops around copies from arrays that are no local ones."""
+    """Whether a statement is loops and conditions around copies from arrays that are no local ones."""
     inside = tuple(statements((stmt,)))
     read = {part.array for part in expressions((stmt,)) if isinstance(part, Load)}
-    return all(isinstance(inner, For | Store) for inner in inside) and not read & local
+    return all(isinstance(inner, For | If | Store) for inner in inside) and not read & local
 
 
 def _parts(found: Rounds) -> Iterator[Expr]:

@@ -14,7 +14,7 @@ from math import prod
 
 from loopwright.analysis.ownership import Share, shares
 from loopwright.analysis.rounds import Rounds
-from loopwright.codegen.ahead import ahead_of, write_ahead, write_copies, write_copy
+from loopwright.codegen.ahead import ahead_of, has_ends, write_ahead, write_copies, write_copy
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
@@ -417,6 +417,8 @@ class Whole:
         extent = extent_of(loop) or 0
         sign = "<" if step > 0 else ">"
         start = f"{lower} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
+        if self.in_thread is write_copies and has_ends(loop):
+            start = f"lw_hidden({start})"  # few blocks do this: registers are left to what all do
         some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing} && "
         trip = trip_of(loop) or 0
         if trip and trip % sharing == 0:

@@ -14,6 +14,7 @@ from loopwright.codegen.statements import may_fail, write_body
 from loopwright.ir.nodes import Allocate, Assign, Binary, Checked, Const, Expr, For, Load, Store, Var, While
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements, subexpressions
+from loopwright.steps.extent import extent_of
 
 FEWEST = 16  # iterations of a reduction that are worth vector lanes
 UNROLLED = 16  # iterations of a loop that is written out
@@ -41,7 +42,8 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
     trip = constant_trip(loop, w)
     if w.function.on_device and trip is None and not pragma and not isinstance(loop.upper, Const):
         inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
-        pragma = "" if inner else f"{w.unrolling} {AHEAD}"
+        # The rest of a stretch is short, and what it holds is written out already.
+        pragma = (f"{w.unrolling} 1" if extent_of(loop) else "") if inner else f"{w.unrolling} {AHEAD}"
     if trip is not None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
         w.line(f"{{ const int64_t lw_lower = {lower};")

@@ -58,6 +58,12 @@ static __device__ __forceinline__ lw_vector<T, N> lw_read(const T *array, int64_
   return *(const lw_vector<T, N> *)(array + index);
 }
 
+/* The same value, of which the compiler knows nothing: what follows from it is computed where it is used. */
+static __device__ __forceinline__ int64_t lw_hidden(int64_t value) {
+  asm volatile("" : "+l"(value));
+  return value;
+}
+
 /* Copy elements of global memory into shared memory, where they are for this thread after lw_arrived(), and for others
    after the barrier behind that. Since sm_80 they take no register on the way, and nobody waits for them. */
 template <int N, class T>
@@ -73,6 +79,26 @@ static __device__ __forceinline__ void lw_arrive(T *to, int64_t place, const T *
   }
 #else
   *(lw_vector<T, N> *)(to + place) = *(const lw_vector<T, N> *)(from + index);
+#endif
+}
+
+/* The same, or zeros, where `inside` is false: then nothing is read. */
+template <int N, class T>
+static __device__ __forceinline__ void lw_arrive_or_zero(T *to, int64_t place, const T *from, int64_t index,
+                                                         bool inside) {
+  static_assert(sizeof(T) * N == 4 || sizeof(T) * N == 8 || sizeof(T) * N == 16, "a copy is of 4, 8 or 16 bytes");
+#if __CUDA_ARCH__ >= 800
+  const unsigned address = (unsigned)__cvta_generic_to_shared(to + place), bytes = inside ? sizeof(T) * N : 0;
+  if (sizeof(T) * N == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from + index), "r"(bytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from + index),
+                 "n"(sizeof(T) * N), "r"(bytes)
+                 : "memory");
+  }
+#else
+  for (int k = 0; k < N; ++k) to[place + k] = inside ? from[index + k] : (T)0;
 #endif
 }
 

@@ -263,19 +263,23 @@ void write_vector(const A<T> &array, int64_t index, const lw_vector<T, N> &vecto
 
 /* ---- copies that arrive later ----------------------------------------------------------------------------------- */
 
-/* Until it has arrived, nobody may touch an element, and what stands there is poison. */
+/* Until it has arrived, nobody may touch an element, and what stands there is poison. Zeros come where a copy is not
+   from inside of its array. */
 template <int N, class T, class S>
-void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t index) {
+void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t index, bool inside = true) {
   static_assert(sizeof(T) == sizeof(S) && (sizeof(T) * N == 4 || sizeof(T) * N == 8 || sizeof(T) * N == 16),
                 "a copy is of 4, 8 or 16 bytes");
+  static const char zeros[16] = {};
   check_vector<N>(to, place);
-  check_vector<N>(from, index);
-  for (int k = 0; k < N; k++) to[place + k] = (T)from[index + k]; /* as a write, now: who else has touched it? */
+  if (inside) check_vector<N>(from, index);
+  /* as a write, now: who else has touched it? */
+  for (int k = 0; k < N; k++) to[place + k] = inside ? (T)from[index + k] : (T)0;
   if (copies_made == copies_room) {
     copies_room = copies_room ? 2 * copies_room : 1024;
     copies = (copy *)realloc(copies, (decltype(sizeof 0))copies_room * sizeof(copy));
   }
-  copies[copies_made] = {(char *)(to.data + place), (const char *)(from.at + index), (int64_t)sizeof(T) * N,
+  copies[copies_made] = {(char *)(to.data + place), inside ? (const char *)(from.at + index) : zeros,
+                         (int64_t)sizeof(T) * N,
                          to.seen + place, N, to.name, place, now, false};
   __builtin_memset(to.data + place, 0xff, sizeof(T) * N);
   for (int k = 0; k < N; k++) to.seen[place + k].on_its_way = first_copy + (uint64_t)copies_made;
@@ -371,9 +375,14 @@ template <int N, class A>
 auto lw_read(const A &array, int64_t index) {
   return lw_emulated::read_vector<N>(array, index);
 }
+[[maybe_unused]] int64_t lw_hidden(int64_t value) { return value; }
 template <int N, class A, class B>
 void lw_arrive(const A &to, int64_t place, const B &from, int64_t index) {
   lw_emulated::send<N>(to, place, from, index);
+}
+template <int N, class A, class B>
+void lw_arrive_or_zero(const A &to, int64_t place, const B &from, int64_t index, bool inside) {
+  lw_emulated::send<N>(to, place, from, index, inside);
 }
 [[maybe_unused]] void lw_arrived() { lw_emulated::receive(); }
 template <int N, class A, class T>

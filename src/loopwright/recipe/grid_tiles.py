@@ -17,6 +17,8 @@ from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import SHARED_BYTES, Bind
+from loopwright.steps.complete import Complete
+from loopwright.steps.overrun import Overrun
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.skew import Skew
@@ -81,30 +83,31 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         plan.take(Reorder((row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
     row_block, column_block, depth_block = made(plan, Tile(sizes), why)
-    edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
+    plan.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
     row_thread, rows = _spread(plan, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
     plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
     copies = made(plan, Promote(roles.target, depth_block, whole=True), why)
-    rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
-    others = _local_bytes(plan)
-    along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
-    for array in _operands(plan, row_thread, roles.target):
-        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if tile.double and array in along_depth else WIDEST // roles.element_bytes
-        _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile.double)
-    if _local_bytes(plan) - others > SHARED_BYTES:
-        raise NotTaken
+    # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
         outer, firsts = _spread(plan, first, tile.rows, tile.y, tile.high, why)
         inner, seconds = _spread(plan, second, tile.columns, tile.x, tile.broad, why)
         plan.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
+    others = _local_bytes(plan)
+    along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
+    for array in _operands(plan, row_thread, roles.target):
+        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
+        wide = 1 if tile.double and array in along_depth else WIDEST // roles.element_bytes
+        _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
+    if _local_bytes(plan) - others > SHARED_BYTES:
+        raise NotTaken
+    plan.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
+    rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
-    bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
-    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1::2]]
+    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1::4]]
 
 
 def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
@@ -158,13 +161,14 @@ def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], eleme
 
 
 def _staged(
-    plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int, double: bool = False
+    plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int, tile: Product | None = None
 ) -> None:
     """A tile of an array in shared memory before a loop. Rows that are read along columns are padded; wide accesses of
     them need pads of their own width."""
     why = f"the threads of a block share a tile of '{user_name(array)}'"
     pad = max(PAD[element_bytes], wide) if wide > 1 else PAD[element_bytes]
-    plan.take(Stage(array, loop, *size, pad=pad, wide=wide, double=double), why)
+    double = tile is not None and tile.double
+    plan.take(Stage(array, loop, *size, pad=pad, wide=wide, fill=tile is not None, double=double), why)
 
 
 def _local_bytes(plan: Plan) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
+from loopwright.steps.complete import Complete
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.guard import Guard
+from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.promote import Promote
@@ -30,7 +32,7 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Separate, Specialize, Promote, Demote,
-    Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
+    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
+    Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
     Balance, Bind,
 )  # fmt: skip

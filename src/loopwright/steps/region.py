@@ -4,7 +4,7 @@ what it cannot copy exactly: only elements that the loop itself touches are read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import Facts
@@ -40,6 +40,7 @@ from loopwright.ir.walk import (
 )
 from loopwright.steps.draft import fresh, least, minus, names_of, number, plus, variable
 from loopwright.steps.extent import apart, ends_of, extent_of, loops_around, names_assigned, parted, surely_runs
+from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond
 from loopwright.steps.nest import names_in, step_of
 from loopwright.steps.step import Rejection
 
@@ -48,7 +49,8 @@ from loopwright.steps.step import Rejection
 class Region:
     """What a loop uses of an array: the elements `index` for all values of the loops `inner`. `local`: the index in
     the local array, `shape` its sizes, both empty for a scalar; `runs`: what has to hold for the loop to use it;
-    `again`: the loop, or one inside it, comes back to the same elements."""
+    `again`: the loop, or one inside it, comes back to the same elements; `limits`: up to where loops of `inner` use
+    it."""
 
     array: str
     element: Scalar
@@ -60,6 +62,7 @@ class Region:
     is_read: bool
     is_written: bool
     again: bool
+    limits: tuple[Limit, ...] = ()
 
 
 def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False) -> Region | Rejection:
@@ -87,7 +90,9 @@ def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = F
         return found
     uses = [use for use in uses if use.node.index == index]
     inner, covered, local, shape = found
-    runs = _runs(kernel, loop, [use for use in uses if use.sure], covered)
+    sure = [use for use in uses if use.sure]
+    sure = [use for use in sure if not use.limits] or (sure if len({use.limits for use in uses}) == 1 else [])
+    runs = _runs(kernel, loop, sure, covered)
     if isinstance(runs, Rejection):
         return runs
     total = elements[array].size_bytes
@@ -96,37 +101,44 @@ def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = F
     if total > limit:
         return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
     again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
-    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again)
+    names = {one.name for one in inner}
+    if any(one.loop in covered - names for use in sure for one in use.limits):
+        return Rejection(f"up to where '{loop.name}' uses '{array}' is hard to tell")
+    limits = tuple(one for one in (sure[0].limits if sure else ()) if one.loop in names)
+    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """An access of an array, the loops around it inside of the loop in question, and whether it happens in each of
-    their iterations."""
+    their iterations that keeps to the limits."""
 
     node: Load | Store
     inner: tuple[For, ...]
     sure: bool
+    limits: tuple[Limit, ...] = ()
 
 
 def uses_of(body: Body, array: str) -> Iterator[Use]:
     """The accesses of an array in a body."""
 
-    def visit(body: Body, inner: tuple[For, ...], sure: bool) -> Iterator[Use]:
+    def visit(body: Body, inner: tuple[For, ...], sure: bool, limits: tuple[Limit, ...]) -> Iterator[Use]:
         for stmt in body:
             if isinstance(stmt, Store) and stmt.array == array:
-                yield Use(stmt, inner, sure)
+                yield Use(stmt, inner, sure, limits)
             for own in own_expressions(stmt):
                 for load, certain in _loads(own, array):
-                    yield Use(load, inner, sure and certain)
+                    yield Use(load, inner, sure and certain, limits)
             if isinstance(stmt, For):
                 left = any(escapes(one) for one in stmt.body)
-                yield from visit(stmt.body, (*inner, stmt), sure and not left)
+                yield from visit(stmt.body, (*inner, stmt), sure and not left, limits)
+            elif isinstance(stmt, If) and not stmt.otherwise and (more := limits_in(stmt.condition)) is not None:
+                yield from visit(stmt.then, inner, sure, (*limits, *more))
             else:
                 for part in bodies(stmt):
-                    yield from visit(part, inner, False)
+                    yield from visit(part, inner, False, limits)
 
-    return visit(body, (), True)
+    return visit(body, (), True, ())
 
 
 def _loads(expr: Expr, array: str) -> Iterator[tuple[Load, bool]]:
@@ -260,7 +272,10 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
     changing = names_assigned(loop.body) | {loop.name, *(s.name for s in statements(loop.body) if isinstance(s, For))}
     for use in sure:
         outer = loops_around(kernel, loop)
-        conditions: list[Expr] = []
+        limits = _kept(use.limits, (loop, *use.inner), covered, outer)
+        if limits is None or any(names_in(limit.end) & changing for limit in use.limits):
+            continue
+        conditions: list[Expr] = list(limits)
         inner: list[Expr] = []
         for one in (loop, *use.inner):
             if one.name not in covered and not surely_runs(one, outer):
@@ -271,6 +286,25 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
         if simple and not any(names_in(c) & changing for c in inner):
             return tuple(conditions)
     return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")
+
+
+def _kept(
+    limits: Sequence[Limit], inner: Sequence[For], covered: frozenset[str], outer: Mapping[str, For]
+) -> list[Expr] | None:
+    """When the first iterations of loops that the region does not run over keep to their limits: the later ones do only
+    if these do. None where that cannot be told."""
+    loops = {one.name: one for one in inner if one.name not in covered}
+    conditions: list[Expr] = []
+    for limit in limits:
+        if limit.loop in covered:
+            continue
+        first = lowest(variable(limit.loop), loops)
+        if first is None or names_in(first) & covered or any(step_of(one) < 0 for one in inner):
+            return None
+        around = outer.get(first.name) if isinstance(first, Var) else None
+        if around is None or limit.end not in ends_of(around):
+            conditions.append(Compare("lt", first, limit.end))
+    return conditions
 
 
 def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
@@ -292,12 +326,12 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
     if region.shape:
         result.append(Allocate(local, region.element, tuple(number(size) for size in region.shape), None))
     if region.is_read:
-        result.append(_copy(region, local, taken, suffix, inwards=True))
+        result.append(_copies(region, local, taken, suffix, inwards=True))
     elif not region.shape:  # the loop surely sets it, but that is not to be seen in its form
         result.append(Assign(local, _zero(region.element)))
     result.append(_inside(loop, region, local))
     if region.is_written:
-        result.append(_copy(region, local, taken, "w", inwards=False))
+        result.append(_copies(region, local, taken, "w", inwards=False))
     if not region.runs:
         return tuple(result)
     condition = region.runs[0]
@@ -328,9 +362,20 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
     return replace(loop, body=rewrite_body(loop.body, stmt=store, expr=load))
 
 
+def _copies(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
+    """What fills the local, or writes it back; where there are limits, whole regions apart from others."""
+    if not region.limits:
+        return _copy(region, local, taken, suffix, inwards)
+    copy = _copy(replace(region, limits=()), local, taken, suffix, inwards)
+    other = _copy(region, local, taken, suffix, inwards)
+    return If(none_beyond(region.limits, {one.name: one for one in region.inner}), (copy,), (other,))
+
+
 def _copy(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
-    """The loops that fill the local, or write it back."""
+    """The loops that fill the local, with zeros beyond the limits, or write it back."""
     names = {one.name: variable(fresh(f"{one.name}.{suffix}", taken)) for one in region.inner}
+    taken |= {one.name for one in names.values()}
+    test = _renamed(all_of(limit.test for limit in region.limits), names) if region.limits else None
 
     def here(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         return tuple(_renamed(axis, names) for axis in index)
@@ -341,10 +386,12 @@ def _copy(region: Region, local: str, taken: set[str], suffix: str, inwards: boo
         kept = Var(local, region.element)
         copy = Assign(local, there) if inwards else Store(region.array, region.index, kept)
     elif inwards:
-        copy = Store(local, here(region.local), there)
+        value = there if test is None else Select(test, there, _zero(region.element))
+        copy = Store(local, here(region.local), value)
     else:
         kept_there = Load(local, here(region.local), region.element)
         copy = Store(region.array, here(region.index), kept_there)
+        copy = copy if test is None else If(test, (copy,))
     for one in reversed(region.inner):
         copy = replace(one, name=names[one.name].name, body=(copy,), run="sequential", asserted=False)
     return copy

@@ -22,13 +22,14 @@ from loopwright.steps.draft import (
     variable,
     with_statement,
 )
-from loopwright.steps.extent import around, trip_of
+from loopwright.steps.extent import around, extent_of, trip_of
+from loopwright.steps.limits import limits_of
 from loopwright.steps.nest import names_in, step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
 from loopwright.steps.region import Region, kept_around, region_of
 from loopwright.steps.step import Rejection, whole_number
 
-USAGE = "stage ARRAY LOOP over X [Y], then maybe: transposed; pad ELEMENTS; wide ELEMENTS; double"
+USAGE = "stage ARRAY LOOP over X [Y], then maybe: transposed; pad ELEMENTS; wide ELEMENTS; fill; double"
 MOST_IN_ALL = 1024
 ACCESSES = (4, 8, 16)
 """Bytes that a thread copies at once."""
@@ -39,8 +40,9 @@ class Stage:
     """Copy what a loop reads of an array into shared memory before it, as `pack` does, with the copies shared out among
     X * Y threads: neighbours along x copy neighbours in memory, whatever the order of the tile's axes is. `pad 4` makes
     its rows longer, so that a column lies in several banks; `wide 4` lets each thread copy so many elements at once,
-    where they are aligned; `double` gives the block two tiles: while it uses one, the other one arrives for the next
-    iteration of the loop around. `stage d i over 4 2 pad 1 wide 2`:
+    where they are aligned; `fill` makes each tile whole, with zeros where a stretch ends early; `double` gives the
+    block two tiles: while it uses one, the other one arrives for the next iteration of the loop around.
+    `stage d i over 4 2 pad 1 wide 2`:
 
     for i in 0 .. n:
         for k in 0 .. 4:
@@ -68,6 +70,7 @@ class Stage:
     transposed: bool = False
     pad: int = 0
     wide: int = 1
+    fill: bool = False
     double: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -126,15 +129,24 @@ class Stage:
         shape = (*local.shape[:-1], local.shape[-1] + self.pad)
         along = names_in(region.index[_neighbours(kernel, self.array)])
         inner = sorted(region.inner, key=lambda one: one.name in along)
-        return replace(local, shape=shape, inner=tuple(inner))
+        local = replace(local, shape=shape, inner=tuple(inner))
+        return _filled(local) if self.fill else local
 
     def _shared_out(self, body: Body, names: set[str]) -> Body:
         """The statements with the tile marked, and its copy given to threads."""
         if isinstance(body[0], If):
             return (replace(body[0], then=self._shared_out(body[0].then, names)),)
         tile, copy, *rest = body
-        assert isinstance(tile, Allocate) and isinstance(copy, For)
-        return (replace(tile, double=self.double), self._among_threads(copy, tile.array, names), *rest)
+        assert isinstance(tile, Allocate)
+        tile = replace(tile, double=self.double)
+        if isinstance(copy, For):
+            return (tile, self._among_threads(copy, tile.array, names), *rest)
+        assert isinstance(copy, If)
+        whole, partial = copy.then[0], copy.otherwise[0]
+        assert isinstance(whole, For) and isinstance(partial, For)
+        then = self._among_threads(whole, tile.array, names)
+        otherwise = replace(self, wide=1)._among_threads(partial, tile.array, names)
+        return (tile, replace(copy, then=(then,), otherwise=(otherwise,)), *rest)
 
     def _among_threads(self, copy: For, tile: str, names: set[str]) -> For:
         """The copy by all threads: those that follow one another, along x and then y, copy what follows one another in
@@ -147,6 +159,7 @@ class Stage:
         if not pieces or step_of(row) != 1 or (threads % pieces and pieces % threads):
             return self._by_axes(outer, row, names)
         y, x = (fresh(f"{tile}.{axis}", names) for axis in "yx")
+        names |= {y, x}
         thread = plus(times(variable(y), self.x), variable(x)) if self.y > 1 else variable(x)
         if pieces >= threads:  # a row for all of them, or several times so
             moved, inside = replace(row, step=number(threads * self.wide)), plus(variable(row.name), 0)
@@ -195,7 +208,7 @@ class Stage:
         x = whole_number(rest.pop(0), "X")
         y = whole_number(rest.pop(0), "Y") if rest and rest[0].isdecimal() else 1
         given: dict[str, int] = {}
-        for word in ("transposed", "pad", "wide", "double"):
+        for word in ("transposed", "pad", "wide", "fill", "double"):
             if rest[:1] != [word]:
                 continue
             rest.pop(0)
@@ -209,7 +222,7 @@ class Stage:
             raise ValueError(USAGE)
         return cls(
             words[0], words[1], x, y, bool(given.get("transposed")), given.get("pad", 0), given.get("wide", 1),
-            bool(given.get("double")),
+            bool(given.get("fill")), bool(given.get("double")),
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -218,7 +231,20 @@ class Stage:
         words += ["transposed"] if self.transposed else []
         words += ["pad", str(self.pad)] if self.pad else []
         words += ["wide", str(self.wide)] if self.wide > 1 else []
+        words += ["fill"] if self.fill else []
         return " ".join((*words, *(["double"] if self.double else [])))
+
+
+def _filled(region: Region) -> Region:
+    """The region with stretches of their whole lengths, and with limits where they end early."""
+    inner: list[For] = []
+    limits = list(region.limits)
+    for one in region.inner:
+        if beyond := limits_of(one):
+            limits += beyond
+            one = replace(one, upper=plus(one.lower, extent_of(one) or 0))
+        inner.append(one)
+    return replace(region, inner=tuple(inner), limits=tuple(limits))
 
 
 def _threads(name: str, count: int, run: Run, body: For) -> For:
