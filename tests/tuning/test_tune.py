@@ -90,7 +90,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
 
 def test_sizes_around_are_measured_too(tmp_path: Path) -> None:
     given = arrays(32)
-    tuned(tmp_path, 12, *given)
+    tuned(tmp_path, 24, *given)
     assert {(16,) * 6, (32,) * 6, (64,) * 6} <= {row.shape.sizes for row in rows(multiplied, *given)}
 
 
