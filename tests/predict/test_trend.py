@@ -1,0 +1,54 @@
+"""Costs and waves found from times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loopwright.predict.trend import Trend, in_waves, trend
+
+RNG = np.random.default_rng(0)
+UNITS = np.round(np.geomspace(100, 50000, 20))
+ITERATIONS = UNITS * RNG.uniform(100, 1000, 20)
+COLUMNS = np.stack([np.ones(20), ITERATIONS, 8 * UNITS, np.zeros(20)], axis=1)
+COUNTS = np.stack([UNITS, UNITS, np.full(20, 7.0)], axis=1)
+
+
+def at(found: Trend) -> np.ndarray:
+    waved = COLUMNS.copy()
+    if found.axis >= 0:
+        waved[:, 1] *= in_waves(COUNTS[:, found.axis], found.quantum)
+    return waved @ np.array(found.costs)
+
+
+def test_costs_come_back() -> None:
+    times = COLUMNS @ np.array([5000.0, 0.25, 1.5, 0.0])
+    found = trend(COLUMNS, COUNTS, times)
+    assert found.costs == pytest.approx((5000.0, 0.25, 1.5, 0.0), rel=1e-4) and found.axis == -1
+
+
+@pytest.mark.parametrize("quantum", [256.0, 1024.0, 8192.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_waves_come_back(quantum: float, seed: int) -> None:
+    noise = np.exp(0.01 * np.random.default_rng(seed).standard_normal(20))
+    times = (3000.0 + 0.2 * ITERATIONS * in_waves(UNITS, quantum)) * noise
+    found = trend(COLUMNS, COUNTS, times)
+    assert found.axis == 0 and found.quantum == pytest.approx(quantum, rel=0.05)
+    assert at(found) == pytest.approx(times, rel=0.08)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_there_are_no_waves_in_noise(seed: int) -> None:
+    noise = np.exp(0.05 * np.random.default_rng(seed).standard_normal(20))
+    assert trend(COLUMNS, COUNTS, (3000.0 + 0.2 * ITERATIONS) * noise).axis == -1
+
+
+def test_one_site_is_time_per_iteration() -> None:
+    found = trend(COLUMNS[:1], COUNTS[:1], np.array([1000.0]))
+    assert found.costs == pytest.approx((0.0, 1000.0 / ITERATIONS[0], 0.0, 0.0))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_cost_is_negative(seed: int) -> None:
+    times = np.random.default_rng(seed).uniform(1, 1e6, 20)
+    assert min(trend(COLUMNS, COUNTS, times).costs) >= 0 and max(trend(COLUMNS, COUNTS, times).costs) > 0
