@@ -34,10 +34,12 @@ from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
 from loopwright.tuning.work import work_form
 
-OBSERVING_NS = 20_000
-"""What telling of calls takes, about: so many calls are told of at once that it is a hundredth of their time."""
+OBSERVING_NS = 200_000
+"""What telling of calls is taken to cost before it was measured."""
 
-MOST_AT_ONCE = 64
+OBSERVING_SHARE = 0.01
+"""Of the time of calls, what telling of them may cost."""
+
 LOOKING_NS = 3_000_000_000
 """What making the first members of a space may take, when nothing else is left to try."""
 
@@ -45,6 +47,7 @@ MOST_BYTES = 1 << 30
 """Arguments larger than this are not copied for experiments."""
 
 MEMBERS = 12
+NEVER = 2**62
 
 
 class KernelExperience:
@@ -102,8 +105,11 @@ class KernelChooser:
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._models = models_of(rows)
         self._default = default_variant(call.config)
-        self._variants = tuple(dict.fromkeys((*self._models.variants, self._default, *_simple(call.config))))
+        # The default of these options comes first: with other numbers of threads there are more like it.
+        self._variants = tuple(dict.fromkeys((self._default, *self._models.variants, *_simple(call.config))))
+        self._places = self._of_models()
         self._extended = False
+        self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
         self._decisions: dict[Shape, Decision] = {}
         self.adaptive = Adaptive(
@@ -132,7 +138,10 @@ class KernelChooser:
         decision = self._decisions.get(shape)
         if decision is None or decision.variant != variant:
             return True
-        return self.adaptive.observe(decision, times_ns) or self.due(shape)
+        begun = time.perf_counter_ns()
+        opened = self.adaptive.observe(decision, times_ns)
+        self._observing_ns += (time.perf_counter_ns() - begun - self._observing_ns) / 8
+        return opened or self.due(shape)
 
     def failed(self, variant: Variant, reason: str) -> None:
         """See Chooser."""
@@ -140,10 +149,7 @@ class KernelChooser:
 
     def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
         """See Chooser."""
-        decision = self._decisions.get(shape)
-        expected_ns = 0.0 if decision is None else decision.predicted_ns
-        calls = int(100 * OBSERVING_NS / max(1.0, expected_ns))
-        return max(1, min(MOST_AT_ONCE, calls)), 1_000_000_000
+        return NEVER, int(self._observing_ns / OBSERVING_SHARE)
 
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
@@ -208,17 +214,20 @@ class KernelChooser:
             threads = self._call.config.threads if device == "cpu" else 0
             found += [Variant(device, schedule, threads) for schedule in pruned.measure]
         self._variants = tuple(dict.fromkeys(found))
+        self._places = self._of_models()
         self.adaptive.refresh(self._predict, self._variants)
         self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
 
+    def _of_models(self) -> tuple[int | None, ...]:
+        """For each variant its place in the models, None where nothing of it was measured."""
+        places = {variant: place for place, variant in enumerate(self._models.variants)}
+        return tuple(places.get(variant) for variant in self._variants)
+
     def _predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
         known = self._models.predict(shape, work)
-        if self._models.variants == self._variants:
-            return known
-        by_variant = dict(zip(self._models.variants, known, strict=True))
-        usual = by_variant.get(self._default)
-        limit = Prediction(1e6 if usual is None else usual.time_ns, 1.0, "limits")
-        return [by_variant.get(variant, limit) for variant in self._variants]
+        usual = 1e6 if self._places[0] is None else known[self._places[0]].time_ns
+        limit = Prediction(usual, 1.0, "limits")
+        return [limit if place is None else known[place] for place in self._places]
 
 
 def _simple(config: Config) -> tuple[Variant, ...]:
