@@ -12,7 +12,7 @@ import loopwright as lw
 from loopwright.config import Config
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime import dispatch
-from loopwright.runtime.choosing import Chooser
+from loopwright.runtime.choosing import Chooser, shape_of
 from loopwright.runtime.compiled import Compiled
 
 DEFAULT = Variant("cpu", threads=1)
@@ -32,6 +32,9 @@ class Scripted:
     told: list[tuple[Shape, Variant, int]] = field(default_factory=list)
     lost: list[Variant] = field(default_factory=list)
     experiments: list[list[float]] = field(default_factory=list)
+
+    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
+        return shape_of(arguments)
 
     def choose(self, shape: Shape) -> Variant:
         self.asked.append(shape)

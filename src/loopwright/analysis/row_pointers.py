@@ -18,6 +18,7 @@ from loopwright.ir.nodes import (
     Expr,
     For,
     If,
+    Kernel,
     Load,
     Logical,
     Select,
@@ -97,6 +98,21 @@ def row_nest(row: For, entry: For) -> RowNest:
                       "that takes bounds like p[i] and p[i + 1]")  # fmt: skip
     _independent(row, entry)
     return RowNest(row, entry, before, after, lower, upper, _each(entry))
+
+
+def pointer_arrays(kernel: Kernel) -> tuple[str, ...]:
+    """The arrays of a kernel that say where rows begin: `p` of each loop from `p[i]` to `p[i + 1]` directly inside a
+    loop over `i`, whatever else the two do."""
+    found: list[str] = []
+    for row in statements(kernel.body):
+        if not isinstance(row, For):
+            continue
+        for at, entry in enumerate(row.body):
+            if isinstance(entry, For):
+                lower, upper = (_resolved(bound, row, row.body[:at]) for bound in (entry.lower, entry.upper))
+                if _meet(lower, upper, row):
+                    found += [part.array for part in subexpressions(lower) if isinstance(part, Load)]
+    return tuple(dict.fromkeys(found))
 
 
 def _plain_statements(loop: For, body: Body, kinds: tuple[type[Stmt], ...], where: str) -> None:

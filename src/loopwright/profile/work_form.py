@@ -18,13 +18,15 @@ PARTS = ("iterations", "units", "footprint_bytes", "inputs_bytes", "outputs_byte
 
 @dataclass(frozen=True, slots=True)
 class WorkForm:
-    """Each part is a sum of terms; None where data decides. Below sizes of 8 the sums need not be exact."""
+    """Each part is a sum of terms; None where data decides. Below sizes of 8 the sums need not be exact. row_pointers:
+    positions of arguments whose data is looked at, for what the time of irregular loops depends on."""
 
     iterations: tuple[Term, ...] | None
     units: tuple[Term, ...] | None
     footprint_bytes: tuple[Term, ...] | None
     inputs_bytes: tuple[Term, ...] | None
     outputs_bytes: tuple[Term, ...] | None
+    row_pointers: tuple[int, ...] = ()
 
     def at(self, shape: Shape) -> Work:
         """The work of a call of this shape."""
@@ -39,12 +41,12 @@ class WorkForm:
 
     def as_json(self) -> dict[str, Any]:
         """As lists and numbers; `from_json` reads it back."""
-        return {name: getattr(self, name) for name in PARTS}
+        return {name: getattr(self, name) for name in (*PARTS, "row_pointers")}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> WorkForm:
         """Raises KeyError, TypeError or ValueError where this is no such form."""
-        return cls(*(_terms(found[name]) for name in PARTS))
+        return cls(*(_terms(found[name]) for name in PARTS), tuple(int(k) for k in found["row_pointers"]))
 
 
 def _terms(found: Any) -> tuple[Term, ...] | None:

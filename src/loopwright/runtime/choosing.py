@@ -17,6 +17,10 @@ from loopwright.runtime.compiled import Compiled
 class Chooser(Protocol):
     """For one kernel, kind of call and options. It is called under the dispatch's lock."""
 
+    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
+        """What tells this call from others, for its time. Features of the data are those of the first call with these
+        sizes."""
+
     def choose(self, shape: Shape) -> Variant:
         """The variant that serves calls of this shape until further notice. One that has failed is not named again."""
 

@@ -32,7 +32,7 @@ from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
-from loopwright.runtime.choosing import BEGIN_NS, Chooser, Experience, Kind, NoExperience, shape_of
+from loopwright.runtime.choosing import BEGIN_NS, Chooser, Experience, Kind, NoExperience
 from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
@@ -254,7 +254,7 @@ class Dispatch:
         kind = Kind(signature, config)
         variant = self._variant(signature, config)
         chooser = self._chooser(kind, variant.compiled)
-        shape = None if chooser is None else shape_of(arguments)
+        shape = None if chooser is None else chooser.shape_of(arguments)
         if chooser is not None and shape is not None:
             variant, config = self._chosen(chooser, kind, shape, arguments)
         if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):

@@ -16,12 +16,13 @@ from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
+from loopwright.profile.features import row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
-from loopwright.runtime.choosing import Chooser
+from loopwright.runtime.choosing import Chooser, shape_of
 from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.explore import Evidence, Experiment
 from loopwright.runtime.variants import default_variant
@@ -48,6 +49,7 @@ MOST_BYTES = 1 << 30
 
 MEMBERS = 12
 NEVER = 2**62
+MOST_FEATURED = 512
 
 
 class KernelExperience:
@@ -111,6 +113,7 @@ class KernelChooser:
         self._extended = False
         self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
+        self._featured: dict[tuple[int, ...], Shape] = {}
         self._decisions: dict[Shape, Decision] = {}
         self.adaptive = Adaptive(
             call.fingerprint,
@@ -122,6 +125,19 @@ class KernelChooser:
             sink=lambda found: journal.add(*found),
             share=0.05 if call.config.explore else 0.0,
         )
+
+    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
+        """See Chooser."""
+        shape = shape_of(arguments)
+        pointers = self._form.row_pointers
+        if not pointers:
+            return shape
+        known = self._featured.get(shape.sizes)
+        if known is None:
+            if len(self._featured) >= MOST_FEATURED:
+                self._featured.clear()
+            known = self._featured[shape.sizes] = Shape(shape.sizes, row_features(arguments, pointers))
+        return known
 
     def choose(self, shape: Shape) -> Variant:
         """See Chooser."""

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from loopwright.analysis.row_pointers import pointer_arrays
 from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
+from loopwright.profile.features import row_features
 from loopwright.profile.measurement import Shape
 from loopwright.runtime.choosing import shape_of
 from loopwright.runtime.dispatch import Prepared
@@ -51,6 +53,7 @@ class Recording:
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._left = folder, most_bytes
+        self._pointers: dict[str, tuple[int, ...]] = {}
         self._calls: dict[tuple[str, Config, Shape], RecordedCall] = {}
 
     @property
@@ -63,7 +66,9 @@ class Recording:
     def of(self, names: Sequence[str], written: Sequence[int], prepared: Prepared) -> Iterator[None]:
         """A call is made inside."""
         assert isinstance(prepared.compiled, Specialisation)
-        shape = shape_of(prepared.arguments)
+        sizes = shape_of(prepared.arguments).sizes
+        pointers = self._row_pointers(prepared.compiled)
+        shape = Shape(sizes, row_features(prepared.arguments, pointers))
         config = replace(prepared.config, explore=True, store=None)  # on which no time depends
         key = prepared.compiled.fingerprint, config, shape
         call = self._calls.get(key)
@@ -76,6 +81,15 @@ class Recording:
         spent_ns = time.perf_counter_ns() - started
         call.min_ns = min(call.min_ns, spent_ns) if call.calls else spent_ns
         call.calls += 1
+
+    def _row_pointers(self, one: Specialisation) -> tuple[int, ...]:
+        found = self._pointers.get(one.fingerprint)
+        if found is None:
+            written = one.analysed.written
+            arrays = pointer_arrays(written)
+            found = tuple(array.argument for array in written.arrays if array.name in arrays)
+            self._pointers[one.fingerprint] = found
+        return found
 
     def _saved(self, prepared: Prepared) -> Path | None:
         if any(map(is_on_device, prepared.arguments)) or prepared.signature.overlap:

@@ -8,6 +8,7 @@ from loopwright.analysis.counts import Polynomial, trip_counts
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.footprint import footprint
 from loopwright.analysis.guard import parameter_texts
+from loopwright.analysis.row_pointers import pointer_arrays
 from loopwright.ir.nodes import For, Kernel, Load, Stmt, Store
 from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
 from loopwright.ir.walk import expressions, loops, statements
@@ -49,6 +50,7 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
         bytes_of(set(arrays)),
         bytes_of(loaded),
         bytes_of(stored),
+        tuple(array.argument for array in kernel.arrays if array.name in pointer_arrays(kernel)),
     )
 
 

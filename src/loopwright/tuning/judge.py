@@ -1,0 +1,40 @@
+"""What is known of a variant without running it, for a call: a function that cost/ pruning asks of each member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from loopwright.codegen.gpu_writer import NotOnGpu
+from loopwright.compiler import Analysed, program_of
+from loopwright.config import Config
+from loopwright.cost.gpu import gpu_metrics
+from loopwright.cost.metrics import Metrics
+from loopwright.devices.gpus import gpu_of
+from loopwright.errors import CompilerError
+from loopwright.recipe.recipe import Recipe
+from loopwright.report.call_shape import shape_of
+from loopwright.specialisation import Specialisation
+
+Judge = Callable[[Recipe], Metrics | None]
+"""None where nothing is known."""
+
+
+def judge_on_gpu(one: Specialisation, config: Config, arguments: Sequence[object]) -> Judge | None:
+    """By efficiency and utilisation of the compiled code (Ryoo 2008), for a GPU of these options."""
+    gpu = gpu_of(config.device)
+    if gpu is None:
+        return None
+    limits = gpu.limits
+    shape = shape_of(one.analysed.written, arguments)
+
+    def judge(made: Recipe) -> Metrics | None:
+        found = Analysed(one.analysed.written, one.analysed.facts, made, (), 0.0)
+        try:
+            program = program_of(found, config)
+            if program.device is None:
+                return None
+            return gpu_metrics(made.kernel, program.device, limits, shape, config)
+        except (NotOnGpu, CompilerError):
+            return None
+
+    return judge
