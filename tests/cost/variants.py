@@ -36,7 +36,7 @@ def stencil(a, b):
 
 
 def smooth(steps, a, b):
-    for t in range(steps):
+    for _ in range(steps):
         for i in range(1, a.shape[0] - 1):
             for j in range(1, a.shape[1] - 1):
                 b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j])
@@ -71,15 +71,18 @@ class Made:
     shape: Shape
 
 
-def made(function: Callable[..., object], arguments: tuple[Any, ...], schedule: str = "", device: str = "emulated") -> Made:
+def made(
+    function: Callable[..., object], arguments: tuple[Any, ...], schedule: str = "", device: str = "emulated"
+) -> Made:
     """The recipe's schedule where none is given. Arguments are only asked for their sizes."""
     source = capture(function)
     names = [parameter.name for parameter in source.parameters]
     written = [position for position, name in enumerate(names) if name in source.written]
     signature = signature_of(as_arguments(arguments), written, names)
+    on_gpu = device == "emulated"
     with lw.options(device=device, schedule=schedule):
         found = analysed(source, signature, current())
-        text = program_of(found, current()).device if device == "emulated" else None
+        text = program_of(found, current()).device if on_gpu else None
     sizes: dict[str, int] = {}
     strides: dict[int, tuple[int, ...]] = {}
     for position, value in enumerate(arguments):

@@ -252,7 +252,8 @@ class _Shares:
         return self._of_thread(loop)
 
     def _of_thread(self, loop: For) -> float:
-        return self.found.trips(loop.name) / (sharing_of(loop) if loop.run in THREADS else 1)
+        trips = self.found.trips(loop.name) / (sharing_of(loop) if loop.run in THREADS else 1)
+        return round(trips, 9)  # sums of weights are off by rounding, and 1000 is not to be 999.99...
 
 
 def _is_second(branch: Region) -> bool:

@@ -6,7 +6,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loopwright.ir.nodes import Assign, Binary, Call, Expr, If, Stmt, Store
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Checked,
+    Const,
+    Dim,
+    Expr,
+    If,
+    Load,
+    Stmt,
+    Store,
+    Var,
+)
 from loopwright.ir.walk import children, own_expressions, subexpressions
 from loopwright.toolchain.cubin import bytes_moved
 from loopwright.toolchain.sass import Instruction
@@ -70,13 +84,40 @@ def _of_expression(expr: Expr) -> Operations:
     arithmetic = special = 0
     for part in subexpressions(expr):
         if isinstance(part, Binary) and part.type.is_float:
-            arithmetic += part.op in ("add", "sub", "mul")
+            fused = part.op in ("add", "sub") and any(map(_is_product, children(part)))
+            arithmetic += part.op in ("add", "sub", "mul") and not fused
             special += part.op == "truediv"
-            # A product that is added is one instruction with the addition.
-            fused = part.op in ("add", "sub") and any(
-                isinstance(side, Binary) and side.op == "mul" and side.type.is_float for side in children(part)
-            )
-            arithmetic -= fused
         elif isinstance(part, Call):
             special += part.function in ROOTS
     return Operations(float(arithmetic), float(special))
+
+
+def value_operations(stmt: Stmt) -> Operations:
+    """Arithmetic of any type on values, that of indices and loop bounds apart, and divisions and functions."""
+    if not isinstance(stmt, Assign | Store | If):
+        return Operations()
+    value = stmt.condition if isinstance(stmt, If) else stmt.value
+    return _of_value(value)
+
+
+def _of_value(expr: Expr) -> Operations:
+    if isinstance(expr, Load | Const | Var | Dim):
+        return Operations()
+    parts = [_of_value(part) for part in children(expr)]
+    own = Operations(arithmetic=1.0)
+    if isinstance(expr, Call) or (isinstance(expr, Binary) and expr.op in ("truediv", "floordiv", "mod", "pow")):
+        own = Operations(special=1.0)
+    elif (
+        isinstance(expr, Binary)
+        and expr.type.is_float
+        and expr.op in ("add", "sub")
+        and any(map(_is_product, children(expr)))
+    ):
+        own = Operations()  # fused
+    elif isinstance(expr, Cast | Checked):
+        own = Operations()
+    return sum(parts, own)
+
+
+def _is_product(expr: Expr) -> bool:
+    return isinstance(expr, Binary) and expr.op == "mul" and expr.type.is_float
