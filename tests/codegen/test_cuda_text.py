@@ -29,9 +29,9 @@ from loopwright.toolchain.cubin import KernelResources
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"gemm", "2mm", "3mm", "doitgen", "gesummv"}
+SPILLING = {"gesummv"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
-in memory: products where distances between elements take 64 bits, and where threads of a warp part and meet."""
+in memory: where threads of a warp part and meet."""
 
 
 def program(function: Callable[..., object], arguments: tuple[Any, ...], **options: Any) -> Any:

@@ -46,7 +46,8 @@ class WorkForm:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> WorkForm:
         """Raises KeyError, TypeError or ValueError where this is no such form."""
-        return cls(*(_terms(found[name]) for name in PARTS), tuple(int(k) for k in found["row_pointers"]))
+        iterations, units, footprint, inputs, outputs = (_terms(found[name]) for name in PARTS)
+        return cls(iterations, units, footprint, inputs, outputs, tuple(int(k) for k in found["row_pointers"]))
 
 
 def _terms(found: Any) -> tuple[Term, ...] | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import cast
 
 from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.compiler import Analysed, program_of
-from loopwright.config import Config
+from loopwright.compiler import Analysed, program_of, target_of_machine
+from loopwright.config import Config, Device
+from loopwright.cost.cpu import cpu_metrics
 from loopwright.cost.gpu import gpu_metrics
 from loopwright.cost.metrics import Metrics
 from loopwright.devices.gpus import gpu_of
@@ -38,3 +41,20 @@ def judge_on_gpu(one: Specialisation, config: Config, arguments: Sequence[object
             return None
 
     return judge
+
+
+def judge_on_cpu(one: Specialisation, config: Config, arguments: Sequence[object]) -> Judge:
+    """By the cycles of the instructions, and of the bytes that move between caches (cost/cpu.py)."""
+    target, sizes = target_of_machine(), shape_of(one.analysed.written, arguments).sizes
+
+    def judge(made: Recipe) -> Metrics | None:
+        return cpu_metrics(made.kernel, made.facts, target, config.threads, sizes)
+
+    return judge
+
+
+def judge_for(one: Specialisation, device: str, config: Config, arguments: Sequence[object]) -> Judge | None:
+    """Of a device; None where nothing can be known of its variants without running them."""
+    if device == "cpu":
+        return judge_on_cpu(one, config, arguments)
+    return judge_on_gpu(one, replace(config, device=cast(Device, device)), arguments)

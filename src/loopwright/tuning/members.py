@@ -15,16 +15,13 @@ from loopwright.cost.prune import Pruned, prune
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import ScheduleError
 from loopwright.profile.measurement import RECIPE
-from loopwright.recipe.recipe import Recipe
 from loopwright.search.space import Member, Point, Space, space_of
 from loopwright.search.strategies import Failure
 from loopwright.specialisation import Specialisation
+from loopwright.tuning.judge import Judge
 
 MOST = 400
 """Points of a space that tuning looks at."""
-
-Judge = Callable[[Recipe], Metrics | None]
-"""What is known of a variant without running it; None where nothing is."""
 
 
 def devices_for(config: Config) -> tuple[str, ...]:

@@ -23,9 +23,10 @@ from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
-from loopwright.tuning.arguments import read, write
+from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members, devices_for
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.scaled import scaled
@@ -192,6 +193,11 @@ class _Trials:
         self._isolated.end()
 
     @property
+    def arguments(self) -> tuple[object, ...]:
+        """Of the call, for those who ask for sizes."""
+        return restore(read(Path(self._setting.saved))).arguments
+
+    @property
     def best(self) -> Measurement | None:
         """The fastest so far."""
         return min((row for row in self.rows.values() if row.outcome == "ok"), key=lambda r: r.time_ns, default=None)
@@ -256,7 +262,8 @@ def _defaults(trials: _Trials) -> Iterator[Variant]:
 
 def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     """The space of one device: what pruning leaves, then downhill from the best of it."""
-    candidates = Members(trials.call.one, device, trials.call.config)
+    judge = judge_for(trials.call.one, device, trials.call.config, trials.arguments)
+    candidates = Members(trials.call.one, device, trials.call.config, judge)
     threads = trials.call.config.threads if device == "cpu" else 0
     making = budget.part(0.35)
     pruned = candidates.pruned(making.spent, FIRST)

@@ -1,0 +1,110 @@
+"""Products of matrices by the default recipe of a GPU, on the emulated device, which finds accesses outside of arrays,
+races and early reads. Sizes are no multiples of a tile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.codegen.gpu import complete
+from loopwright.compiler import analysed, program_of
+from loopwright.config import current
+from loopwright.frontend.capture import capture
+from loopwright.runtime.specialise import as_arguments, signature_of
+from loopwright.steps.schedule import print_schedule
+from loopwright.toolchain import nvrtc
+
+RANDOM = np.random.default_rng(3)
+
+
+@lw.kernel
+def product(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def numbers(*shape: int, dtype: Any = float) -> Any:
+    return RANDOM.integers(-4, 5, shape).astype(dtype)
+
+
+def wanted(a: Any, b: Any, c: Any) -> Any:
+    """One term after the other, as the loops add them."""
+    result = c.copy()
+    with np.errstate(all="ignore"):
+        for k in range(a.shape[1]):
+            result += a[:, k, None] * b[None, k, :]
+    return result
+
+
+def check(a: Any, b: Any, c: Any) -> None:
+    right = wanted(a, b, c)
+    with lw.options(device="emulated"):
+        product(a, b, c)
+    np.testing.assert_array_equal(c, right)
+
+
+SIZES = [
+    (1, 1, 1), (7, 7, 7), (127, 65, 17), (129, 127, 16), (200, 70, 33), (128, 128, 32), (128, 129, 8), (257, 3, 9),
+    (3, 257, 1), (0, 5, 5), (5, 0, 5), (5, 5, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_any_size(dtype: Any) -> None:
+    for n, m, k in SIZES:
+        check(numbers(n, k, dtype=dtype), numbers(k, m, dtype=dtype), numbers(n, m, dtype=dtype))
+
+
+def test_nothing_beyond_the_ends_reaches_a_result() -> None:
+    """Zeros that fill a tile, times an infinity or NaN beside it, or added to a negative zero, would be seen."""
+    n, m, k = 131, 67, 13
+    a, b = numbers(n, k), numbers(k, m)
+    a[130, 12], a[0, 12], b[12, 66], b[3, 0] = np.nan, np.inf, -np.inf, np.nan
+    check(a, b, numbers(n, m))
+    c = np.full((n, m), -0.0)
+    with lw.options(device="emulated"):
+        product(np.zeros((n, 0)), np.zeros((0, m)), c)
+    assert np.signbit(c).all()
+    with lw.options(device="emulated"):
+        product(np.full((n, k), -1.0), np.zeros((k, m)), c)
+    assert np.signbit(c).all()
+
+
+def test_only_the_target_is_written() -> None:
+    """Views of larger arrays: what lies around them stays, and elements are apart."""
+    n, m, k = 130, 66, 11
+    around = [numbers(*shape) for shape in ((n + 3, 2 * k + 5), (k + 2, m + 7), (n + 4, 3 * m + 1))]
+    a, b, c = (
+        around[0][1 : n + 1, 3 : 2 * k + 3 : 2],
+        around[1][1 : k + 1, 5 : m + 5],
+        around[2][2 : n + 2, 1 : 3 * m + 1 : 3],
+    )
+    kept, right = around[2].copy(), wanted(a, b, c)
+    kept[2 : n + 2, 1 : 3 * m + 1 : 3] = right
+    with lw.options(device="emulated"):
+        product(a, b, c)
+    np.testing.assert_array_equal(around[2], kept)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_blocks_do_the_same(dtype: Any) -> None:
+    """Once without tests and for a short last tile of the depth; nothing is kept in memory that belongs in registers,
+    where places in arrays take 32 bits."""
+    source = capture(product.__wrapped__)
+    arguments = tuple(numbers(9, 9, dtype=dtype) for _ in range(3))
+    signature = signature_of(as_arguments(arguments), [2], ["a", "b", "c"])
+    with lw.options(device="emulated"):
+        found = analysed(source, signature, current())
+        text = program_of(found, current()).device
+    schedule = print_schedule(found.recipe.schedule)
+    assert "complete i j;" in schedule and "overrun j;" in schedule and schedule.count(" fill double;") == 2
+    assert text is not None
+    body = text.text[text.text.index("for (int64_t k_o_ ") :]
+    assert body.count("lw_arrive_or_zero<1>") == 2 and body.count("c_r_[") >= 2
+    kernels = dict(nvrtc.build(complete(text), "sm_90", current()).kernels)
+    assert {name[-2:]: needs.spill_store_bytes for name, needs in kernels.items()}["32"] == 0
