@@ -41,7 +41,12 @@ SOME = {
 """,
     "two": """
     for k in 0 .. n:
-        b[0] = b[0] + b[1]
+        b[0] = b[0] + b[m]
+""",
+    "two written": """
+    for k in 0 .. n:
+        b[0] = b[0] + a[k]
+        b[1] = b[1] - a[k]
 """,
     "moving": """
     for k in 0 .. n:
@@ -133,7 +138,8 @@ def test_the_picture() -> None:
     ("name", "array", "word"),
     [
         ("branch", "b", "without using any"),
-        ("two", "b", "several elements"),
+        ("two", "b", "several elements of 'b' at a time, which may be the same"),
+        ("two written", "b", "several elements"),
         ("moving", "b", "change inside 'k'"),
         ("long", "b", "no constant number of iterations"),
         ("large", "b", "takes 4104 bytes; the limit is 4096"),
@@ -157,7 +163,7 @@ def test_refusals_say_why(name: str, array: str, word: str) -> None:
 def test_refusals_of_whole_kernels() -> None:
     for text, step, word in (
         (WHILE, Promote("a", "w"), "while"),
-        (PREFIX, Promote("a", "i"), "several elements"),
+        (PREFIX, Promote("a", "i"), "other elements of 'a' in each iteration"),
         (COUNT, Promote("h", "i"), "data"),
         (ROWS, Promote("b", "i"), "other elements of 'b' in each iteration"),
     ):
@@ -169,6 +175,25 @@ def test_refusals_of_whole_kernels() -> None:
     kernel, facts = apply_schedule(kernel, facts, parse_schedule("parallelize i"), strict=True)
     assert Promote("c", "i").illegal(kernel, facts, strict=True) is not None
     assert Promote("c", "k").illegal(kernel, facts, strict=True) is None  # the loop around it may be marked
+
+
+LU = """
+kernel lu(a: float64[2] C, n: int64):
+    for i in 0 .. n:
+        for j in 0 .. i:
+            for k in 0 .. j:
+                a[i, j] = a[i, j] - a[i, k] * a[k, j]
+"""
+
+
+def test_elements_that_others_of_the_array_never_meet(tmp_path: Path) -> None:
+    """In a factorisation the sum for one element reads others of the same array, never the element itself."""
+    calls = [[numbers(n + 1, n + 1), n] for n in (0, 1, 2, 6)]
+    changed = check_same(LU, "promote a k", calls, tmp_path)
+    assert "a.r = a.r - a[i, k] * a[k, j]" in print_kernel(changed)
+    meeting = LU.replace("0 .. j:", "0 .. j + 1:")
+    rejection = Promote("a", "k").illegal(*known(meeting), strict=True)
+    assert rejection is not None and "which may be the same" in rejection.reason
 
 
 @pytest.mark.parametrize("name", ["branch and not", "inner", "written only", "read only", "diagonal", "local"])

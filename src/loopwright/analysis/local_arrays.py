@@ -7,7 +7,7 @@ those that stand before the read in the text: whatever an earlier turn of an inn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula
@@ -90,6 +90,33 @@ def leaves_all(kernel: Kernel, loops: Sequence[str], store: Store, known: Known)
             return False
 
 
+def never_meet(
+    kernel: Kernel, some: Collection[int], others: Collection[int], stack: Sequence[str], known: Known
+) -> bool:
+    """Whether the accesses with some ids and those with others touch no element in common within one iteration of the
+    loops of a stack, whatever runs inside. All are of one array."""
+    with LOCK:
+        notes = traced(kernel)
+        both = [access for access in notes.accesses if id(access.node) in some or id(access.node) in others]
+        if len(both) < len(some) + len(others):
+            return False
+        elements = Elements(prove(kernel, notes, {id(access.node) for access in both}, known))
+        layout = elements.layout(both)
+        depth = len(stack)
+        try:
+            with elements.proof.effort.bounded():
+                touched = {id(one.node): _within_one(elements, layout, one, depth) for one in both}
+                return all(touched[one].intersect(touched[other]).is_empty() for one in some for other in others)
+        except TooHard:
+            return False
+
+
+def _within_one(elements: Elements, layout: Layout, access: Access, depth: int) -> isl.Set:
+    """The elements that an access touches in one iteration of so many loops around it."""
+    inner = {s.name for s in ordered(symbols_of(access)) if len(s.birth) > depth}
+    return without(elements.whole_of(access, layout), inner)
+
+
 def _writes_all(
     elements: Elements, notes: Trace, loops: Sequence[str], write: Access, others: Sequence[Access]
 ) -> bool:
@@ -97,8 +124,7 @@ def _writes_all(
     if not _is_sure(write, depth):
         return False
     layout: Layout = tuple(None for _ in write.index)
-    inner = {s.name for s in ordered(symbols_of(write)) if len(s.birth) > depth}
-    each = without(elements.whole_of(write, layout), inner)
+    each = _within_one(elements, layout, write, depth)
     varying = {s.name for s in ordered(symbols_of(write)) if loops[0] in s.birth}
     inside = build([formula for name in loops for formula in notes.loops[name].domain])
     for other in others:

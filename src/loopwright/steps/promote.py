@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import For, Kernel, Store
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.nodes import For, Kernel, Load, Store, While
+from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import marked
+from loopwright.steps.extent import around, marked
 from loopwright.steps.nest import missing, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
@@ -56,10 +57,23 @@ class Promote:
         region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
-        return marked((loop,)) or may_fail(loop, region, facts)
+        return marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
 
     def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
-        return region_of(kernel, loop, self.array, CACHE_BYTES if self.whole else STACK_BYTES, self.whole)
+        limit = CACHE_BYTES if self.whole else STACK_BYTES
+        _, others = _uses(loop, self.array)
+        return region_of(kernel, loop, self.array, limit, self.whole, {id(one) for one in others})
+
+    def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
+        """Why the elements cannot be kept apart from others of the array that the loop reads."""
+        ours, others = _uses(loop, self.array)
+        if not others:
+            return None
+        some, rest = {id(one) for one in ours}, {id(one) for one in others}
+        stack = [one.name for one in around(kernel, loop) if isinstance(one, For | While)]
+        if never_meet(kernel, some, rest, stack, facts.known):
+            return None
+        return Rejection(f"'{self.loop}' uses several elements of '{self.array}' at a time, which may be the same")
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
@@ -84,3 +98,13 @@ class Promote:
 
     def __str__(self) -> str:
         return f"promote {self.array} {self.loop}{' whole' if self.whole else ''}"
+
+
+def _uses(loop: For, array: str) -> tuple[list[Load | Store], list[Load]]:
+    """The accesses of an array in a loop: those of the one index at which it is written, and reads at other ones, none
+    where it is written at several."""
+    stores = [stmt for stmt in statements(loop.body) if isinstance(stmt, Store) and stmt.array == array]
+    loads = [part for part in expressions(loop.body) if isinstance(part, Load) and part.array == array]
+    index = stores[0].index if len({store.index for store in stores}) == 1 else None
+    others = [one for one in loads if index is not None and one.index != index]
+    return [*stores, *(one for one in loads if one.index == index)], others

@@ -4,7 +4,7 @@ what it cannot copy exactly: only elements that the loop itself touches are read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import Facts
@@ -65,17 +65,20 @@ class Region:
     limits: tuple[Limit, ...] = ()
 
 
-def region_of(kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False) -> Region | Rejection:
+def region_of(
+    kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False, others: Collection[int] = ()
+) -> Region | Rejection:
     """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
     loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
-    the index too. Of an array that the loop only reads, it may then be the region of one index among several."""
+    the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
+    ids of reads that are none of the region's, as they have other indices, and never touch its elements."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
     if array not in elements:
         return Rejection(f"there is no array '{array}' (there are: {', '.join(elements) or 'none'})")
     if any(isinstance(stmt, Allocate) and stmt.array == array for stmt in statements(loop.body)):
         return Rejection(f"'{array}' is made anew inside '{loop.name}'")
-    uses = list(uses_of(loop.body, array))
+    uses = [use for use in uses_of(loop.body, array) if id(use.node) not in others]
     if not uses:
         return Rejection(f"'{loop.name}' does not use '{array}'")
     indices = list(dict.fromkeys(use.node.index for use in uses))
