@@ -11,14 +11,21 @@ from typer.testing import CliRunner
 
 from faults.stored import HERE, THERE, measured
 from loopwright.cli import db
+from loopwright.cli.db import fingerprints_here
 from loopwright.cli.main import app
-from loopwright.config import CURRENT, Config
+from loopwright.config import CURRENT, DEFAULT, Config
+from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 
 RUNNER = CliRunner()
 CELLS = re.compile(r"\s{2,}")
+
+
+def test_what_is_here() -> None:
+    machine = machine_of("cpu", DEFAULT)
+    assert machine is not None and machine.fingerprint in fingerprints_here(DEFAULT)
 
 
 @pytest.fixture(autouse=True)

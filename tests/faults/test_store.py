@@ -201,6 +201,37 @@ print([os.wait()[1] for tile in range(3)])
     assert content(path) == 60
 
 
+def test_forked_while_threads_write(tmp_path: Path) -> None:
+    code = (
+        PREAMBLE
+        + """
+import threading, warnings
+warnings.simplefilter("ignore")
+journal, done = Journal(path, flush_s=0.001), False
+def add():
+    n = 0
+    while not done:
+        n += 1
+        journal.add(measured(n=n % 500))
+        if n % 50 == 0:
+            journal.measurements("kernel1", HERE.fingerprint)
+thread = threading.Thread(target=add)
+thread.start()
+for child in range(12):
+    time.sleep(0.01)
+    if os.fork() == 0:
+        journal.add(measured(n=1000 + child))
+        os._exit(0 if journal.measurements("kernel1", HERE.fingerprint) and journal.flush() else 1)
+print(sum(os.wait()[1] for child in range(12)))
+done = True
+thread.join()
+"""
+    )
+    path = tmp_path / "profile.sqlite3"
+    assert finish(start(code, path)) == ("0", "")
+    assert content(path) >= 12
+
+
 # ---- killed -------------------------------------------------------------------------------------------------------
 
 KILL = (

@@ -244,6 +244,19 @@ def test_importing_the_package_does_not_import_sqlite():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 
 
+def test_a_file_without_a_log_gets_one(store):
+    store.add([measured()])
+    store.close()
+    connection = sqlite3.connect(store.path)
+    assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+    connection.close()
+    store.add([measured(n=3)])
+    store.close()
+    connection = sqlite3.connect(store.path)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
 # ---- versions -----------------------------------------------------------------------------------------------------
 
 VERSION_0 = """
