@@ -103,6 +103,14 @@ def test_out_and_in_and_out_again(path: Path, tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir() if file.name.startswith("tmp")} == set()
 
 
+def test_an_export_that_fails_leaves_nothing(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    before = set(tmp_path.iterdir())
+    assert "cannot be written" in run("export", folder, code=2)
+    assert {other for other in tmp_path.iterdir() if not other.name.startswith(path.name)} <= before
+
+
 def test_merge(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite3"
     with Store.open(other) as store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import subprocess
 import sys
@@ -224,6 +225,18 @@ def test_a_file_that_was_removed_is_begun_anew(store):
     assert of_kernel(store) == ()
     store.add([measured()])
     assert of_kernel(store) == (measured(),)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_opens_the_file_itself(store):
+    store.add([measured()])
+    parents = store._connection
+    child = os.fork()
+    if child == 0:
+        store.add([measured(n=3)])
+        os._exit(0 if store._connection is not parents and len(of_kernel(store)) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert store._connection is parents and len(of_kernel(store)) == 2
 
 
 def test_an_interrupt_leaves_nothing_half_done(store):
