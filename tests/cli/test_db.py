@@ -11,14 +11,21 @@ from typer.testing import CliRunner
 
 from faults.stored import HERE, THERE, measured
 from loopwright.cli import db
+from loopwright.cli.db import fingerprints_here
 from loopwright.cli.main import app
-from loopwright.config import CURRENT, Config
+from loopwright.config import CURRENT, DEFAULT, Config
+from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 
 RUNNER = CliRunner()
 CELLS = re.compile(r"\s{2,}")
+
+
+def test_what_is_here() -> None:
+    machine = machine_of("cpu", DEFAULT)
+    assert machine is not None and machine.fingerprint in fingerprints_here(DEFAULT)
 
 
 @pytest.fixture(autouse=True)
@@ -94,6 +101,14 @@ def test_out_and_in_and_out_again(path: Path, tmp_path: Path) -> None:
     run("--store", other, "export", second)
     assert second.read_bytes() == first.read_bytes()
     assert {file.name for file in tmp_path.iterdir() if file.name.startswith("tmp")} == set()
+
+
+def test_an_export_that_fails_leaves_nothing(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    before = set(tmp_path.iterdir())
+    assert "cannot be written" in run("export", folder, code=2)
+    assert {other for other in tmp_path.iterdir() if not other.name.startswith(path.name)} <= before
 
 
 def test_merge(path: Path, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from faults.stored import HERE, THERE, measured
 from loopwright.errors import LoopwrightWarning, StoreError
 from loopwright.profile import database
 from loopwright.profile.exchange import exported, imported
-from loopwright.profile.journal import Journal
-from loopwright.profile.store import Store, Unwanted
+from loopwright.profile.journal import CALL_BUSY_S, Journal
+from loopwright.profile.store import BUSY_S, Store, Unwanted
 
 PREAMBLE = """
 import os, sys, sqlite3, time
@@ -183,6 +183,25 @@ def test_the_end_of_a_process_does_not_wait_long_for_a_lock(path: Path) -> None:
     assert content(path) == 1
 
 
+def test_a_lock_that_lasts_is_not_waited_for_long_at_the_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    original = database.connect
+
+    def connect(path: Path, busy_s: float, readonly: bool) -> sqlite3.Connection:
+        waits.append(busy_s)
+        return original(path, busy_s / 100, readonly)
+
+    monkeypatch.setattr(database, "connect", connect)
+    with closing(sqlite3.connect(path, isolation_level=None)) as locker:
+        locker.execute("BEGIN IMMEDIATE")
+        journal = Journal(path, flush_s=3600)
+        journal.add(measured(n=3))
+        assert not journal.flush()
+        with pytest.warns(LoopwrightWarning, match="was locked"):
+            journal.close()
+    assert waits == [BUSY_S, CALL_BUSY_S]
+
+
 def test_processes_at_once(tmp_path: Path) -> None:
     """They make the file together, too."""
     code = (
@@ -199,6 +218,37 @@ print([os.wait()[1] for tile in range(3)])
     path = tmp_path / "profile.sqlite3"
     assert finish(start(code, path)) == ("[0, 0, 0]", "")
     assert content(path) == 60
+
+
+def test_forked_while_threads_write(tmp_path: Path) -> None:
+    code = (
+        PREAMBLE
+        + """
+import threading, warnings
+warnings.simplefilter("ignore")
+journal, done = Journal(path, flush_s=0.001), False
+def add():
+    n = 0
+    while not done:
+        n += 1
+        journal.add(measured(n=n % 500))
+        if n % 50 == 0:
+            journal.measurements("kernel1", HERE.fingerprint)
+thread = threading.Thread(target=add)
+thread.start()
+for child in range(12):
+    time.sleep(0.01)
+    if os.fork() == 0:
+        journal.add(measured(n=1000 + child))
+        os._exit(0 if journal.measurements("kernel1", HERE.fingerprint) and journal.flush() else 1)
+print(sum(os.wait()[1] for child in range(12)))
+done = True
+thread.join()
+"""
+    )
+    path = tmp_path / "profile.sqlite3"
+    assert finish(start(code, path)) == ("0", "")
+    assert content(path) >= 12
 
 
 # ---- killed -------------------------------------------------------------------------------------------------------
@@ -247,7 +297,9 @@ def test_the_end_of_a_process_writes_what_waits(tmp_path: Path) -> None:
 def test_a_newer_store_is_left_alone(path: Path) -> None:
     altered(path, "PRAGMA user_version = 99")
     before = path.read_bytes()
-    with closing(Journal(path, flush_s=3600)) as journal:
+    newer = sqlite3.connect(path, isolation_level=None)
+    newer.execute("BEGIN IMMEDIATE")  # it is at work: we can tell without waiting for it
+    with closing(newer), closing(Journal(path, flush_s=3600)) as journal:
         with pytest.warns(LoopwrightWarning, match=r"newer Loopwright \(version 99, this one knows 1\)"):
             assert call(journal) == 1
         assert call(journal) == 1

@@ -150,10 +150,38 @@ def test_memory_is_bounded(monkeypatch):
 
 def test_what_nobody_can_have_measured_is_told_once_and_dropped(journal):
     journal.add(measured(), measured(float("nan"), n=3))
-    with pytest.warns(UserWarning, match="a measurement is not kept: .*finite"):
+    with pytest.warns(UserWarning, match="not kept in the store .*finite"):
         assert of_kernel(journal) == (measured(),)
     journal.add(measured(float("nan"), n=3))
     assert of_kernel(journal) == (measured(),)  # and no second warning, which would be an error here
+
+
+def test_what_comes_while_the_file_is_written_is_not_lost(journal, monkeypatch):
+    original = Store.absorb
+
+    def absorb(store, records):
+        journal.add(measured(200.0, made_at=2000.0), measured(n=3))
+        assert len(of_kernel(journal)) == 2
+        original(store, records)
+
+    monkeypatch.setattr(Store, "absorb", absorb)
+    journal.add(measured())
+    assert not journal.flush()  # there is more now
+    monkeypatch.undo()
+    assert journal.flush()
+    assert sorted((m.time_ns, m.runs) for m in of_kernel(journal)) == [(100.0, 5), (150.0, 10)]
+
+
+def test_a_table_that_cannot_be_written_is_left_out(journal):
+    journal.add(measured())
+    journal.put(Table("ranking", HERE.fingerprint, "bad", [float("nan")], 5.0))
+    journal.put(Table("ranking", HERE.fingerprint, "good", [1], 5.0))
+    assert journal.flush()
+    with pytest.warns(UserWarning, match="not kept in the store .*JSON"):
+        journal.add(measured(n=3))
+    assert journal.flush() and len(of_kernel(journal)) == 2
+    assert journal.table("ranking", HERE.fingerprint, "good") is not None
+    assert journal.table("ranking", HERE.fingerprint, "bad") is None
 
 
 def test_threads_at_once(journal):

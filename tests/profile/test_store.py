@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import subprocess
 import sys
@@ -226,6 +227,18 @@ def test_a_file_that_was_removed_is_begun_anew(store):
     assert of_kernel(store) == (measured(),)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_opens_the_file_itself(store):
+    store.add([measured()])
+    parents = store._connection
+    child = os.fork()
+    if child == 0:
+        store.add([measured(n=3)])
+        os._exit(0 if store._connection is not parents and len(of_kernel(store)) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert store._connection is parents and len(of_kernel(store)) == 2
+
+
 def test_an_interrupt_leaves_nothing_half_done(store):
     store.add([measured()])
 
@@ -242,6 +255,19 @@ def test_an_interrupt_leaves_nothing_half_done(store):
 def test_importing_the_package_does_not_import_sqlite():
     code = "import sys, loopwright, loopwright.profile.journal; print('sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_a_file_without_a_log_gets_one(store):
+    store.add([measured()])
+    store.close()
+    connection = sqlite3.connect(store.path)
+    assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+    connection.close()
+    store.add([measured(n=3)])
+    store.close()
+    connection = sqlite3.connect(store.path)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
 
 
 # ---- versions -----------------------------------------------------------------------------------------------------

@@ -179,6 +179,7 @@ def _checked(connection: Connection, path: Path, readonly: bool) -> Connection:
         if version != VERSION or not _is_ours(connection):
             connection = _brought_up(connection, path, readonly)
         if not readonly:
+            _keep_a_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")  # with a log: a power cut costs the last rows only
         connection.execute("PRAGMA trusted_schema = OFF")  # it may be somebody else's file
     except BaseException:
@@ -205,9 +206,6 @@ def _brought_up(connection: Connection, path: Path, readonly: bool) -> Connectio
     """A connection to the same store, in our version."""
     if not readonly:
         _migrate(connection, path)
-        # Where another process is reading this very moment, it stays without a log, until the next who opens it.
-        with suppress(sqlite().OperationalError):
-            connection.execute("PRAGMA journal_mode = WAL")
         return connection
     memory: Connection = sqlite().connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.backup(memory)
@@ -218,6 +216,14 @@ def _brought_up(connection: Connection, path: Path, readonly: bool) -> Connectio
         memory.close()
         raise
     return memory
+
+
+def _keep_a_log(connection: Connection) -> None:
+    """Write ahead to a log from now on: nobody who reads waits for one who writes. Where somebody is reading at this
+    moment, or the file cannot be written, it stays as it is until it is opened again."""
+    with suppress(sqlite().OperationalError):
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _migrate(connection: Connection, path: Path) -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -114,7 +114,7 @@ class Journal:
             if self._writer is None or not records:
                 return not self._unsaved and self._writer is not None
             try:
-                self._writer.absorb(records.values())
+                self._save(self._writer, records.values())
             except StoreError as error:
                 self._troubles.append(error)
                 self._failed = True
@@ -124,7 +124,7 @@ class Journal:
             self._failed = False
             with self._state:  # some may have changed meanwhile
                 self._unsaved = {key: one for key, one in self._unsaved.items() if records.get(key) is not one}
-            return True
+            return not self._unsaved
 
     def close(self) -> None:
         """Write what waits, and give the file back. What is added from now on is only remembered."""
@@ -177,6 +177,17 @@ class Journal:
             if not self._closed:
                 self.flush()
 
+    def _save(self, writer: Store, records: Collection[Record]) -> None:
+        """Write these; those that cannot be written, such as a table with NaN in it, are left out."""
+        try:
+            writer.absorb(records)
+        except (ValueError, TypeError) as error:
+            if len(records) == 1:
+                self._troubles.append(error)
+                return
+            for one in records:
+                self._save(writer, [one])
+
     def _gather(self) -> None:
         """What waits becomes records: to be written, or only to be remembered."""
         with self._state:
@@ -227,7 +238,7 @@ class Journal:
                     f"  try: {trouble.remedy}",
                 )
             else:
-                warn_once(f"store {self.path} refused", f"a measurement is not kept: {trouble}")
+                warn_once(f"store {self.path} refused", f"not kept in the store of measurements: {trouble}")
 
 
 def _has_no_machine(record: Record) -> bool:
@@ -247,7 +258,7 @@ def _merge(kept: Kept, records: Iterable[Record]) -> None:
 _journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 _of_path: dict[Path | None, Journal] = {}
 _making = threading.Lock()
-_parents: list[object] = []
+_parents: list[object] = []  # stores of a parent process
 
 
 def journal_of(config: Config) -> Journal:
@@ -270,7 +281,7 @@ def _begin_anew() -> None:
     global _making
     _making = threading.Lock()
     for journal in tuple(_journals):
-        _parents.append((journal._reader, journal._writer))  # not even closed: that would touch the parent's locks
+        _parents.append((journal._reader, journal._writer))  # never closed here: see Store.close
         journal._begin()
 
 

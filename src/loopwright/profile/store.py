@@ -6,8 +6,10 @@ begun. It never makes a file to read from it. What must not raise into a call is
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 
 BUSY_S = 5.0
 
+FORK_WAIT_S = 1.0
+
 T = TypeVar("T")
-_abandoned: list[Connection] = []  # of a parent process: not even to be closed here, which would touch its locks
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Store:
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._inode = self._process = 0
+        _stores.add(self)
 
     @classmethod
     def open(cls, path: Path, readonly: bool = False, busy_s: float = BUSY_S) -> Store:
@@ -95,8 +99,8 @@ class Store:
                 return
             if self._process == os.getpid():
                 connection.close()
-            else:
-                _abandoned.append(connection)
+            else:  # it is the parent process's: to close it, now or at the end, would touch the file
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
     # ---- measurements -------------------------------------------------------------------------------------------
 
@@ -129,7 +133,7 @@ class Store:
                 yield rows.everything(connection)
             finally:
                 connection.close()
-        except database.sqlite().DatabaseError as error:
+        except database.sqlite().Error as error:
             raise self._explained(error) from error
 
     # ---- names --------------------------------------------------------------------------------------------------
@@ -195,7 +199,7 @@ class Store:
                 raise _DryRun(removed)
             return removed
 
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             return Removed(0, 0, 0)
         try:
             return self._write(remove)
@@ -210,7 +214,7 @@ class Store:
 
     def _read(self, what: Callable[[Connection], T], empty: T) -> T:
         try:
-            return self._try(what) if self.readonly or self.path.exists() else empty
+            return self._try(what) if self.readonly or os.path.exists(self.path) else empty
         except (ValueError, TypeError) as error:
             why = f"the store of measurements {self.path} has a row that cannot be read: {error}"
             raise StoreError(why, "rename that file: a new one is then begun") from error
@@ -241,7 +245,7 @@ class Store:
     def _once(self, what: Callable[[Connection], T]) -> T:
         try:
             return what(self._opened())
-        except database.sqlite().DatabaseError as error:
+        except database.sqlite().Error as error:
             raise self._explained(error) from error
 
     def _opened(self) -> Connection:
@@ -249,7 +253,7 @@ class Store:
         if self._connection and self._process == os.getpid() and self._inode == database.inode_of(self.path):
             return self._connection
         self.close()
-        if self.readonly and not self.path.exists():
+        if self.readonly and not os.path.exists(self.path):
             raise StoreError(f"there is no store of measurements {self.path}", fault="missing")
         self._inode = database.inode_of(self.path)
         self._connection = database.connect(self.path, self.busy_s, self.readonly)
@@ -258,6 +262,32 @@ class Store:
 
     def _explained(self, error: Exception) -> StoreError:
         return database.explained(error, self.path, self.busy_s)
+
+
+# ---- forks ------------------------------------------------------------------------------------------------------
+
+# SQLite has locks of its own. No thread may hold one at the moment of a fork: in the child nobody would release it.
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_held: list[Store] = []
+
+
+def _before_fork() -> None:
+    _held.extend(store for store in tuple(_stores) if store._lock.acquire(timeout=FORK_WAIT_S))
+
+
+def _after_in_parent() -> None:
+    while _held:
+        _held.pop()._lock.release()
+
+
+def _after_in_child() -> None:
+    _held.clear()
+    for store in tuple(_stores):
+        store._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
 class _DryRun(Exception):
