@@ -46,6 +46,8 @@ def test_a_tie_without_the_default_goes_to_the_one_before_else_to_the_first() ->
     assert choose([DEFAULT, A, B], predictions, previous=2).index == 2
     assert choose([DEFAULT, A, B], told(200, 102, 100), previous=1).index == 1
     assert choose([DEFAULT, A, B], told(200, 110, 100), previous=1).index == 2
+    assert choose([DEFAULT, A, B], told(200, 104.2, 100), previous=1).index == 1  # 1.5 * hypot(0.02, 0.02)
+    assert choose([DEFAULT, A, B], told(200, 104.3, 100), previous=1).index == 2
 
 
 def test_a_tie_is_within_the_errors_and_costs_little() -> None:

@@ -16,9 +16,15 @@ from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Variant
 
 CLOSEST = 0.05
-"""The most that a tie may cost: a variant that is predicted to be slower than the best by more than this part never
-wins one, whatever the errors. Only where a time is extrapolated, or comes from limits, the whole error counts: there
-nothing but the bound is known."""
+"""The most that a tie with the default variant may cost: where it is predicted to be slower than the best by more than
+this part it does not win one, whatever the errors. Only where a time is extrapolated, or comes from limits, the whole
+error counts: there nothing but the bound is known."""
+
+STAYS = 1.5
+"""What was chosen before is left only for one that is faster by so many times the error: among many candidates that are
+equals, one or the other looks faster by the error itself."""
+
+_OUTSIDE = ("extrapolated", "limits")
 
 
 class VariantError(LoopwrightError, LookupError):
@@ -40,6 +46,7 @@ def choose(
     variants: Sequence[Variant],
     predictions: Sequence[Prediction],
     *,
+    times_ns: Sequence[float] | None = None,
     pinned: Variant | None = None,
     previous: int | None = None,
     allowed: Sequence[int] | None = None,
@@ -47,29 +54,26 @@ def choose(
     """The variant with the shortest predicted time; predictions are in the order of the variants.
 
     Ties, within the errors of both predictions, go to the default variant (the first that is one), else to `previous`,
-    else to the first. A variant known from limits only is not taken while any other has been measured. allowed: the
-    indices that may be chosen, ascending, all where None; the default variant may always be. A prediction that is no
-    number or negative is none. Raises VariantError where `pinned` is not among the variants, ValueError where there are
-    no variants, or not one prediction for each."""
+    else to the first. A variant known from limits only is not taken while any other has been measured. times_ns: in
+    place of the predictions' own, where more is known. allowed: the indices that may be chosen, ascending, all where
+    None; the default variant may always be. A time that is no number or negative is none. Raises VariantError where
+    `pinned` is not among the variants, ValueError where there are none, or not one prediction for each."""
     if not variants or len(variants) != len(predictions):
         raise ValueError(f"{len(variants)} variants with {len(predictions)} predictions: one each, and one at least")
     default = default_of(variants)
-    times = [one.time_ns for one in predictions]
+    times = [one.time_ns for one in predictions] if times_ns is None else times_ns
+    candidates = _candidates(range(len(variants)) if allowed is None else allowed, default)
+    usable = [index for index in candidates if 0 <= times[index] < math.inf]
     if pinned is not None:
-        return _compared(index_of(variants, pinned), "pinned by the options", _usable(allowed, times, default), times)
-    usable = _usable(allowed, times, default)
-    measured = [index for index in usable if predictions[index].how != "limits"]
+        return _compared(index_of(variants, pinned), "pinned by the options", _by_time(usable, times), times)
     if not usable:
-        if default is None and allowed is not None and not allowed:
-            raise ValueError("no variant may be chosen, and there is no default one")
-        first = default if default is not None else allowed[0] if allowed else 0
-        return Choice(first, "nothing is predicted of any variant")
+        return Choice(default if default is not None else candidates[0], "nothing is predicted of any variant")
+    measured = [index for index in usable if predictions[index].how != "limits"]
     if not measured and default is not None:
-        return _compared(default, "no variant was measured: the default", usable, times)
-    served = measured or usable
-    best = min(served, key=times.__getitem__)
-    index, why = _tie(served, best, predictions, default, previous)
-    return _compared(index, why, served, times)
+        return _compared(default, "no variant was measured: the default", _by_time(usable, times), times)
+    ranked = _by_time(measured or usable, times)
+    index, why = _tie(ranked, predictions, times, default, previous)
+    return _compared(index, why, ranked, times)
 
 
 def default_of(variants: Sequence[Variant]) -> int | None:
@@ -87,48 +91,60 @@ def index_of(variants: Sequence[Variant], wanted: Variant) -> int:
     raise VariantError(f"this kernel has no variant '{wanted}'\n  try: one of{some}{more}")
 
 
-def _usable(allowed: Sequence[int] | None, times: Sequence[float], default: int | None) -> list[int]:
-    if allowed is None:
-        return [index for index, time in enumerate(times) if 0 <= time < math.inf]
-    usable = [index for index in allowed if 0 <= times[index] < math.inf]
-    if default is not None and default not in allowed and 0 <= times[default] < math.inf:
-        usable = sorted([*usable, default])
-    return usable
+def _candidates(allowed: Sequence[int], default: int | None) -> Sequence[int]:
+    if default is not None and default not in allowed:
+        return sorted([*allowed, default])
+    if not allowed:
+        raise ValueError("no variant may be chosen, and there is no default one")
+    return allowed
+
+
+def _by_time(indices: Sequence[int], times: Sequence[float]) -> list[int]:
+    """The fastest first; of equals, the first."""
+    return sorted(indices, key=times.__getitem__)
 
 
 def _tie(
-    served: Sequence[int], best: int, predictions: Sequence[Prediction], default: int | None, previous: int | None
+    ranked: Sequence[int],
+    predictions: Sequence[Prediction],
+    times: Sequence[float],
+    default: int | None,
+    previous: int | None,
 ) -> tuple[int, str]:
     """Who of those as good as the best runs, and why."""
+    best = ranked[0]
+
+    def as_good(index: int, most: float, errors: float = 1.0) -> bool:
+        apart = min(most, errors * _apart(predictions[index], predictions[best]))
+        return index in ranked and times[index] <= times[best] * (1 + apart)
+
     if default == best:
         return best, "the default is predicted fastest"
-    if default in served and default is not None and _as_good(predictions[default], predictions[best]):
+    if default is not None and as_good(default, _most(predictions[default], predictions[best])):
         return default, "as fast as the fastest, within the errors: the default"
     if previous == best:
         return best, "predicted fastest, as before"
-    if previous in served and previous is not None and _as_good(predictions[previous], predictions[best]):
+    if previous is not None and as_good(previous, math.inf, STAYS):
         return previous, "as fast as the fastest, within the errors: chosen before"
-    if len(served) == 1:
+    if len(ranked) == 1:
         return best, "the only one that was measured"
     return best, "predicted fastest"
 
 
-def _as_good(one: Prediction, best: Prediction) -> bool:
-    """Whether `one`, not the faster, cannot be told from `best`: errors of two predictions add up as independent
-    ones."""
+def _apart(one: Prediction, best: Prediction) -> float:
+    """The part by which two predictions have to differ to be told apart: their errors add up as independent ones."""
     apart = math.hypot(one.error, best.error)
-    if not apart >= 0:  # an error that is no number bounds nothing
-        apart = math.inf
-    if one.how != "extrapolated" and best.how != "extrapolated" and "limits" not in (one.how, best.how):
-        apart = min(apart, CLOSEST)
-    return one.time_ns <= best.time_ns * (1 + apart)
+    return apart if apart >= 0 else math.inf  # an error that is no number bounds nothing
 
 
-def _compared(index: int, why: str, usable: Sequence[int], times: Sequence[float]) -> Choice:
-    others = [other for other in usable if other != index]
-    if not others:
+def _most(one: Prediction, best: Prediction) -> float:
+    return math.inf if one.how in _OUTSIDE or best.how in _OUTSIDE else CLOSEST
+
+
+def _compared(index: int, why: str, ranked: Sequence[int], times: Sequence[float]) -> Choice:
+    """ranked: by time; `index` need not be among them."""
+    runner_up = next((other for other in ranked if other != index), None)
+    if runner_up is None:
         return Choice(index, why)
-    runner_up = min(others, key=times.__getitem__)
-    own = times[index]
-    margin = times[runner_up] / own - 1 if own > 0 else (0.0 if times[runner_up] == own else math.inf)
-    return Choice(index, why, runner_up, margin)
+    own, other = times[index], times[runner_up]
+    return Choice(index, why, runner_up, other / own - 1 if own > 0 else (0.0 if other == own else math.inf))

@@ -118,10 +118,8 @@ class Adaptive:
     def _decide(self, shape: Shape, calls: Calls, pinned: Variant | None = None) -> Decision:
         candidates = self.candidates
         serving = candidates.serving(calls.work)
-        known = list(calls.predictions)
+        known, times = self.knowledge.forecasts(calls)
         wanted = None if pinned is None else index_of(candidates.variants, pinned)
-        for index in serving if wanted is None else {*serving, wanted}:
-            known[index] = self.knowledge.forecast(calls, index)
         if wanted is not None and wanted not in serving:
             failure = candidates.failed(wanted, calls.work)
             if failure is not None:
@@ -129,13 +127,15 @@ class Adaptive:
                     f"the pinned variant '{pinned}' does not serve: {failure.outcome}\n  {failure.reason}\n"
                     "  try: another variant, or none, so that the fastest is chosen"
                 )
-        choice = choose_one(candidates.variants, known, pinned=pinned, previous=calls.previous, allowed=serving)
+        choice = choose_one(
+            candidates.variants, known, times_ns=times, pinned=pinned, previous=calls.previous, allowed=serving
+        )
         one, other = known[choice.index], choice.runner_up
         return Decision(
             shape,
             choice.index,
             candidates.variants[choice.index],
-            one.time_ns,
+            times[choice.index],
             one.error,
             one.how,
             choice.why,
@@ -224,8 +224,10 @@ class Adaptive:
         learned, work = self.knowledge.learned[index], Work() if calls is None else calls.work
         learned.measured_at_ns = self.account.total_ns
         if timed is None:
-            if evidence.outcome == "timeout" and experiment.limit_ns < PATIENCE * experiment.expected_ns:
-                # It was ended for the budget's sake: it gets twice as long once that is earned.
+            if (
+                evidence.outcome == "timeout"
+                and experiment.limit_ns * learned.patience < PATIENCE * experiment.expected_ns
+            ):  # It was ended for the budget's sake: it gets twice as long once that is earned.
                 learned.patience *= 2 * experiment.limit_ns / experiment.expected_ns
                 return False
             return self._told(index, evidence.outcome, evidence.reason, shape, work)
@@ -234,7 +236,7 @@ class Adaptive:
         timing = (timed.time_ns, timed.error, timed.runs)
         self._recorder.give(self._recorder.row(experiment.variant, shape, work, "ok", timing))
         if calls is not None:
-            self.knowledge.tried(calls, index, timed, evidence.beside_ns)
+            self.knowledge.tried(calls, index, evidence.times_ns, evidence.beside_ns)
         return self._told(index, "ok", "", shape, work)
 
     def abandon(self, experiment: Experiment, spent_ns: int = 0) -> None:

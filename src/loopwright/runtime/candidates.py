@@ -29,6 +29,7 @@ class Candidates:
     default: int = field(init=False)
     proven: set[int] = field(init=False)
     failures: dict[int, Failure] = field(default_factory=dict)
+    _serving: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         default = default_of(self.variants)
@@ -36,10 +37,14 @@ class Candidates:
             raise ValueError("a kernel has a default variant, and none of these is one")
         if len(set(self.variants)) != len(self.variants):
             raise ValueError("a variant stands among the candidates twice")
-        self.default, self.proven = default, {default}
+        self.default, self.proven, self._serving = default, {default}, (default,)
 
     def tell(self, index: int, outcome: Outcome, reason: str, shape: Shape, work: Work) -> None:
         """Evidence of one variant. That against the default is kept, but it serves on: there is nothing to compare."""
+        self._take(index, outcome, reason, shape, work)
+        self._serving = tuple(sorted(self.proven))
+
+    def _take(self, index: int, outcome: Outcome, reason: str, shape: Shape, work: Work) -> None:
         if outcome == "ok":
             failure = self.failures.get(index)
             if failure is None or failure.outcome == "memory":
@@ -59,9 +64,11 @@ class Candidates:
             return None
         return failure
 
-    def serving(self, work: Work) -> list[int]:
+    def serving(self, work: Work) -> tuple[int, ...]:
         """The indices of those that may serve such a call, ascending."""
-        return [index for index in sorted(self.proven) if index == self.default or self.failed(index, work) is None]
+        if not self.failures:
+            return self._serving
+        return tuple(one for one in self._serving if one == self.default or self.failed(one, work) is None)
 
     def untried(self, work: Work) -> list[int]:
         """The indices of those of which nothing is known, ascending."""

@@ -96,10 +96,11 @@ class Reference:
             near = [_within(value - centre, WIDEST) for value in values]
             off = [value - level for value in values]
         else:
-            parts = np.array_split(np.asarray(values) - centre, STEPS)
-            near = [float(np.clip(one, -WIDEST, WIDEST).mean()) for one in parts]
-            off = [float(np.median(one)) - self._mean for one in parts]
-            part = len(values) // STEPS
+            part = -(-len(values) // STEPS)
+            rows = len(values) // part  # what does not fill one, less than a part, is left out
+            parts = np.asarray(values[: rows * part]).reshape(rows, part) - centre
+            near = np.clip(parts, -WIDEST, WIDEST).mean(axis=1).tolist()
+            off = (np.median(parts, axis=1) - self._mean).tolist()
         mean, scale = self._mean, self.scale
         return Looked([(one - mean) / scale for one in near], off, near, part)
 

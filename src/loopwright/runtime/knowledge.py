@@ -12,14 +12,14 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, pstdev
 
 import numpy as np
 
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.runtime.drift import Cusum, Drift
-from loopwright.runtime.series import TRUSTED, Estimate, Series, estimate_of
+from loopwright.runtime.series import TRUSTED, Estimate, Series
 
 Predict = Callable[[Shape, Work], Sequence[Prediction]]
 """Of all variants, in their order."""
@@ -30,7 +30,7 @@ MOST_SHAPES = 4096
 SHARED = 0.05
 """Within this (logarithm) a variant that is measured agrees with what was believed of it."""
 
-_LEVELS = 31
+_LEVELS, _FEW, _AGREE = 31, 32, 3
 
 
 @dataclass(slots=True)
@@ -47,15 +47,17 @@ class Calls:
 
 @dataclass(slots=True)
 class Learned:
-    """Of one variant, over all shapes. levels: log(measured / predicted) of shapes whose reference is ready; first: of
-    first calls. together: the standardised values of all shapes. fresh: of first calls, where all shapes are new.
-    doubtful: by how much it is believed to have moved because another has. measured_at_ns: the time spent in the kernel
-    when it last ran. patience: how many times its expected cost an experiment needs at least."""
+    """Of one variant, over all shapes. levels: log(measured / predicted) of shapes that it was measured under; first:
+    of first calls. offset: by how much it has moved, or is believed to, since the first of them. together: the
+    standardised values of all shapes. fresh: of first calls, where all shapes are new. doubtful: by how much it is
+    believed to have moved because another has. measured_at_ns: the time spent in the kernel when it last ran. patience:
+    how many times its expected cost an experiment needs at least."""
 
     levels: deque[float] = field(default_factory=lambda: deque(maxlen=_LEVELS))
     first: deque[float] = field(default_factory=lambda: deque(maxlen=_LEVELS))
     together: Cusum = field(default_factory=Cusum)
     fresh: Drift = field(default_factory=Drift)
+    offset: float = 0.0
     doubtful: float = 0.0
     measured_at_ns: int = 0
     patience: float = 1.0
@@ -72,6 +74,7 @@ class Learned:
             moved = [value + by for value in values]
             values.clear()
             values.extend(moved)
+        self.offset += by
         self.together.clear()
         self.fresh.moved(by)
 
@@ -83,12 +86,13 @@ class Knowledge:
         self.calls: dict[Shape, Calls] = {}
         self.learned: list[Learned] = []
         self.alarms = 0
+        self._factors: list[float] | None = None
         self._predict = predict
         self.extend(variants)
 
     def extend(self, variants: Sequence[Variant]) -> None:
         """All variants, more of them than before."""
-        self.variants = tuple(variants)
+        self.variants, self._factors = tuple(variants), None
         self.learned += [Learned() for _ in range(len(variants) - len(self.learned))]
 
     def under(self, shape: Shape, work: Work, history: Mapping[int, Measurement]) -> Calls:
@@ -97,14 +101,14 @@ class Knowledge:
         served: Measurement | None = None
         for index, one in history.items():
             estimate = Estimate(one.time_ns, max(0.01, one.spread), one.runs)
-            calls.series.setdefault(index, Series()).measured(estimate)
+            calls.series.setdefault(index, Series()).told(estimate)
             if one.source == "call" and (served is None or one.made_at >= served.made_at):
                 served, calls.previous = one, index
         return calls
 
     def refresh(self, predict: Predict) -> None:
         """New tables. What was learned from calls stays."""
-        self._predict = predict
+        self._predict, self._factors = predict, None
         for learned in self.learned:
             learned.levels.clear()
             learned.first.clear()
@@ -116,8 +120,7 @@ class Knowledge:
                     continue
                 predicted = calls.predictions[index]
                 series.expect(logarithm(predicted.time_ns, math.exp(series.expected)))
-                if series.reference.ready and predicted.how != "limits":
-                    self.learned[index].levels.append(series.reference.level)
+                self._level(calls, index, series)
 
     # ---- estimates --------------------------------------------------------------------------------------------------
 
@@ -128,15 +131,49 @@ class Knowledge:
         if estimate is not None:
             return Prediction(estimate.time_ns, estimate.error, "measured")
         predicted = calls.predictions[index]
-        bias = 0.0 if predicted.how == "limits" else self._bias(index)
-        return Prediction(predicted.time_ns * math.exp(bias), predicted.error, predicted.how) if bias else predicted
+        if predicted.how == "limits":
+            return predicted
+        return Prediction(predicted.time_ns * self.factors()[index], predicted.error, predicted.how)
 
-    def _bias(self, index: int) -> float:
-        own = self.learned[index].bias()
-        if own is not None:
-            return own
-        others = [bias for one in self.beside(index) if (bias := self.learned[one].bias()) is not None]
-        return median(others) if others else 0.0
+    def forecasts(self, calls: Calls) -> tuple[list[Prediction], list[float]]:
+        """Of all variants, and their times. Of those never seen under this shape, the times alone are corrected."""
+        known = list(calls.predictions)
+        times = [
+            one.time_ns if one.how == "limits" else one.time_ns * factor
+            for one, factor in zip(known, self.factors(), strict=True)
+        ]
+        for index in calls.series:
+            known[index] = self.forecast(calls, index)
+            times[index] = known[index].time_ns
+        return known, times
+
+    def factors(self) -> list[float]:
+        """What to multiply the predictions of each variant by: its own bias; else that of the others of its device, as
+        it was before any of them moved, and what this one is believed to have moved by."""
+        if self._factors is None:
+            shared = {device: median(found) for device, found in self._biases().items()}
+            self._factors = []
+            for variant, learned in zip(self.variants, self.learned, strict=True):
+                own = learned.bias()
+                self._factors.append(math.exp(shared.get(variant.device, 0.0) + learned.offset if own is None else own))
+        return self._factors
+
+    def _biases(self) -> dict[str, list[float]]:
+        """By device, the known biases as they were before anything moved."""
+        found: dict[str, list[float]] = {}
+        for variant, learned in zip(self.variants, self.learned, strict=True):
+            own = learned.bias()
+            if own is not None:
+                found.setdefault(variant.device, []).append(own - learned.offset)
+        return found
+
+    def borrowed(self, index: int) -> tuple[float, float] | None:
+        """The logarithm of the bias that a variant is believed to have because others of its device have, and how far
+        theirs lie apart: infinitely, of fewer than three. None where it has one of its own, or none has any."""
+        found = self._biases().get(self.variants[index].device)
+        if found is None or self.learned[index].bias() is not None:
+            return None
+        return median(found), 1.5 * pstdev(found) if len(found) >= _AGREE else math.inf
 
     def beside(self, index: int) -> list[int]:
         """The other variants of the same device."""
@@ -151,46 +188,56 @@ class Knowledge:
         series = calls.series.setdefault(index, Series())
         if math.isnan(series.expected):
             series.expect(logarithm(calls.predictions[index].time_ns, times_ns[0]))
-        values = (np.log(np.maximum(times_ns, 1)) - series.expected).tolist()
-        first, seen, forecast = series.calls == 0, series.estimate() is not None, self.forecast(calls, index)
+        if len(times_ns) < _FEW:
+            values = [logarithm(one, 1.0) - series.expected for one in times_ns]
+        else:
+            values = (np.log(np.maximum(times_ns, 1)) - series.expected).tolist()
+        first, new, doubted = series.calls == 0, series.estimate() is None, self.doubted(calls, index)
+        believed = series.estimate() if doubted else None
         series.add(times_ns)
-        if self.doubted(calls, index) and series.trusted():
-            self._confirm(calls, index, forecast if seen else None, series.latest()[0])
+        if new and series.trusted():
+            self._level(calls, index, series)
+        if doubted and series.trusted():
+            self._confirm(calls, index, believed, series.latest()[0])
             return True
         return self._watch(calls, index, series, values, first)
 
-    def tried(self, calls: Calls, index: int, estimate: Estimate, beside_ns: Sequence[int]) -> None:
+    def tried(self, calls: Calls, index: int, times_ns: Sequence[int], beside_ns: Sequence[int]) -> None:
         """An experiment with a variant, and what the one that serves took beside it: how the two compare there is how
         they compare in calls."""
-        serving = calls.previous
+        serving, factor = calls.previous, 1.0
         served = None if serving is None or serving == index else calls.series.get(serving)
         now = None if served is None else served.estimate()
         if beside_ns and now is not None:
-            beside = estimate_of(beside_ns)
-            time_ns = estimate.time_ns * now.time_ns / max(beside.time_ns, 1.0)
-            estimate = Estimate(time_ns, math.hypot(estimate.error, beside.error), estimate.runs)
-        forecast, predicted = self.forecast(calls, index), calls.predictions[index]
+            factor = now.time_ns / max(median(beside_ns), 1.0)
+        times = [max(one, 1) * factor for one in times_ns]
         series = calls.series.setdefault(index, Series())
-        seen = series.estimate() is not None
-        if not seen and predicted.how != "limits" and predicted.time_ns > 0:
-            self.learned[index].first.append(logarithm(estimate.time_ns, 1.0) - logarithm(predicted.time_ns, 1.0))
-        self._confirm(calls, index, forecast if seen else None, estimate.time_ns)
-        series.measured(estimate)
+        believed = series.estimate()
+        if math.isnan(series.expected):
+            series.expect(logarithm(calls.predictions[index].time_ns, times[0]))
+        self._confirm(calls, index, believed, median(times))
+        series.tried(times, 0.0 if served is None else served.latest()[1])
+        if believed is None:
+            self._level(calls, index, series)
+
+    def _level(self, calls: Calls, index: int, series: Series) -> None:
+        """What the prediction under one shape is off by is known now."""
+        estimate = series.estimate()
+        if estimate is not None and calls.predictions[index].how != "limits":
+            self.learned[index].levels.append(logarithm(estimate.time_ns, 1.0) - series.expected)
+            self._factors = None
 
     def _watch(self, calls: Calls, index: int, series: Series, values: list[float], first: bool) -> bool:
         """Whether times have moved; estimates have moved along then."""
         learned, reference = self.learned[index], series.reference
-        limits = calls.predictions[index].how == "limits"
-        if first and not limits:
+        if first and calls.predictions[index].how != "limits":
             by = learned.fresh.add(values[:1])
             if by is not None:
                 self._moved(index, by, None)
                 return True
             learned.first.append(values[0])
-        was_ready = reference.ready
+            self._factors = None
         values = values[reference.calibrate(values) :]
-        if not was_ready and reference.ready and not limits:
-            learned.levels.append(reference.level)
         if not values or self.doubted(calls, index):
             return False
         looked = reference.look(values)
@@ -224,6 +271,7 @@ class Knowledge:
                 series.moved(by)
         if only is None:
             self.learned[index].moved(by)
+            self._factors = None
 
     def doubted(self, calls: Calls, index: int) -> float:
         """How much a variant is believed to have moved because another has; 0 where it was seen itself."""
@@ -235,17 +283,17 @@ class Knowledge:
         else:
             self.learned[index].doubtful = 0.0
 
-    def _confirm(self, calls: Calls, index: int, forecast: Prediction | None, time_ns: float) -> None:
-        """A variant was measured that was in doubt, or not for long. Where it is not as was forecast, it is not so
+    def _confirm(self, calls: Calls, index: int, believed: Estimate | None, time_ns: float) -> None:
+        """A variant was measured that was in doubt, or not for long. Where it is not as was believed, it is not so
         under other shapes either, and the others that are still in doubt are taken to be like it. A forecast of None:
         it was never measured under this shape, and how far off its prediction is says nothing of others."""
         only = calls if index in calls.doubtful else None
-        if forecast is None:
+        if believed is None:
             self._believe(index, only)
             return
-        off = logarithm(time_ns, 1.0) - logarithm(forecast.time_ns, time_ns)
+        off = logarithm(time_ns, 1.0) - logarithm(believed.time_ns, time_ns)
         others = [one for one in self.beside(index) if self._doubtful(one, only)] if self._doubtful(index, only) else []
-        if abs(off) > max(SHARED, forecast.error):
+        if abs(off) > max(SHARED, believed.error):
             self._shift(index, off, only, but=calls)
             calls.series[index].settled(off)
             for one in others:

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from statistics import median, pstdev
 
+from loopwright.predict.prediction import Prediction
 from loopwright.runtime.candidates import Candidates
 from loopwright.runtime.explore import RUNS, Kind, expected_improvement
 from loopwright.runtime.knowledge import Calls, Knowledge, logarithm
+from loopwright.runtime.series import WINDOW
 
 WORTHWHILE = 0.01
 """An experiment is made where it is expected to make calls faster by this part."""
@@ -48,7 +50,8 @@ class Planner:
         gain, found = WORTHWHILE * best_ns, Plan()
         for index in self.candidates.untried(calls.work):
             time_ns, error = self._untried(calls, index)
-            expected = expected_improvement(best_ns, time_ns, error)
+            patience = self.knowledge.learned[index].patience
+            expected = expected_improvement(best_ns, time_ns, error) / patience
             if expected > gain:
                 why = f"may take {_ms(time_ns)} instead of {_ms(best_ns)}, and no result of it was compared yet"
                 gain, found = expected, self._costing(index, "prove", time_ns, best_ns, why)
@@ -72,7 +75,7 @@ class Planner:
         as others of the device miss theirs."""
         forecast = self.knowledge.forecast(calls, index)
         if forecast.how != "limits":
-            return forecast.time_ns, forecast.error
+            return self._unborrowed(index, forecast)
         missed = [
             logarithm(estimate.time_ns, 1.0) - logarithm(limit.time_ns, 1.0)
             for one in self.knowledge.beside(index)
@@ -92,12 +95,27 @@ class Planner:
         if doubted:
             unmoved_ns = forecast.time_ns * math.exp(-doubted)
             return (best_ns - unmoved_ns) / 2, "another variant has changed, and this one may not have", 0.0
-        if forecast.how != "measured":
-            gain = expected_improvement(best_ns, forecast.time_ns, forecast.error)
-            return gain, "not measured under this shape", 0.0
+        series = calls.series.get(index)
+        seen = None if series is None else series.estimate()
+        if seen is None or (series is not None and not series.trusted() and seen.runs < WINDOW):
+            time_ns, error = self._unborrowed(index, forecast)
+            gain = expected_improvement(best_ns, time_ns, error)
+            if seen is None or gain > WORTHWHILE * best_ns:
+                return gain, "too little is measured under this shape", 0.0
         was_ns = calls.series[index].best_ns
         due_ns = 2.0 * self.knowledge.learned[index].measured_at_ns
         return (best_ns - was_ns) / 2, f"it once took {_ms(was_ns)}", due_ns
+
+    def _unborrowed(self, index: int, forecast: Prediction) -> tuple[float, float]:
+        """Time and error of a prediction that is corrected by what is known of other variants: those may agree on it,
+        or it may be right as it is."""
+        borrowed = None if forecast.how == "measured" else self.knowledge.borrowed(index)
+        if borrowed is None:
+            return forecast.time_ns, forecast.error
+        bias, apart = borrowed
+        if apart < math.inf:
+            return forecast.time_ns, math.hypot(forecast.error, apart)
+        return forecast.time_ns * math.exp(min(0.0, -bias)), forecast.error
 
 
 def _ms(time_ns: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
@@ -40,7 +40,7 @@ class Estimate:
 @dataclass(slots=True)
 class Series:
     """calls: served. due: when so many were, the next measurement is worth keeping. last_at: when the last was made.
-    best_ns: the shortest estimate there ever was, 0 before the first. expected: the logarithm of the prediction."""
+    best_ns: the shortest median there ever was, 0 before the first. expected: the logarithm of the prediction."""
 
     calls: int = 0
     due: int = 1
@@ -51,11 +51,16 @@ class Series:
     cusum: Cusum = field(default_factory=_own)
     _window: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
     _before: Estimate | None = None
+    _trials: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _trials_spread: float = 0.0
 
     def add(self, times_ns: Sequence[int]) -> None:
         """Calls that were served."""
+        before = self.calls
         self.calls += len(times_ns)
         self._window.extend(times_ns[-WINDOW:])
+        if before // WINDOW < self.calls // WINDOW and self.trusted():
+            self._note(median(self._window))
 
     def expect(self, logarithm: float) -> None:
         """The prediction, now or anew."""
@@ -63,19 +68,26 @@ class Series:
             self.reference.expect(self.expected - logarithm)
         self.expected = logarithm
 
-    def measured(self, estimate: Estimate) -> None:
-        """What an experiment, or a store, says; calls since the last move say it better."""
+    def told(self, estimate: Estimate) -> None:
+        """What a store says; anything seen since says it better."""
         self._before = estimate
-        self._note(estimate)
+        self._note(estimate.time_ns)
+
+    def tried(self, times_ns: Sequence[float], spread: float) -> None:
+        """What an experiment says; calls since the last move say it better. spread: of calls of this kernel, as
+        `latest` gives it: a few runs may agree by chance."""
+        self._trials.extend(times_ns)
+        self._trials_spread = spread
+        self._note(median(self._trials))
 
     def estimate(self) -> Estimate | None:
         """None where too little is known."""
-        if len(self._window) < TRUSTED:
+        if self.trusted():
+            return estimate_of(self._window)
+        if not self._trials:
             return self._before
-        now = Estimate(median(self._window), _error(self._window), len(self._window))
-        if len(self._window) == WINDOW:
-            self._note(now)
-        return now
+        tried = estimate_of(self._trials)
+        return Estimate(tried.time_ns, max(tried.error, error_of(self._trials_spread, tried.runs)), tried.runs)
 
     def trusted(self) -> bool:
         """Whether the calls since the last move say what it takes."""
@@ -89,7 +101,10 @@ class Series:
     def moved(self, by: float) -> None:
         """From now on its times are e^by as long: the calls before count no more, but as far as they tell this one."""
         before = self.estimate()
-        if before is not None:
+        if self.reference.ready:  # some of the latest calls may have moved already
+            time_ns = math.exp(self.expected + self.reference.level + by)
+            self._before = Estimate(time_ns, 0.05, WINDOW)
+        elif before is not None:
             self._before = Estimate(before.time_ns * math.exp(by), max(before.error, 0.05), before.runs)
         self._window.clear()
         self.due = self.calls + TRUSTED
@@ -97,26 +112,28 @@ class Series:
 
     def settled(self, by: float) -> None:
         """Its times are known to lie e^by away from where they did; the window already holds such ones."""
+        self._trials.clear()
         self.reference.moved(by)
         self.cusum.clear()
 
-    def _note(self, estimate: Estimate) -> None:
-        self.best_ns = min(self.best_ns, estimate.time_ns) if self.best_ns else estimate.time_ns
+    def _note(self, time_ns: float) -> None:
+        self.best_ns = min(self.best_ns, time_ns) if self.best_ns else time_ns
 
 
-def estimate_of(times_ns: Sequence[int]) -> Estimate:
-    """Of one experiment. Raises ValueError without any times."""
+def estimate_of(times_ns: Collection[float]) -> Estimate:
+    """Of one experiment, or of some calls. Raises ValueError without any times."""
     if not times_ns:
-        raise ValueError("an experiment that succeeded has one time at least")
-    return Estimate(median(times_ns), _error(times_ns), len(times_ns))
+        raise ValueError("what has run has one time at least")
+    return Estimate(median(times_ns), error_of(_spread(times_ns), len(times_ns)), len(times_ns))
 
 
-def _error(times_ns: Sequence[int]) -> float:
-    """Twice the standard error of the median, from the quartiles: 1.25 * (spread / 0.674) / sqrt(n)."""
-    return max(_LEAST_ERROR, 3.7 * _spread(times_ns) / math.sqrt(len(times_ns)))
+def error_of(spread: float, runs: int) -> float:
+    """Twice the standard error of a median of `runs`, from half the distance of their quartiles as a part of it: 1.25 *
+    (spread / 0.674) / sqrt(runs)."""
+    return max(_LEAST_ERROR, 3.7 * spread / math.sqrt(max(1, runs)))
 
 
-def _spread(times_ns: Sequence[int]) -> float:
+def _spread(times_ns: Collection[float]) -> float:
     if len(times_ns) < 2:
         return 0.0
     low, middle, high = quantiles(times_ns, n=4, method="inclusive")
