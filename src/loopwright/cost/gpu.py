@@ -103,7 +103,7 @@ def metrics_of(works: tuple[GridWork, ...], limits: Limits, least_bytes: float =
 
 def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config) -> tuple[GridWork, ...]:
     """What each kernel does in a call, in the order of the text. Raises CompilerError."""
-    chosen = _of_width(text, 32 if _is_small(kernel, shape) else 64)
+    chosen = of_width(text, 32 if _is_small(kernel, shape) else 64)
     made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
     code = instructions(made.path, config) or {}
     found = frequencies(kernel, shape.sizes)
@@ -212,7 +212,7 @@ def _is_small(kernel: Kernel, shape: Shape) -> bool:
     return True
 
 
-def _of_width(text: DeviceText, bits: int) -> DeviceText:
+def of_width(text: DeviceText, bits: int) -> DeviceText:
     """The text with those kernels alone whose distances between elements have so many bits; all lines stay where they
     are."""
     other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)
