@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import replace
 
 import pytest
 
 from cost.variants import H100, Made, floats, made, product, stencil, total
+from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import Shape
+from loopwright.codegen.gpu import generate_gpu
 from loopwright.config import current
 from loopwright.cost.gpu import GridWork, gpu_metrics, grid_works, metrics_of, of_width
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
+from loopwright.ir.text import parse_kernel
+from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain import cubin
 from loopwright.toolchain.cubin import KernelResources
 
@@ -65,7 +70,7 @@ def test_what_memory_holds_up_is_told() -> None:
     work = works(made(product, SQUARE))
     assert not any("memory" in note for note in metrics_of(work, H100).notes)
     assert any("memory" in note for note in metrics_of(work, H100, least_bytes=1e12).notes)
-    assert metrics_of(work, H100, least_bytes=1e12).values[2] == pytest.approx(16 * 132 / 1e12)
+    assert metrics_of(work, H100, least_bytes=1e12).values[2] == pytest.approx(16 * 132 / 1e12, rel=1e-3)
 
 
 def test_sizes_scale_the_work() -> None:
@@ -128,8 +133,49 @@ def test_a_block_that_does_not_fit_is_told() -> None:
     assert "no block fits" in one.notes[0]
 
 
+def test_starting_kernels_costs() -> None:
+    # 16,000 cycles of instructions in each of a thousand launches, and 4,000 to begin it.
+    large = replace(WORK, blocks=1000 * WORK.blocks)
+    once, often = metrics_of((large,), H100), metrics_of((replace(large, launches=1000.0),), H100)
+    assert often.values[:2] == pytest.approx(once.values[:2])
+    assert 1 / once.values[2] == pytest.approx(16_000_000 + 4000)
+    assert 1 / often.values[2] == pytest.approx(20_000_000)
+
+
 def test_several_kernels_add_up() -> None:
     twice = metrics_of((WORK, WORK), H100)
     assert twice.values[0] == pytest.approx(metrics_of((WORK,), H100).values[0] / 2)
     assert twice.values[1] == pytest.approx(metrics_of((WORK,), H100).values[1])
     assert metrics_of((), H100).values[0] == float("inf")
+
+
+ROWS = """
+kernel sums(p: int64[1] C, v: float64[1] C, y: float64[1] C):
+    var s: float64
+    for i in 0 .. size(y, 0):
+        s = 0.0
+        for k in p[i] .. p[i + 1]:
+            s = s + v[k]
+        y[i] = s
+"""
+
+
+def test_rows_in_equal_parts_are_for_a_measurement_to_judge() -> None:
+    kernel = parse_kernel(ROWS.strip("\n") + "\n")
+    balanced, facts = apply_schedule(kernel, analyse(kernel), parse_schedule("balance i k 2048"), strict=False)
+    text = generate_gpu(balanced, facts, False).device
+    assert text is not None
+    found = gpu_metrics(balanced, text, H100, Shape({"s0_0": 1001, "s1_0": 9999, "s2_0": 1000}, {}), current())
+    assert all(math.isnan(value) for value in found.values)
+    assert any("cannot be judged" in note for note in found.notes)
+
+
+def test_what_one_thread_does_alone_counts_all_its_iterations() -> None:
+    # Nothing is bound: one thread of the GPU does it all, and every other multiprocessor waits.
+    kernel = parse_kernel(ROWS.strip("\n").replace("p[i] .. p[i + 1]", "0 .. size(v, 0)") + "\n")
+    text = generate_gpu(kernel, analyse(kernel), False).device
+    assert text is not None
+    shape = Shape({"s0_0": 0, "s1_0": 700, "s2_0": 1000}, {})
+    [work] = grid_works(kernel, text, H100, shape, current())
+    assert work.threads * work.blocks == 1
+    assert 700_000 < work.instructions < 30 * 700_000

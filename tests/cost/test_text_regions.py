@@ -20,7 +20,7 @@ static __device__ __forceinline__ void lw_grid_i_(int64_t lw_base_x) {
       b_[j_] = 0;
     }}
   } else {
-    for (int lw_i = 1; lw_i < 32; lw_i += 1)
+    for (int lw_i = 1; lw_i < 32; ++lw_i)
       b_[lw_i] = 1;
   }
   { const int64_t lw_count = lw_trip(0, n_, 3);
@@ -28,6 +28,8 @@ static __device__ __forceinline__ void lw_grid_i_(int64_t lw_base_x) {
     const int64_t m_ = lw_lower + lw_k * lw_step;
     if (m_ < 7) { b_[m_] = 2; } else { b_[m_] = 3; }
   }}
+  for (int lw_i = threadIdx.x + 32 * (threadIdx.y + 1 * threadIdx.z); lw_i < 100; lw_i += 32)
+    t_[lw_i] = 0;
 }
 extern "C" __global__ void __launch_bounds__(32) lw_grid_i__32(int64_t lw_base_x) { lw_grid_i_<int32_t>(lw_base_x); }
 template <typename lw_int>
@@ -40,7 +42,7 @@ def test_regions() -> None:
     found = regions(TEXT)
     assert list(found) == ["lw_grid_i_", "lw_single"]
     kernel = found["lw_grid_i_"]
-    assert (kernel.kind, kernel.first, kernel.last) == ("kernel", 2, 25)
+    assert (kernel.kind, kernel.first, kernel.last) == ("kernel", 2, 27)
 
     def told(region: Region) -> tuple[object, ...]:
         return region.kind, region.name, region.first, region.last, region.trips, region.unroll
@@ -54,6 +56,7 @@ def test_regions() -> None:
         ("loop", "m_", 21, 24, None, 1),
         ("then", "", 23, 23, None, 1),
         ("else", "", 23, 23, None, 1),
+        ("loop", "lw_i", 25, 26, 4, 1),
     ]
     assert kernel.inner[1].condition == kernel.inner[2].condition == "LW_ALIGNED(a_, 16) && n_ % 4 == 0"
 
