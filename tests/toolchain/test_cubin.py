@@ -336,7 +336,7 @@ def test_instructions_have_the_class_of_the_field(opcode, operands, kind):
     [("LDG.E", 4), ("LDG.E.U8", 1), ("LDS.S16", 2), ("STG.E.64", 8), ("LDG.E.LTC128B.128", 16), ("LDSM.16.M88.4", 16)],
 )
 def test_widths_are_bytes_per_thread(opcode, size):
-    assert cubin._width(opcode) == size
+    assert cubin.bytes_moved(opcode) == size
 
 
 def test_functions_that_are_told_apart_belong_to_their_kernel(tmp_path, config, monkeypatch, on_sm_90):

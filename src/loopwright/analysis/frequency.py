@@ -4,7 +4,8 @@ iterations of each standing for all of them.
 Of a loop whose variable decides nothing about what runs inside, one iteration does. Of every other one the first and
 the last stand for themselves, as edges of tiles and borders do, and three or four for all between them, with weights
 that make sums of polynomials of the variable up to the third degree exact: the sides of triangles and pyramids come out
-right. What data decides is assumed, and said to be.
+right, and bounds that are made of pieces (diagonals of tiles over time) within some parts of a hundred. What data
+decides is assumed, and said to be.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.toolchain.sass import Instruction
@@ -26,6 +26,8 @@ class MachineLoop:
 def loops_of(code: Sequence[Instruction]) -> tuple[MachineLoop, ...]:
     """The natural loops of a kernel's instructions, outer ones before those inside them; loops with one beginning are
     one. What is entered at several places is no natural loop, and is not found."""
+    if not code:
+        return ()
     starts = _starts(code)
     blocks = [range(a, b) for a, b in zip(starts, [*starts[1:], len(code)], strict=True)]
     following = _successors(code, blocks)
@@ -33,15 +35,17 @@ def loops_of(code: Sequence[Instruction]) -> tuple[MachineLoop, ...]:
     for place, nexts in enumerate(following):
         for one in nexts:
             before[one].append(place)
-    above = _dominators(following, before)
+    order = _postorder(following)
+    rank = {block: place for place, block in enumerate(order)}
+    above = _dominators(order, rank, before)
     back: dict[int, list[int]] = {}
-    for place, nexts in enumerate(following):
-        for one in nexts:
-            if _dominates(one, place, above):
+    for place in sorted(rank):
+        for one in following[place]:
+            if rank[one] >= rank[place] and _dominates(one, place, above):
                 back.setdefault(one, []).append(place)
     bodies = {header: _body(header, latches, before) for header, latches in back.items()}
-    order = sorted(bodies, key=lambda header: (-len(bodies[header]), header))
-    return tuple(_loop(place, order, bodies, back, blocks) for place in range(len(order)))
+    headers = sorted(bodies, key=lambda header: (-len(bodies[header]), header))
+    return tuple(_loop(place, headers, bodies, back, blocks) for place in range(len(headers)))
 
 
 def _loop(
@@ -99,14 +103,10 @@ def _meetings(code: Sequence[Instruction]) -> dict[int, int]:
     return found
 
 
-def _dominators(following: list[list[int]], before: list[list[int]]) -> list[int]:
+def _dominators(order: Sequence[int], rank: Mapping[int, int], before: Sequence[Sequence[int]]) -> list[int]:
     """The immediate dominator of each block, itself for the first one, -1 for what is never reached (Cooper, Harvey,
-    Kennedy, "A Simple, Fast Dominance Algorithm")."""
-    if not following:
-        return []
-    order = _postorder(following)
-    rank = {block: place for place, block in enumerate(order)}
-    above = [-1] * len(following)
+    Kennedy, "A Simple, Fast Dominance Algorithm"). order: blocks in postorder; rank: their places in it."""
+    above = [-1] * len(before)
     above[0] = 0
     changed = True
     while changed:
@@ -121,7 +121,7 @@ def _dominators(following: list[list[int]], before: list[list[int]]) -> list[int
     return above
 
 
-def _meet(one: int, other: int, above: list[int], rank: dict[int, int]) -> int:
+def _meet(one: int, other: int, above: Sequence[int], rank: Mapping[int, int]) -> int:
     while one != other:
         while rank[one] < rank[other]:
             one = above[one]
@@ -147,8 +147,6 @@ def _postorder(following: list[list[int]]) -> list[int]:
 
 
 def _dominates(one: int, other: int, above: list[int]) -> bool:
-    if above[other] < 0:
-        return False
     while other != one and above[other] != other:
         other = above[other]
     return other == one

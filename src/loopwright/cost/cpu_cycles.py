@@ -146,7 +146,9 @@ class _Inner:
 
     def per_iteration(self) -> float:
         """Cycles for one iteration of the innermost loop."""
-        kept = sum(self._copies(touch.loops) for touch in self.touches if self.loop not in touch.loops)
+        # An element that is read and written is in one register; operands on their way take three more.
+        same = {(touch.node.array, touch.node.index): touch.loops for touch in self.touches}
+        kept = sum(self._copies(loops) for loops in same.values() if self.loop not in loops)
         fits = kept + 3 <= self.registers
         loads = self._moves(Load, fits)
         stores = self._moves(Store, fits)

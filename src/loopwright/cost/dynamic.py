@@ -6,7 +6,8 @@ on the line of the loop in the text. So each machine loop is known to be a certa
 as that one (`analysis.frequency`), less what the compiler wrote out: a machine loop that holds the work of u iterations
 runs for every u-th. How many it holds is seen from the operations in it that can neither vanish nor be shared: stores,
 arithmetic on floats, or reciprocals and roots, against those in the loop's body. Where several machine loops are of one
-loop, the one that holds the most comes first, and the others do what it leaves.
+loop, the one that holds the most comes first, and the others do what it leaves; but where some hold further loops and
+some none, the latter are versions for when those would not run, and do nothing.
 
 Assumed: an instruction in no further loop runs once for each iteration of the machine loop around it, times the part of
 iterations that come to its branch, where loops stand in that branch. Of two branches with the same loops (a test that
@@ -100,8 +101,9 @@ def _times(
                 times[each] = base
             continue
         entries, trips, copies = shares.run(region, around)
+        holding = {one.outer for one in machine}.intersection(siblings[key]) or set(siblings[key])
         held = {each: _held(machine[each], code, places, region, shares, of, trips) for each in siblings[key]}
-        order = sorted(siblings[key], key=lambda each: -held[each])
+        order = sorted(holding, key=lambda each: -held[each])
         mains = order[: max(1, min(len(order), round(copies)))]
         unit = max(1.0, held[mains[0]])
         whole = trips // unit

@@ -4,15 +4,18 @@
    with: where blocks do not go round, as if the idle ones worked too. The blocks of a multiprocessor are no more than
    there are for it.
 2. `roofline`: the reciprocal of the cycles that the call takes at least: to issue its instructions, or to move bytes
-   (cost/gpu_bytes.py), whichever is more. The first two say nothing of kernels that memory holds up, as their authors
-   point out; for others it is proportional to efficiency, and so adds no candidate of its own.
+   (cost/gpu_bytes.py), whichever is more, and to start its kernels. The first two say nothing of kernels that memory
+   holds up, as their authors point out; for others it goes with efficiency, and so adds no candidate of its own.
 
 Where a program has several kernels, instructions add up, and utilisation is the mean over instructions. Without
-nvdisasm, instructions are counted from the loops instead, and registers still from the cubin; a note says so.
+nvdisasm, instructions are counted from the loops instead, and registers still from the cubin; a note says so. Of a
+kernel whose loops are not those of the schedule (rows in equal parts) nothing is known: the metrics are NaN, and it is
+for a measurement to judge it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,8 +25,10 @@ from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.frequency import Frequencies, frequencies
 from loopwright.codegen.block import block_size
 from loopwright.codegen.gpu import DEVICE_HEADER, is_bound
+from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
+from loopwright.cost.control_flow import loops_of
 from loopwright.cost.dynamic import counted
 from loopwright.cost.gpu_bytes import bytes_moved
 from loopwright.cost.metrics import Metrics
@@ -46,14 +51,17 @@ ISSUED_PER_CYCLE = 128
 L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE = 32, 16
 """For each multiprocessor, from the second cache and from memory: of data-centre GPUs since 2020, within a third."""
 
+LAUNCH_CYCLES = 4000
+"""What it costs to start a kernel: two or three microseconds."""
+
 ENTRY = re.compile(r'^extern "C" __global__ void __launch_bounds__\((\d+)[^)]*\) (\w+)_(32|64)\(', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class GridWork:
-    """One kernel of a program, over a whole call. instructions, regions: of one thread, on average; regions 0 where the
-    code was not read. threads: of a block. blocks: of all launches. launches: how many. bytes: that move at least
-    between multiprocessors and the second cache."""
+    """One kernel of a program, over a whole call. instructions, regions: of one thread, on average, NaN where they are
+    not known; regions 0 where the code was not read. threads: of a block. blocks: of all launches. launches: how many.
+    bytes: that move at least between multiprocessors and the second cache."""
 
     name: str
     instructions: float
@@ -96,14 +104,16 @@ def metrics_of(works: tuple[GridWork, ...], limits: Limits, least_bytes: float =
     move = max(moved / L2_BYTES_PER_CYCLE, least_bytes / MEMORY_BYTES_PER_CYCLE) / limits.multiprocessors
     if move > issue:
         notes |= {"memory holds it up: the least bytes take longer than the instructions": None}
-    bound = max(issue, move)
-    values = (efficiency(total, 1), utilised / total if total else 0.0, 1 / bound if bound else float("inf"))
+    bound = max(issue, move) + LAUNCH_CYCLES * sum(work.launches for work in works)
+    values = (efficiency(total, 1), utilised / total if total else 0.0, 1 / bound if bound else math.inf)
+    if math.isnan(total):
+        values = (math.nan,) * 3
     return Metrics(values, NAMES, tuple(notes))
 
 
 def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config) -> tuple[GridWork, ...]:
     """What each kernel does in a call, in the order of the text. Raises CompilerError."""
-    chosen = _of_width(text, 32 if _is_small(kernel, shape) else 64)
+    chosen = of_width(text, 32 if _is_small(kernel, shape) else 64)
     made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
     code = instructions(made.path, config) or {}
     found = frequencies(kernel, shape.sizes)
@@ -136,9 +146,7 @@ class _About:
         nest = self.nests.get(name)
         shown = name.removeprefix("lw_").rstrip("_")
         if nest is None or place is None:
-            weights: tuple[float, ...] = (1.0,) * len(code)
-            note = (f"{shown}: its loops are not known, each instruction counts once",)
-            return GridWork(shown, sum(weights), regions_of(code, weights), threads, 1, 1, 0.0, needs, note)
+            return self._without_nest(GridWork(shown, math.nan, math.nan, threads, 1, 1, 0.0, needs), place, code)
         blocks, inside = _parts(nest)
         launches = self.found.entries.get(nest.name, 0.0)
         if blocks:
@@ -158,6 +166,18 @@ class _About:
         return GridWork(
             shown, executed, regions_of(code, counts.weights), threads, times, launches, moved, needs, notes
         )
+
+    def _without_nest(self, work: GridWork, place: Region | None, code: tuple[Instruction, ...]) -> GridWork:
+        """A kernel that is no nest of bound loops. What one thread does alone has the loops of the kernel; where loops
+        are others (rows in equal parts), nothing is known of how often they run, and nothing is claimed."""
+        if not code or place is None or (work.threads > 1 and loops_of(code)):
+            return replace(work, notes=(f"{work.name}: its loops are not known, so it cannot be judged",))
+        counts = counted(code, place, self.kernel.body, self.found, DEVICE_HEADER.count("\n"))
+        names = {Names().of(name): name for name in self.found.around}
+        outer = [self.found.around[names[one.name]] for one in place.within() if one.name in names]
+        launches = self.found.iterations[outer[0]] if outer and outer[0] else 1.0
+        regions = regions_of(code, counts.weights)
+        return replace(work, instructions=sum(counts.weights), regions=regions, blocks=launches, launches=launches)
 
     def _shared(self, place: Region) -> frozenset[str]:
         """The identifiers of arrays that a kernel declares in shared memory."""
@@ -186,7 +206,8 @@ def _nests(body: Body) -> Iterator[For]:
     for stmt in body:
         if is_bound(stmt):
             assert isinstance(stmt, For)
-            yield stmt
+            if stmt.run != "balanced":  # that becomes kernels of other names
+                yield stmt
         else:
             for below in bodies(stmt):
                 yield from _nests(below)
@@ -212,7 +233,7 @@ def _is_small(kernel: Kernel, shape: Shape) -> bool:
     return True
 
 
-def _of_width(text: DeviceText, bits: int) -> DeviceText:
+def of_width(text: DeviceText, bits: int) -> DeviceText:
     """The text with those kernels alone whose distances between elements have so many bits; all lines stay where they
     are."""
     other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 KERNEL = re.compile(r"^static __device__ __forceinline__ void (\w+)\(")
-HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+);")
+HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
 UNROLL = re.compile(r"#pragma (?:GCC )?unroll(?: (\d+))?$")
 VALUE = re.compile(r"const int64_t (\w+) = .*\b(lw_k\w*|lw_round)\b")
 INTEGER = re.compile(r"(\d+)L?$")
@@ -135,8 +135,11 @@ class _Reader:
         name, lower, test = head[1], head[2], head[3]
         first, last = INTEGER.match(lower), re.match(rf"{name} < (\d+)L?$", test)
         region = Region("loop", number, name=name, outer=self.here)
-        if first and last:
+        step = re.match(rf"{name} \+= (\d+)$", head[4])
+        if first and last and not step:
             region.trips = max(0, int(last[1]) - int(first[1]))
+        elif last and step and "threadIdx" in lower:  # shared out among threads, each beginning at its number
+            region.trips = -(-int(last[1]) // int(step[1]))
         if number < len(self.lines) and (value := VALUE.search(self.lines[number])) and value[2] == name:
             region.name = value[1]
         if unroll := UNROLL.search(self.lines[number - 2].strip()):

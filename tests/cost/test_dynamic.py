@@ -1,0 +1,124 @@
+"""Instructions that are executed: as many multiplications, roots and stores as the loops have, whatever the compiler
+has unrolled, for products, stencils, sums and potentials. No GPU is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from cost.variants import floats, made, potential, product, stencil, total
+from loopwright.analysis.frequency import frequencies
+from loopwright.codegen.gpu import DEVICE_HEADER
+from loopwright.codegen.program import DeviceText
+from loopwright.config import current
+from loopwright.cost.dynamic import Counted, counted
+from loopwright.cost.gpu import of_width
+from loopwright.cost.text_regions import regions
+from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.steps.bind import BLOCKS
+from loopwright.toolchain.nvrtc import build
+from loopwright.toolchain.sass import Instruction, instructions
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
+
+IN_BLOCKS = (
+    "tile i 16 j 16; reorder i.o j.o i j k; bind i.o block.y; bind j.o block.x; bind i thread.y; bind j thread.x"
+)
+
+
+def listed(text: DeviceText) -> dict[str, tuple[Instruction, ...]]:
+    only = of_width(text, 32)
+    only = replace(only, text=DEVICE_HEADER + only.text)
+    found = instructions(build(only, "sm_90", current(), lines=True).path, current())
+    assert found is not None
+    return found
+
+
+def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int]) -> Counter[str]:
+    """Instructions by name that all threads together execute."""
+    code = listed(text)
+    found = frequencies(kernel, sizes)
+    every: Counter[str] = Counter()
+    nests = [stmt for stmt in kernel.body if isinstance(stmt, For)]
+    for nest, (name, place) in zip(nests, regions(text.text).items(), strict=True):
+        threads = int(text.text.split(f" {name}_32(")[0].rsplit("__launch_bounds__(", 1)[1].split(")")[0].split(",")[0])
+        blocks, inside = 1.0, (nest,)
+        while len(inside) == 1 and isinstance(loop := inside[0], For) and loop.run in BLOCKS:
+            blocks, inside = found.iterations[loop.name], loop.body  # type: ignore[assignment]
+        for one, weight in zip(code[f"{name}_32"], weights(code[f"{name}_32"], place, inside, found), strict=True):
+            every[one.name] += weight * threads * blocks  # type: ignore[assignment]
+    return every
+
+
+def weights(code, place, inside: Body, found) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
+    counts: Counted = counted(code, place, inside, found, DEVICE_HEADER.count("\n"))
+    assert counts.unmatched == ()
+    return counts.weights
+
+
+def run(function, arguments, schedule: str = "") -> Counter[str]:  # type: ignore[no-untyped-def]
+    one = made(function, arguments, schedule)
+    assert one.text is not None
+    return executed(one.kernel, one.text, dict(one.shape.sizes))
+
+
+@pytest.mark.parametrize(("n", "depth"), [(64, 64), (128, 1000), (64, 7)])
+def test_a_product_of_one_element_for_each_thread(n: int, depth: int) -> None:
+    found = run(product, (floats(n, depth), floats(depth, n), floats(n, n)), IN_BLOCKS)
+    assert found["FFMA"] == pytest.approx(n * n * depth)
+    assert found["LDG"] == pytest.approx(2 * n * n * depth + n * n, rel=0.01)
+    assert found["STG"] == pytest.approx(n * n)
+
+
+@pytest.mark.parametrize("depth", [64, 1024])
+def test_a_product_in_register_tiles(depth: int) -> None:
+    # Whole tiles of 128 x 128, the tiles of 16 along the depth written out; versions for edges are in the code, too.
+    found = run(product, (floats(256, depth), floats(depth, 256), floats(256, 256)))
+    assert found["FFMA"] == pytest.approx(256 * 256 * depth)
+    assert found["STG"] == pytest.approx(256 * 256 / 4)  # four elements at once
+    per_thread = 256 * 256 / 128
+    assert found["BAR"] == pytest.approx(per_thread * (depth // 16 + 1), rel=0.02)
+
+
+def test_edges_of_tiles_count_as_often_as_they_are() -> None:
+    whole = run(product, (floats(1024, 64), floats(64, 1024), floats(1024, 1024)))
+    edges = run(product, (floats(1000, 64), floats(64, 1000), floats(1000, 1000)))
+    assert whole["FFMA"] == pytest.approx(1024 * 1024 * 64)
+    # The threads at the edges execute what their warps do, for nothing where they are beyond it.
+    assert 1000 * 1000 * 64 < edges["FFMA"] < 1.1 * 1024 * 1024 * 64
+    assert edges["LDG"] > 10 * whole["LDG"]
+
+
+def test_a_stencil() -> None:
+    found = run(stencil, (floats(1026, 1026), floats(1026, 1026)))
+    assert found["FADD"] == pytest.approx(3 * 1024 * 1024)
+    assert found["FMUL"] == pytest.approx(1024 * 1024)
+    assert found["STG"] == pytest.approx(1024 * 1024)
+
+
+@pytest.mark.parametrize("n", [1 << 18, 1 << 22, 3 << 20])
+def test_a_sum(n: int) -> None:
+    found = run(total, (floats(n, dtype="float64"),))
+    assert found["DFMA"] == pytest.approx(n)
+    # 262144 partial sums, then 8192, then one.
+    assert found["DADD"] == pytest.approx(262144 + 8192 + 32 * 1024 + 31 * 1024, rel=0.2)
+
+
+def test_a_potential() -> None:
+    found = run(potential, (floats(300), floats(300), floats(300), floats(64, 64)), IN_BLOCKS)
+    # A few more outside of the loop, in the functions of slow paths.
+    assert found["MUFU"] == pytest.approx(2 * 64 * 64 * 300, rel=0.01)
+
+
+def test_a_loop_of_unknown_length_counts_once_and_is_told() -> None:
+    one = made(stencil, (floats(66, 66), floats(66, 66)))
+    assert one.text is not None
+    [(name, place)] = regions(one.text.text).items()
+    code = listed(one.text)[f"{name}_32"]
+    lines = [line for instruction in code for line in instruction.lines]
+    assert max(lines) > DEVICE_HEADER.count("\n")
+    counts = counted(code, place, (), frequencies(one.kernel, {}), DEVICE_HEADER.count("\n"))
+    assert counts.unmatched

@@ -1,0 +1,78 @@
+"""Loops and branches of CUDA text by lines."""
+
+from __future__ import annotations
+
+from loopwright.cost.text_regions import Region, regions
+
+TEXT = """template <typename lw_int>
+static __device__ __forceinline__ void lw_grid_i_(int64_t lw_base_x) {
+  LW_SHARED(float, t_, 64);
+  { const int64_t lw_upper = n_;
+  #pragma unroll 4
+  for (int64_t k_ = 0L; k_ < lw_upper; ++k_) {
+    s_ = s_ + a_[k_];
+  }}
+  if (LW_ALIGNED(a_, 16) && n_ % 4 == 0) {
+    { const int64_t lw_lower = i_;
+    #pragma unroll
+    for (int64_t lw_k_j_ = 0; lw_k_j_ < 4; ++lw_k_j_) {
+      const int64_t j_ = lw_lower + lw_k_j_;
+      b_[j_] = 0;
+    }}
+  } else {
+    for (int lw_i = 1; lw_i < 32; ++lw_i)
+      b_[lw_i] = 1;
+  }
+  { const int64_t lw_count = lw_trip(0, n_, 3);
+  for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {
+    const int64_t m_ = lw_lower + lw_k * lw_step;
+    if (m_ < 7) { b_[m_] = 2; } else { b_[m_] = 3; }
+  }}
+  for (int lw_i = threadIdx.x + 32 * (threadIdx.y + 1 * threadIdx.z); lw_i < 100; lw_i += 32)
+    t_[lw_i] = 0;
+}
+extern "C" __global__ void __launch_bounds__(32) lw_grid_i__32(int64_t lw_base_x) { lw_grid_i_<int32_t>(lw_base_x); }
+template <typename lw_int>
+static __device__ __forceinline__ void lw_single() {
+}
+"""
+
+
+def test_regions() -> None:
+    found = regions(TEXT)
+    assert list(found) == ["lw_grid_i_", "lw_single"]
+    kernel = found["lw_grid_i_"]
+    assert (kernel.kind, kernel.first, kernel.last) == ("kernel", 2, 27)
+
+    def told(region: Region) -> tuple[object, ...]:
+        return region.kind, region.name, region.first, region.last, region.trips, region.unroll
+
+    assert [told(one) for one in kernel.within()] == [
+        ("loop", "k_", 6, 8, None, 4),
+        ("then", "", 9, 16, None, 1),
+        ("loop", "j_", 12, 15, 4, 0),
+        ("else", "", 16, 19, None, 1),
+        ("loop", "lw_i", 17, 18, 31, 1),
+        ("loop", "m_", 21, 24, None, 1),
+        ("then", "", 23, 23, None, 1),
+        ("else", "", 23, 23, None, 1),
+        ("loop", "lw_i", 25, 26, 4, 1),
+    ]
+    assert kernel.inner[1].condition == kernel.inner[2].condition == "LW_ALIGNED(a_, 16) && n_ % 4 == 0"
+
+
+def test_the_region_of_a_line() -> None:
+    kernel = regions(TEXT)["lw_grid_i_"]
+    assert kernel.at(7).name == "k_"
+    assert kernel.at(3) is kernel
+    assert kernel.at(14).loop.name == "j_"
+    assert kernel.at(10).kind == "then"
+    assert kernel.at(10).loop is kernel
+    assert kernel.at(18).name == "lw_i"
+    assert kernel.at(999) is kernel
+
+
+def test_text_that_ends_too_early_and_none() -> None:
+    assert regions("") == {}
+    kernel = regions(TEXT[: TEXT.index("} else")])["lw_grid_i_"]
+    assert kernel.last == len(TEXT[: TEXT.index("} else")].split("\n"))
