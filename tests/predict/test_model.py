@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from loopwright.predict.model import Models, models_of
+from loopwright.predict.model import Models, models_of, trees_of
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 
 from .curves import DEVICES, PROBLEMS, Problem, measured, shapes
@@ -180,6 +181,62 @@ def test_a_shape_measured_with_copies_is_not_measured_without() -> None:
     assert copied.how == "measured" and resident.how != "measured" and resident.time_ns < copied.time_ns / 10
 
 
+def irregular(count: int, seed: int) -> list[Measurement]:
+    """Time depends on how uneven rows are, which only the features say."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        rows, spread = int(np.exp(rng.uniform(5, 11))), float(rng.uniform(0, 2))
+        work = Work(0.0, rows, 1.0, 100.0 * rows)
+        for variant, slope in ((Variant("cpu", "plain", 8), 2.0), (Variant("cpu", "recipe", 8), 0.1)):
+            time_ns = rows * 3.0 * (1 + slope * spread) * (1.0 if slope > 1 else 1.5)
+            shape = Shape((rows, 8 * rows), (8.0, spread))
+            found.append(Measurement("spmv", "m", variant, shape, work, "ok", time_ns, 0.005, 9))
+    return found
+
+
+def test_the_spread_of_rows_decides_between_variants() -> None:
+    seen = irregular(40, 0)
+    models = models_of(seen, trees=trees_of(seen))
+    right = 0
+    for plain, recipe in zip(*[iter(irregular(60, 1))] * 2, strict=True):
+        found = models.predict(plain.shape, plain.work)
+        assert {each.how for each in found} == {"tree"}
+        right += (found[0].time_ns < found[1].time_ns) == (plain.time_ns < recipe.time_ns)
+    assert right >= 54 and max(models.left_out_errors) < 0.3
+
+
+def test_trees_and_work_side_by_side() -> None:
+    seen = irregular(12, 0)
+    known = [
+        replace(
+            each, variant=Variant("cuda"), shape=Shape(each.shape.sizes), work=replace(each.work, iterations=8.0 * n)
+        )
+        for each in seen
+        for n in each.shape.sizes[:1]
+    ]
+    models = models_of([*seen, *known])
+    assert [str(each) for each in models.variants] == ["cpu 8: plain", "cpu 8: recipe", "cuda: recipe"]
+    found = models.predict(Shape((1000, 8000), (8.0, 0.5)), Work(8000.0, 1000.0, 1.0, 1e5))
+    assert [each.how for each in found] == ["tree", "tree", "interpolated"]
+    assert found[2] == models_of(known).predict(Shape((1000, 8000)), Work(8000.0, 1000.0, 1.0, 1e5))[0]
+
+
+def test_measurements_of_two_kernels_are_not_mixed() -> None:
+    seen = irregular(2, 0)
+    with pytest.raises(ValueError, match="of several"):
+        models_of([seen[0], replace(seen[1], kernel="other")])
+
+
 def test_predicting_needs_no_scikit_learn() -> None:
-    assert "loopwright.predict.model" in sys.modules
-    assert not any(name.startswith("sklearn") for name in vars(sys.modules["loopwright.predict.model"]))
+    """In a process of its own, as other tests load it."""
+    program = (
+        "import sys\nfrom loopwright.predict.model import models_of\n"
+        "from loopwright.profile.measurement import Measurement, Shape, Variant, Work\n"
+        "one = Variant('cpu', threads=1)\n"
+        "def seen(n): return Measurement('k', 'm', one, Shape((n,)), Work(), 'ok', 9.0 * n, 0.0, 1)\n"
+        "models_of([seen(n) for n in range(1, 30)]).predict(Shape((77,)), Work())\n"
+        "print(any(name.startswith('sklearn') for name in sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.profile.bandwidth import BandwidthTable, measure_bandwidth
+from loopwright.profile.bandwidth import BandwidthTable, Bus, measure_bandwidth
 from loopwright.profile.stride import Failure
 
 TABLE = BandwidthTable("to device", "pageable", ((1, 8000.0), (1000, 8100.0), (10**6, 100000.0)))
@@ -24,6 +24,13 @@ def test_a_table_that_falls_at_its_end_goes_on_at_its_bandwidth() -> None:
     falling = BandwidthTable("to host", "pinned", ((10, 5000.0), (100, 4000.0)))
     assert falling.time_ns(200) == pytest.approx(8000.0)
     assert BandwidthTable("to host", "pinned", ((10, 5000.0),)).time_ns(20) == 10000.0
+
+
+def test_a_bus_has_a_table_each_way() -> None:
+    back = BandwidthTable("to host", "pageable", ((1, 500.0), (1000, 500.0)))
+    assert Bus(TABLE, back).time_ns(1000, 7) == 8600.0 and Bus(TABLE, back).time_ns(0, 0) == 0.0
+    with pytest.raises(ValueError, match="in this order"):
+        Bus(back, TABLE)
 
 
 def test_it_comes_back_from_its_text() -> None:

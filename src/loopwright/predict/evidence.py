@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol
 
 from loopwright.profile.clock import MEDIAN_ERROR
 from loopwright.profile.measurement import CacheState, Measurement, Shape, Variant, Work
@@ -20,7 +21,21 @@ SINGLE_NOISE = 0.05
 
 LEAST_NOISE = 0.003
 
+INSIDE = 0.85
+"""The part of all calls whose time is to lie within the stated error."""
+
+SWINGS = 1.44
+"""Within so many standard deviations that part of a normal distribution lies."""
+
 Copies = tuple[float, float]
+
+
+class Transfers(Protocol):
+    """How long copies to a device and back take, such as by bandwidth tables."""
+
+    def time_ns(self, to_device_bytes: float, to_host_bytes: float) -> float:
+        """Of both."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +122,11 @@ def _swing(measurement: Measurement) -> float:
     if measurement.runs < 3 or not math.isfinite(measurement.spread):
         return SINGLE_NOISE
     return max(1.483 * measurement.spread, LEAST_NOISE)
+
+
+def own_time(site: Site, transfers: Transfers | None) -> float:
+    """Without copies, where it is known how long those take; no less than what can be told from noise."""
+    if transfers is None:
+        return site.time_ns
+    copies = transfers.time_ns(site.work.inputs_bytes, site.work.outputs_bytes)
+    return max(site.time_ns - copies, site.noise * site.time_ns)

@@ -60,6 +60,23 @@ class BandwidthTable:
         return cls(fields.get("direction", ""), fields.get("memory", ""), points)
 
 
+@dataclass(frozen=True, slots=True)
+class Bus:
+    """Copies of a call to a device and back, by its tables: one piece each way. Raises ValueError for tables of the
+    wrong direction."""
+
+    to_device: BandwidthTable
+    to_host: BandwidthTable
+
+    def __post_init__(self) -> None:
+        if (self.to_device.direction, self.to_host.direction) != ("to device", "to host"):
+            raise ValueError("a bus has a table to the device and one to the host, in this order")
+
+    def time_ns(self, to_device_bytes: float, to_host_bytes: float) -> float:
+        """Of both directions, one after the other."""
+        return self.to_device.time_ns(to_device_bytes) + self.to_host.time_ns(to_host_bytes)
+
+
 def measure_bandwidth(
     measure: Measure, direction: Direction, memory: MemoryKind, last: int, most: int = 400
 ) -> BandwidthTable | Failure:

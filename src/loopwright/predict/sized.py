@@ -1,0 +1,189 @@
+"""Time as a function of how much there is to do: a trend (predict/trend: costs per call, iteration and byte) times a
+surface (predict/surface) over the logarithms of units, depth and footprint, which follows caches and all else that no
+sum of costs says. Of many variants side by side: what does not depend on the call is in arrays that are made once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Transfers, own_time
+from loopwright.predict.prediction import How
+from loopwright.predict.surface import distances, surface
+from loopwright.predict.trend import COPIED, FIXED, FOOTPRINT, ITERATIONS, Trend, in_waves, trend
+from loopwright.profile.measurement import Shape, Work
+
+Floats = NDArray[np.float64]
+
+MOST_SITES = 32
+"""Of a variant so many sites are kept for the surface, far from each other; the trend is fitted to all."""
+
+NEAR = 0.02
+"""Added to distances where errors are put in proportion to them: two sites side by side differ as well."""
+
+BELIEVED = 4
+"""A variant's own errors count as much as those of all variants together when it has so many sites."""
+
+UNTRIED = 0.3
+"""The error that is assumed at a distance of 1 (e times the size) where nothing could be left out to see it."""
+
+COPYING = 2.0
+"""How far a call that copies all it touches is from one that copies nothing, over log(2)."""
+
+Point = tuple[float, float, float, float, float]
+"""Logarithms of units, depth and footprint; how much is copied; 1 where that counts, 0 on a CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """One variant's model, before it is put beside the others. left_out: of each point, the error without it, over the
+    root of the distance to the next one. missed: mean error without each. swing: of single calls."""
+
+    trend: Trend
+    points: tuple[Point, ...]
+    weights: Floats
+    level: float
+    left_out: Floats
+    missed: float
+    swing: float
+
+
+class Sized:
+    """The models of variants whose work is known. left_out_errors: see Models."""
+
+    def __init__(self, found: Sequence[tuple[Evidence, Transfers | None]]) -> None:
+        fits = [_fit(each, copies) for each, copies in found]
+        self._trends, self._surfaces = _Trends(fits), _Surfaces(fits)
+        self._swing2 = np.array([(SWINGS * fit.swing) ** 2 for fit in fits])
+        self._rate2 = np.array(_rates(fits)) ** 2
+        self.left_out_errors = [fit.missed for fit in fits]
+
+    def at(self, shape: Shape, work: Work) -> tuple[Floats, Floats, list[How]]:
+        """Of each variant: time, error, and whether this lies between what was measured."""
+        bends, nearest, inside = self._surfaces.at(work)
+        times = self._trends.at(shape.sizes, work) * np.exp(bends)
+        errors = np.sqrt(self._swing2 + self._rate2 * (NEAR + nearest))
+        return times, errors, ["interpolated" if inside[group] else "extrapolated" for group in self._surfaces.groups]
+
+
+class _Trends:
+    """The trends of all variants, side by side."""
+
+    def __init__(self, fits: Sequence[_Fit]) -> None:
+        self._costs = np.array([fit.trend.costs for fit in fits]).reshape(-1, 4)
+        waved = [(row, fit.trend) for row, fit in enumerate(fits) if fit.trend.axis >= 0]
+        self._waved = np.array([row for row, _ in waved], np.intp)
+        self._axis = np.array([found.axis for _, found in waved], np.intp)
+        self._quantum = np.array([found.quantum for _, found in waved])
+        self._per_iteration = self._costs[self._waved, ITERATIONS]
+
+    def at(self, sizes: tuple[int, ...], work: Work) -> Floats:
+        copied = work.inputs_bytes + work.outputs_bytes
+        times: Floats = self._costs @ np.array([1.0, work.iterations, work.footprint_bytes, copied])
+        if self._waved.size:
+            counts = np.maximum(np.array([work.units, *sizes])[self._axis], 1.0)
+            times[self._waved] += self._per_iteration * ((in_waves(counts, self._quantum) - 1.0) * work.iterations)
+        return times
+
+
+class _Surfaces:
+    """The surfaces of all variants, over the points of any of them. groups: of each variant, which of the sets of
+    points is its own; most variants are measured at the same ones."""
+
+    def __init__(self, fits: Sequence[_Fit]) -> None:
+        everywhere = sorted({point for fit in fits for point in fit.points})
+        place = {point: column for column, point in enumerate(everywhere)}
+        self._x, self._y, self._z, self._copied, self._copies = np.array(everywhere, np.float64).reshape(-1, 5).T.copy()
+        self._copying = bool(self._copies.any())
+        self._level = np.array([fit.level for fit in fits])
+        self._weights = np.zeros((len(fits), len(everywhere)))
+        for row, fit in enumerate(fits):
+            np.add.at(self._weights[row], [place[point] for point in fit.points], fit.weights)
+        sets = {points: group for group, points in enumerate(dict.fromkeys(fit.points for fit in fits))}
+        self.groups = [sets[fit.points] for fit in fits]
+        self._groups = np.array(self.groups, np.intp)
+        self._missing = np.full((len(sets), len(everywhere)), np.inf)
+        for points, group in sets.items():
+            self._missing[group, [place[point] for point in points]] = 0.0
+        axes = [np.array(points)[:, :3] for points in sets]
+        corners = [(found.min(axis=0) - 1e-9, found.max(axis=0) + 1e-9) for found in axes]
+        self._low = np.array([low for low, _ in corners]).reshape(-1, 3)
+        self._high = np.array([high for _, high in corners]).reshape(-1, 3)
+
+    def at(self, work: Work) -> tuple[Floats, Floats, list[bool]]:
+        """Of each variant, the surface's value and the distance to the nearest point; of each set of points, whether
+        this lies inside."""
+        x, y, z, copied, _ = _place(work, self._copying)
+        squares = (self._x - x) ** 2 + (self._y - y) ** 2 + (self._z - z) ** 2
+        if self._copying:
+            squares += (self._copied - copied * self._copies) ** 2
+        away = np.sqrt(squares)
+        nearest: Floats = (self._missing + away).min(axis=1)[self._groups]
+        here = np.array([x, y, z])
+        inside = np.logical_and(here >= self._low, here <= self._high).min(axis=1)
+        return self._level - self._weights @ away, nearest, inside.tolist()
+
+
+def _place(work: Work, copies: bool) -> Point:
+    """Where a call lies among all calls. copies: whether it matters how much it copies."""
+    size = max(work.footprint_bytes, 1.0)
+    copied = COPYING * math.log1p((work.inputs_bytes + work.outputs_bytes) / size) if copies else 0.0
+    return math.log(max(work.units, 1.0)), math.log(max(work.depth, 1.0)), math.log(size), copied, float(copies)
+
+
+def _fit(each: Evidence, transfers: Transfers | None) -> _Fit:
+    sites = each.sites
+    times = np.array([own_time(site, transfers) for site in sites])
+    columns = np.empty((len(sites), 4))
+    columns[:, FIXED] = 1.0
+    columns[:, ITERATIONS] = [max(site.work.iterations, 1.0) for site in sites]
+    columns[:, FOOTPRINT] = [site.work.footprint_bytes for site in sites]
+    copies = transfers is None and not each.variant.threads
+    columns[:, COPIED] = [site.work.inputs_bytes + site.work.outputs_bytes if copies else 0.0 for site in sites]
+    counts = np.maximum([[site.work.units, *site.shape.sizes] for site in sites], 1.0)
+    found = trend(columns, counts, times)
+    waved = columns.copy()
+    if found.axis >= 0:
+        waved[:, ITERATIONS] *= in_waves(counts[:, found.axis], found.quantum)
+    bends = np.log(times / (waved @ np.array(found.costs)))
+    places = [_place(site.work, copies) for site in sites]
+    points = np.array(places)
+    kept = _far_apart(points)
+    apart = distances(points[kept])
+    noise = np.array([site.noise for site in sites])
+    bent = surface(apart, bends[kept], noise[kept])
+    nearest = np.where(np.eye(len(kept), dtype=bool), np.inf, apart).min(axis=1)
+    left_out = np.abs(bent.left_out) / np.sqrt(NEAR + nearest) if len(kept) > 1 else np.zeros(0)
+    missed = float(np.abs(np.expm1(bent.left_out)).mean()) if len(kept) > 1 else math.nan
+    swing = float(np.median([site.swing for site in sites]))
+    own = tuple(places[i] for i in kept.tolist())
+    return _Fit(found, own, bent.weights, bent.level, left_out, missed, swing)
+
+
+def _far_apart(points: Floats) -> NDArray[np.intp]:
+    """At most MOST_SITES of them, each next one the farthest from all before."""
+    if len(points) <= MOST_SITES:
+        return np.arange(len(points))
+    chosen = [0]
+    away = ((points - points[0]) ** 2).sum(axis=1)
+    while len(chosen) < MOST_SITES:
+        chosen.append(int(np.argmax(away)))
+        away = np.minimum(away, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(sorted(chosen))
+
+
+def _rates(fits: Sequence[_Fit]) -> list[float]:
+    """Of each variant, the error at a distance of 1, from what was left out: its own and, the fewer those are, that of
+    all variants."""
+    everyone = np.concatenate([fit.left_out for fit in fits]) if fits else np.zeros(0)
+    shared = float(np.quantile(everyone, INSIDE)) if everyone.size else UNTRIED
+    rates = []
+    for fit in fits:
+        count = fit.left_out.size
+        own = float(np.quantile(fit.left_out, INSIDE)) if count else 0.0
+        rates.append(math.sqrt((count * own**2 + BELIEVED * shared**2) / (count + BELIEVED)))
+    return rates
