@@ -283,3 +283,52 @@ def test_a_trip_from_a_place_that_data_names_is_not_taken_for_constant() -> None
     found = generate(*known(text), check_all=False, strict=True).text
     assert "lw_k < 8;" not in found and "lw_k < 3;" not in found  # the end may wrap
     assert "lw_k < 5;" in found
+
+
+LIMITED = """
+kernel limited(a: float64[2] C, c: float64[1] C, n: int64, m: int64):
+    for i.o in 0 .. n step 4:
+        for k.o in 0 .. m step 3:
+            for i in i.o .. i.o + 4:
+                for k in k.o .. k.o + 3:
+                    if i < n and k < m:
+                        c[i] = c[i] + a[i, k]
+"""
+
+
+def test_up_to_where_a_loop_uses_it() -> None:
+    """Where a stretch ends early, elements beyond are neither read nor written; whole ones need no tests."""
+    calls: list[list[object]] = [[numbers(n, m), numbers(n), n, m] for n, m in product((0, 1, 4, 7), (0, 1, 5))]
+    text = print_kernel(check_same(LIMITED, "promote c k.o whole", calls))
+    assert "if i.o + 4 <= n:" in text
+    assert "c.r[i.r.1 - i.o] = c[i.r.1] if i.r.1 < n else 0.0" in text
+    assert "if i.w.1 < n:" in text and "if 0 < m:" in text
+
+
+def test_a_limit_on_a_loop_that_stays_the_same_is_asked_before() -> None:
+    """Nothing is copied where no iteration keeps to the limit."""
+    text = LIMITED.replace("for k.o in 0 .. m step 3", "for k.o in 0 .. m + 5 step 3")
+    calls: list[list[object]] = [[numbers(n, m), numbers(n), n, m] for n, m in product((0, 1, 4, 7), (0, 1, 5))]
+    assert "if k.o < m:" in print_kernel(check_same(text, "promote c i whole", calls))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("i < n and k < m", "i < n and k < i"),
+        ("i < n and k < m", "i < k and k < m"),
+        ("i < n and k < m", "i < n or k < m"),
+        ("i < n and k < m", "i < n and k > 0"),
+        ("i < n and k < m", "i < n and a[0, k] < 1.0"),
+        ("for k in k.o .. k.o + 3", "for k in i - k.o .. i - k.o + 3"),
+        ("for k in k.o .. k.o + 3", "for k in i + k.o .. i + k.o + 3"),
+        ("for k in k.o .. k.o + 3", "for k in k.o + 2 .. k.o - 1 step -1"),
+        (
+            "c[i] = c[i] + a[i, k]",
+            "c[i] = c[i] + a[i, k]\n                    if i < m:\n                        c[i] = 0.0",
+        ),
+    ],
+)
+def test_where_other_elements_may_be_used(old: str, new: str) -> None:
+    rejection = Promote("c", "i", True).illegal(*known(LIMITED.replace(old, new)), strict=True)
+    assert rejection is not None and "may run without using any element" in rejection.reason, rejection

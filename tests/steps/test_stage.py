@@ -13,6 +13,7 @@ from steps.test_specialize import square_calls
 TILED = (
     "reorder i j k; tile i 4 j 8 k 4; specialize i j full; reorder k.o k i j; promote c k.o whole; specialize k full"
 )
+PARTIAL = "reorder i j k; tile i 4 j 8 k 2; complete i j; reorder k.o k i j"
 COLUMNS = MATMUL.replace("b: float64[2] C", "b: float64[2] F")
 
 
@@ -43,6 +44,35 @@ def test_the_picture() -> None:
 @pytest.mark.parametrize("text", [MATMUL, COLUMNS])
 def test_the_copy_changes_nothing(step: str, text: str) -> None:
     check_same(text, f"{TILED}; {step}", square_calls((0, 1, 4, 9)))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "stage b k over 8 4 fill",
+        "stage a k over 4 4 pad 1 fill double",
+        "stage b k over 3 5 fill",
+        "stage a k over 2 2 transposed pad 2 wide 2 fill",
+        "stage a k over 4 2 fill; stage b k over 4 4 wide 2 fill",
+    ],
+)
+@pytest.mark.parametrize("before", [PARTIAL, f"{PARTIAL}; promote c k whole"])
+@pytest.mark.parametrize("text", [MATMUL, COLUMNS])
+def test_tiles_are_filled_up(step: str, before: str, text: str) -> None:
+    check_same(text, f"{before}; {step}", square_calls((0, 3, 9)))
+
+
+def test_what_fills_a_tile() -> None:
+    """Only elements that the loops use are read; whole tiles are copied without tests."""
+    kernel = apply_schedule(*known(MATMUL), parse_schedule(f"{PARTIAL}; stage b k over 4 4 wide 2 fill"), strict=True)[
+        0
+    ]
+    text = print_kernel(kernel)
+    assert "if j.o + 8 <= size(b, 1) and k.o + 2 <= size(a, 1):" in text
+    whole, other = text.split("allocate b.p")[1].split("else:", 1)
+    assert " else 0.0" not in whole and "vector" in whole
+    other = other.partition("for k in")[0]
+    assert "< size(b, 1)" in other and "< size(a, 1) else 0.0" in other and "vector" not in other
 
 
 def test_neighbours_of_a_block_copy_neighbours_in_memory() -> None:
@@ -149,7 +179,8 @@ def test_instances() -> None:
 
 
 def test_text() -> None:
-    for text in ("a i over 4", "a i over 4 2", "a i over 4 2 transposed pad 4 wide 4 double", "a i over 4 double"):
+    full = "a i over 4 2 transposed pad 4 wide 4 fill double"
+    for text in ("a i over 4", "a i over 4 2", full, "a i over 4 double", "a i over 4 fill"):
         assert str(Stage.parse(tuple(text.split()))) == f"stage {text}"
     for text in ("a i", "a i over", "a i over 4 pad", "a i over 4 2 3", "a i over x", "a i over 4 double pad 4"):
         with pytest.raises(ValueError, match=r"ARRAY LOOP over X|is a whole number"):

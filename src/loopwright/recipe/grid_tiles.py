@@ -88,6 +88,7 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
     plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
     copies = made(plan, Promote(roles.target, depth_block, whole=True), why)
+    plan.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):

@@ -287,7 +287,7 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
             outer[one.name] = one
         simple = not any(isinstance(p, Load | Checked) for c in conditions for p in subexpressions(c))
         if simple and not any(names_in(c) & changing for c in inner):
-            return tuple(conditions)
+            return tuple(dict.fromkeys(conditions))
     return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")
 
 
