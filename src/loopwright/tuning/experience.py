@@ -4,6 +4,7 @@ and where a kernel has run for long, other variants are tried beside it, in a pr
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from loopwright.profile.features import row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.records import Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
 from loopwright.runtime.choosing import Chooser, shape_of
@@ -32,6 +34,7 @@ from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.members import Members, devices_for
 from loopwright.tuning.recording import RecordedCall
+from loopwright.tuning.transfers import known_copies
 from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
 from loopwright.tuning.work import work_form
 
@@ -105,7 +108,8 @@ class KernelChooser:
         rows: Sequence[Measurement],
     ) -> None:
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
-        self._models = models_of(rows)
+        copies = {device: known_copies(journal, one) for device, one in machines.items() if device != "cpu"}
+        self._models = models_of(rows, {device: one for device, one in copies.items() if one is not None})
         self._default = default_variant(call.config)
         # The default of these options comes first: with other numbers of threads there are more like it.
         self._variants = tuple(dict.fromkeys((self._default, *self._models.variants, *_simple(call.config))))
@@ -141,8 +145,28 @@ class KernelChooser:
 
     def choose(self, shape: Shape) -> Variant:
         """See Chooser."""
-        decision = self._decisions[shape] = self.adaptive.choose(shape, self._form.at(shape))
+        decision = self.adaptive.choose(shape, self._form.at(shape))
+        if self._decisions.get(shape) is not decision:
+            self._decisions[shape] = decision
+            self._tell(decision)
         return decision.variant
+
+    def _tell(self, decision: Decision) -> None:
+        """Keep a choice, for reports."""
+        time_ns, error = decision.predicted_ns, decision.error
+        machine = self._machines[decision.variant.device]
+        self._journal.put(
+            Choice(
+                self._call.fingerprint,
+                machine,
+                decision.shape,
+                decision.variant,
+                decision.why,
+                time_ns if math.isfinite(time_ns) else 0.0,
+                error if math.isfinite(error) else 1.0,
+                time.time(),
+            )  # fmt: skip
+        )
 
     def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
         """For reports: what is chosen, and what is known of each candidate."""

@@ -60,6 +60,7 @@ class Members:
             found.written, found.facts, config.strict, "cpu" if device == "cpu" else "cuda", target_of_machine(), MOST
         )
         self._points: dict[str, Point] = {}
+        self.judged: dict[str, Metrics] = {}
 
     def schedule(self, point: Point) -> str | Failure:
         """A member's schedule; RECIPE where it is what the recipe takes by itself."""
@@ -93,7 +94,7 @@ class Members:
         """Of the members that can be made before the time is spent, those to measure, by their schedules."""
         others = [point for point in self._space.points if point != self._space.default]
         Random(0).shuffle(others)
-        judged: dict[str, Metrics] = {}
+        judged = self.judged
         for point in (self._space.default, *others):
             if spent() or (self._judge is None and len(judged) > most):
                 break

@@ -9,16 +9,22 @@ measured before is not measured again, so that tuning goes on where it was ended
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
+from loopwright.config import Device
+from loopwright.cost.metrics import Metrics
+from loopwright.cost.prune import Pruned
+from loopwright.devices.gpus import gpu_of
 from loopwright.ir.text import print_kernel
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
 from loopwright.profile.records import KernelName, Table
+from loopwright.profile.stride import Failure as Stopped
+from loopwright.profile.stride import adaptive
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
@@ -30,6 +36,7 @@ from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members, devices_for
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.scaled import scaled
+from loopwright.tuning.transfers import measured_copies
 from loopwright.tuning.work import work_form
 
 START_S = 60.0
@@ -41,13 +48,18 @@ PATIENCE = 20
 PLAIN_ITERATIONS = 2e8
 """Up to so many iterations the reference is the loops as they are written, in one thread."""
 
-NEIGHBOURS = (0.5, 2.0)
-"""Times the sizes of a call: where its fastest variants are measured too."""
+UNIT = 64
+NEIGHBOURS = (UNIT // 2, 2 * UNIT)
+"""Sizes beside those of a call, in parts of UNIT of them: where its fastest variants are measured first."""
+
+MOST_SIZES = 12
 
 WORK = "work"
 """The kind of the tables that hold forms of work, which hold on any machine."""
 
 ANY = "any"
+PARETO = "pareto"
+"""The kind of the tables that say what pruning saw."""
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""
@@ -120,6 +132,7 @@ def tune(
     told = progress or Silent()
     found: list[Tuned] = []
     try:
+        _measure_copies(calls, journal)
         for number, call in enumerate(calls):
             weight = sum(one.total_ns for one in calls[number:]) or 1
             told.begun(call)
@@ -127,6 +140,15 @@ def tune(
     finally:
         journal.flush()
     return found
+
+
+def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
+    """Of every GPU that some call may run on."""
+    for device in dict.fromkeys(device for call in calls for device in devices_for(call.config)):
+        gpu = None if device == "cpu" else gpu_of(cast(Device, device))
+        machine = None if gpu is None else machine_of(device, calls[0].config)
+        if gpu is not None and machine is not None and machine.fingerprint:
+            measured_copies(gpu, journal, machine.fingerprint)
 
 
 def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, progress: Progress) -> Tuned:
@@ -172,7 +194,7 @@ class _Trials:
         self.call, self.form, self.result = call, form, result
         self.shape = shape or call.shape
         self.work: Work = form.at(self.shape)
-        self._setting, self._journal, self._progress = setting, journal, progress
+        self.setting, self._journal, self._progress = setting, journal, progress
         self._isolated = Isolated(setting)
         self.machines: dict[str, Machine] = {}
         for device in devices_for(call.config):
@@ -195,7 +217,7 @@ class _Trials:
     @property
     def arguments(self) -> tuple[object, ...]:
         """Of the call, for those who ask for sizes."""
-        return restore(read(Path(self._setting.saved))).arguments
+        return restore(read(Path(self.setting.saved))).arguments
 
     @property
     def best(self) -> Measurement | None:
@@ -228,6 +250,19 @@ class _Trials:
         now = self.best
         self._progress.tried(self.call, tried, now.time_ns if now else 0.0)
         return row
+
+    def keep_judged(self, device: str, judged: Mapping[str, Metrics], pruned: Pruned) -> None:
+        """What was known of members without running them, and what was made of it, for reports."""
+        if not any(metrics.names for metrics in judged.values()):
+            return
+        kept = set(pruned.measure)
+        points = [
+            [schedule, list(metrics.values), schedule in kept, pruned.dropped.get(schedule, "")]
+            for schedule, metrics in judged.items()
+        ]
+        content = {"names": list(next(iter(judged.values())).names), "sizes": self.shape.sizes, "points": points}
+        machine = self.machines[device].fingerprint
+        self._journal.put(Table(PARETO, machine, self.call.fingerprint, content, time.time()))
 
     def others(self, setting: Setting, shape: Shape) -> _Trials:
         """The same for another shape."""
@@ -268,6 +303,7 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     making = budget.part(0.35)
     pruned = candidates.pruned(making.spent, FIRST)
     trials.result.dropped |= dict(pruned.dropped)
+    trials.keep_judged(device, candidates.judged, pruned)
     for schedule in pruned.measure:
         if budget.spent():
             return
@@ -286,26 +322,33 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
 
 
 def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
-    """The fastest variants, and the default, at other sizes, where those can be made up."""
+    """The fastest variants, and the default, at other sizes, where those can be made up: at half and twice the sizes,
+    then wherever the time of an iteration bends, by Dollinger's adaptive stride."""
     if trials.best is None or trials.call.saved is None or not trials.work.iterations:
         return
     chosen = list(dict.fromkeys([trials.default, *trials.fastest(FEW)]))
-    for factor in NEIGHBOURS:
-        if budget.spent():
-            return
-        made = scaled(read(trials.call.saved), factor)
+    saved = read(trials.call.saved)
+
+    def at(place: int) -> float | Stopped:
+        """Nanoseconds an iteration of the default takes where sizes are `place` in UNIT; the others beside it."""
+        made = None if budget.spent() else scaled(saved, place / UNIT)
         if made is None:
-            return
-        saved, shape = made
-        path = folder / f"{trials.call.saved.name}x{factor}"
-        write(saved, path)
+            return Stopped("no time is left, or no such arguments can be made")
+        path = folder / f"{saved.size_bytes}x{place}"
+        write(made[0], path)
         try:
-            with trials.others(replace(trials._setting, saved=str(path)), shape) as others:
-                for variant in chosen:
-                    if budget.spent() or others.measured(variant).outcome not in ("ok", "memory"):
-                        break
+            with trials.others(replace(trials.setting, saved=str(path)), made[1]) as others:
+                rows = [others.measured(variant) for variant in chosen if not budget.spent()]
         finally:
             path.unlink(missing_ok=True)
+        if not rows or rows[0].outcome != "ok":
+            return Stopped("the default did not run")
+        return rows[0].time_ns / max(1.0, others.work.iterations)
+
+    for place in NEIGHBOURS:
+        if isinstance(at(place), Stopped):
+            return
+    adaptive(at, NEIGHBOURS[0] // 2, NEIGHBOURS[1] * 2, MOST_SIZES, UNIT // 8)
 
 
 def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:

@@ -1,0 +1,99 @@
+"""How long copies to a GPU and back take on this machine: measured once, kept in the store, used for every kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from loopwright.devices.gpu import Gpu
+from loopwright.errors import DeviceError
+from loopwright.profile.bandwidth import BandwidthTable, Direction, measure_bandwidth
+from loopwright.profile.journal import Journal
+from loopwright.profile.records import Table
+from loopwright.profile.stride import Failure
+
+BANDWIDTH = "bandwidth"
+LARGEST = 1 << 28
+MOST = 60
+"""Measurements of each direction: a walk that doubles needs some thirty."""
+
+REPEATS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """See predict.model.Transfers."""
+
+    there: BandwidthTable
+    back: BandwidthTable
+
+    def time_ns(self, to_device_bytes: float, to_host_bytes: float) -> float:
+        """Of both."""
+        return self.there.time_ns(to_device_bytes) + self.back.time_ns(to_host_bytes)
+
+
+def known_copies(journal: Journal, machine: str) -> Copies | None:
+    """What the store knows of a machine's copies."""
+    found = [journal.table(BANDWIDTH, machine, name) for name in ("to device", "to host")]
+    try:
+        there, back = (BandwidthTable.parse(str(table.content)) for table in found if table is not None)
+    except ValueError:  # one is missing, or damaged
+        return None
+    return Copies(there, back)
+
+
+def measured_copies(
+    gpu: Gpu,
+    journal: Journal,
+    machine: str,
+    largest: int = LARGEST,
+    clock: Callable[[], int] = time.perf_counter_ns,
+) -> Copies | None:
+    """The same, measured now where the store does not know; None where the GPU has no room for it."""
+    known = known_copies(journal, machine)
+    if known is not None:
+        return known
+    try:
+        address = gpu.allocate(largest)
+    except DeviceError:
+        return None
+    host = np.zeros(largest, np.uint8)
+
+    def up(size_bytes: int) -> None:
+        gpu.upload(address, host[:size_bytes])
+
+    def down(size_bytes: int) -> None:
+        gpu.download(host[:size_bytes], address)
+
+    try:
+        there = _table("to device", up, gpu, largest, clock)
+        back = _table("to host", down, gpu, largest, clock)
+    finally:
+        gpu.release(address)
+    if isinstance(there, Failure) or isinstance(back, Failure):
+        return None
+    for name, table in (("to device", there), ("to host", back)):
+        journal.put(Table(BANDWIDTH, machine, name, str(table), time.time()))
+    return Copies(there, back)
+
+
+def _table(
+    direction: Direction, copy: Callable[[int], None], gpu: Gpu, largest: int, clock: Callable[[], int]
+) -> BandwidthTable | Failure:
+    def measured(size_bytes: int) -> float | Failure:
+        times: list[int] = []
+        try:
+            for _ in range(REPEATS):
+                started = clock()
+                copy(size_bytes)
+                gpu.synchronize()
+                times.append(clock() - started)
+        except DeviceError as error:
+            return Failure(str(error))
+        return max(1.0, float(median(times)))
+
+    return measure_bandwidth(measured, direction, "pageable", largest, MOST)
