@@ -15,12 +15,10 @@ import numpy as np
 
 from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
-from loopwright.predict.model import models_of
-from loopwright.predict.prediction import Prediction
 from loopwright.profile.features import row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant
 from loopwright.profile.records import Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
@@ -33,8 +31,8 @@ from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.members import Members, devices_for
+from loopwright.tuning.predictors import Predictors
 from loopwright.tuning.recording import RecordedCall
-from loopwright.tuning.transfers import known_copies
 from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
 from loopwright.tuning.work import work_form
 
@@ -108,12 +106,11 @@ class KernelChooser:
         rows: Sequence[Measurement],
     ) -> None:
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
-        copies = {device: known_copies(journal, one) for device, one in machines.items() if device != "cpu"}
-        self._models = models_of(rows, {device: one for device, one in copies.items() if one is not None})
         self._default = default_variant(call.config)
+        self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
         # The default of these options comes first: with other numbers of threads there are more like it.
-        self._variants = tuple(dict.fromkeys((self._default, *self._models.variants, *_simple(call.config))))
-        self._places = self._of_models()
+        self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
+        self._predictors.put_in_order(self._variants)
         self._extended = False
         self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
@@ -123,7 +120,7 @@ class KernelChooser:
             call.fingerprint,
             machines,
             self._variants,
-            self._predict,
+            self._predictors.predict,
             now=time.time,
             history=rows,
             sink=lambda found: journal.add(*found),
@@ -153,20 +150,11 @@ class KernelChooser:
 
     def _tell(self, decision: Decision) -> None:
         """Keep a choice, for reports."""
-        time_ns, error = decision.predicted_ns, decision.error
+        time_ns = decision.predicted_ns if math.isfinite(decision.predicted_ns) else 0.0
+        error = decision.error if math.isfinite(decision.error) else 1.0
         machine = self._machines[decision.variant.device]
-        self._journal.put(
-            Choice(
-                self._call.fingerprint,
-                machine,
-                decision.shape,
-                decision.variant,
-                decision.why,
-                time_ns if math.isfinite(time_ns) else 0.0,
-                error if math.isfinite(error) else 1.0,
-                time.time(),
-            )  # fmt: skip
-        )
+        what = (self._call.fingerprint, machine, decision.shape, decision.variant, decision.why)
+        self._journal.put(Choice(*what, time_ns, error, time.time()))
 
     def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
         """For reports: what is chosen, and what is known of each candidate."""
@@ -254,20 +242,9 @@ class KernelChooser:
             threads = self._call.config.threads if device == "cpu" else 0
             found += [Variant(device, schedule, threads) for schedule in pruned.measure]
         self._variants = tuple(dict.fromkeys(found))
-        self._places = self._of_models()
-        self.adaptive.refresh(self._predict, self._variants)
+        self._predictors.put_in_order(self._variants)
+        self.adaptive.refresh(self._predictors.predict, self._variants)
         self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
-
-    def _of_models(self) -> tuple[int | None, ...]:
-        """For each variant its place in the models, None where nothing of it was measured."""
-        places = {variant: place for place, variant in enumerate(self._models.variants)}
-        return tuple(places.get(variant) for variant in self._variants)
-
-    def _predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
-        known = self._models.predict(shape, work)
-        usual = 1e6 if self._places[0] is None else known[self._places[0]].time_ns
-        limit = Prediction(usual, 1.0, "limits")
-        return [limit if place is None else known[place] for place in self._places]
 
 
 def _simple(config: Config) -> tuple[Variant, ...]:

@@ -1,0 +1,84 @@
+"""The times of all candidates of a kernel, whatever the machine: one model for each device, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from loopwright.predict.model import Models, models_of
+from loopwright.predict.prediction import Prediction
+from loopwright.predict.tree import Tree
+from loopwright.profile.journal import Journal
+from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.tuning.transfers import known_copies
+
+NEAR = 1.3
+"""What took so many times as long as the fastest, under every shape, is no candidate for a call."""
+
+MOST = 12
+"""Candidates of each device that are: to fit the model of one takes some milliseconds of a first call."""
+
+UNKNOWN_ERROR = 1.0
+TREE = "tree"
+
+
+class Predictors:
+    """journal: for what is known of a machine's copies, and trees. machines: fingerprints by device. rows: measurements
+    of one kernel on these."""
+
+    def __init__(
+        self, kernel: str, journal: Journal, machines: Mapping[str, str], rows: Sequence[Measurement], default: Variant
+    ) -> None:
+        self._default = default
+        self._models: list[Models] = []
+        for device, machine in machines.items():
+            mine = promising([row for row in rows if row.machine == machine], default)
+            copies = None if device == "cpu" else known_copies(journal, machine)
+            trees = _trees(journal, kernel, machine, mine)
+            self._models.append(models_of(mine, {} if copies is None else {device: copies}, trees=trees))
+        self.measured = tuple(variant for models in self._models for variant in models.variants)
+        self.put_in_order(self.measured)
+
+    def put_in_order(self, variants: Sequence[Variant]) -> None:
+        """Predict these from now on, in this order; of what was never measured, what the default takes, or anything."""
+        places = {variant: place for place, variant in enumerate(self.measured)}
+        self._places = [places.get(variant) for variant in variants]
+        self._usual = places.get(self._default)
+
+    def predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
+        """One for each variant."""
+        known = [one for models in self._models for one in models.predict(shape, work)]
+        usual_ns = 1e6 if self._usual is None else known[self._usual].time_ns
+        limit = Prediction(usual_ns, UNKNOWN_ERROR, "limits")
+        return [limit if place is None else known[place] for place in self._places]
+
+
+def promising(rows: Sequence[Measurement], default: Variant) -> list[Measurement]:
+    """What was measured of the default, of variants that were near the fastest under some shape, and of failures. Of
+    more than MOST variants, those that were the nearest."""
+    best: dict[Shape, float] = {}
+    for row in rows:
+        if row.outcome == "ok":
+            best[row.shape] = min(best.get(row.shape, row.time_ns), row.time_ns)
+    nearest: dict[Variant, float] = {}
+    for row in rows:
+        if row.outcome == "ok":
+            near = row.time_ns / best[row.shape]
+            nearest[row.variant] = min(nearest.get(row.variant, near), near)
+    kept = sorted((near, str(variant)) for variant, near in nearest.items() if near <= NEAR)[:MOST]
+    names = {name for _, name in kept} | {str(default)}
+    return [row for row in rows if row.outcome != "ok" or str(row.variant) in names]
+
+
+def _trees(journal: Journal, kernel: str, machine: str, rows: Sequence[Measurement]) -> dict[Variant, Tree]:
+    """Those that were trained, by variant."""
+    table = journal.table(TREE, machine, kernel)
+    known = {row.variant for row in rows}
+    found: dict[Variant, Tree] = {}
+    for text, tree in (table.content if table is not None else {}).items():
+        try:
+            variant = Variant.parse(text)
+            if variant in known:
+                found[variant] = Tree.parse(tree)
+        except (ValueError, TypeError, AttributeError):
+            continue
+    return found
