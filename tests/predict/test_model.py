@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from loopwright.predict.model import Models, models_of, trees_of
+from loopwright.predict.tree import features_of, one_leaf
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 
 from .curves import DEVICES, PROBLEMS, Problem, measured, shapes
@@ -116,6 +117,26 @@ def test_a_variant_measured_at_its_own_shapes_is_predicted_from_those() -> None:
         assert both.time_ns == pytest.approx(single.time_ns, rel=1e-6)
 
 
+def test_calls_with_the_same_work_and_other_sizes_count_together() -> None:
+    once = list(measured(MVT, shapes(MVT, 8, 0), 0))
+    twice = [replace(each, shape=Shape((*each.shape.sizes, number))) for each in once for number in (1, 2)]
+    for size in (300, 1000, 3000, 6000):
+        work = MVT.work((size,))
+        ours, theirs = (models_of(each).estimate(Shape((size, 3)), work) for each in (twice, once))
+        assert ours.times_ns == pytest.approx(theirs.times_ns, rel=0.02)
+        assert ours.errors == pytest.approx(theirs.errors, rel=0.1)
+
+
+def test_the_error_goes_by_a_variant_s_own_sites() -> None:
+    near, far = Variant("cpu", "plain", 8), Variant("cpu", "recipe", 8)
+    seen = measured(MVT, shapes(MVT, 16, 0), 0)
+    models = models_of(
+        each for each in seen if each.variant == near or (each.variant == far and each.shape.sizes[0] < 500)
+    )
+    found = dict(zip(models.variants, models.predict(Shape((9000,)), MVT.work((9000,))), strict=True))
+    assert found[far].how == "extrapolated" and found[far].error > 2 * found[near].error
+
+
 def test_waves_of_blocks_are_followed() -> None:
     """A grid of few blocks: without the sawtooth the error is above 10 %."""
     gemm, variant = BY_NAME["gemm"], Variant("cuda", "recipe")
@@ -204,6 +225,20 @@ def test_the_spread_of_rows_decides_between_variants() -> None:
         assert {each.how for each in found} == {"tree"}
         right += (found[0].time_ns < found[1].time_ns) == (plain.time_ns < recipe.time_ns)
     assert right >= 54 and max(models.left_out_errors) < 0.3
+
+
+def test_trees_that_are_given_are_asked() -> None:
+    seen = irregular(6, 0)
+    given = replace(one_leaf(*tree_points(5000.0), 2), left_out=0.125)
+    models = models_of(seen, trees={Variant("cpu", "plain", 8): given})
+    assert models.left_out_errors[0] == 0.125
+    assert models.predict(Shape((900, 7200), (8.0, 0.5)), seen[0].work)[0].time_ns == pytest.approx(5000.0)
+
+
+def tree_points(time_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """The same time everywhere."""
+    found = [features_of(each.shape, each.work)[0] for each in irregular(6, 3)]
+    return np.array(found), np.full(len(found), time_ns)
 
 
 def test_trees_and_work_side_by_side() -> None:

@@ -48,6 +48,12 @@ def test_one_site_is_time_per_iteration() -> None:
     assert found.costs == pytest.approx((0.0, 1000.0 / ITERATIONS[0], 0.0, 0.0))
 
 
+def test_a_cost_that_would_be_negative_is_left_out_and_the_others_fitted_without_it() -> None:
+    times = 0.25 * ITERATIONS - 16.0 * UNITS
+    found = trend(COLUMNS, COUNTS, times)
+    assert found.costs[2] == 0.0 and np.mean(at(found) / times) == pytest.approx(1.0, abs=0.15)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_cost_is_negative(seed: int) -> None:
     times = np.random.default_rng(seed).uniform(1, 1e6, 20)

@@ -35,6 +35,14 @@ def test_a_curve_that_settles_late_is_followed_until_it_does() -> None:
     assert fit.line.at(fit.points[-1][0]) == pytest.approx(5.0, rel=0.1)
 
 
+def test_what_was_bad_is_not_measured_against_for_ever() -> None:
+    """Four bad ones are a fifth of twenty; dropped at ten measurements, they are out soon after."""
+    fit = fit_sequential(lambda x: {1: 60.0, 2: 25.0, 3: 90.0, 4: 40.0}.get(x, 2.0), 1, 1, 1000)
+    assert (
+        isinstance(fit, SequentialFit) and fit.stable and 10 < fit.taken < 16 and fit.line.at(9) == pytest.approx(2.0)
+    )
+
+
 def test_what_never_settles_ends_and_says_so() -> None:
     rng = np.random.default_rng(0)
     fit = fit_sequential(lambda x: float(rng.uniform(1, 100)), 1, 1, 10**9)

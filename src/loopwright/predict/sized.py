@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Transfers, own_time
+from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Site, Transfers, own_time
 from loopwright.predict.prediction import How
 from loopwright.predict.surface import distances, surface
 from loopwright.predict.trend import COPIED, FIXED, FOOTPRINT, ITERATIONS, Trend, in_waves, trend
@@ -136,13 +136,12 @@ def _place(work: Work, copies: bool) -> Point:
 
 
 def _fit(each: Evidence, transfers: Transfers | None) -> _Fit:
-    sites = each.sites
-    times = np.array([own_time(site, transfers) for site in sites])
+    copies = transfers is None and not each.variant.threads
+    sites, times, noise = _apart(each.sites, transfers, copies)
     columns = np.empty((len(sites), 4))
     columns[:, FIXED] = 1.0
     columns[:, ITERATIONS] = [max(site.work.iterations, 1.0) for site in sites]
     columns[:, FOOTPRINT] = [site.work.footprint_bytes for site in sites]
-    copies = transfers is None and not each.variant.threads
     columns[:, COPIED] = [site.work.inputs_bytes + site.work.outputs_bytes if copies else 0.0 for site in sites]
     counts = np.maximum([[site.work.units, *site.shape.sizes] for site in sites], 1.0)
     found = trend(columns, counts, times)
@@ -154,7 +153,6 @@ def _fit(each: Evidence, transfers: Transfers | None) -> _Fit:
     points = np.array(places)
     kept = _far_apart(points)
     apart = distances(points[kept])
-    noise = np.array([site.noise for site in sites])
     bent = surface(apart, bends[kept], noise[kept])
     nearest = np.where(np.eye(len(kept), dtype=bool), np.inf, apart).min(axis=1)
     left_out = np.abs(bent.left_out) / np.sqrt(NEAR + nearest) if len(kept) > 1 else np.zeros(0)
@@ -162,6 +160,21 @@ def _fit(each: Evidence, transfers: Transfers | None) -> _Fit:
     swing = float(np.median([site.swing for site in sites]))
     own = tuple(places[i] for i in kept.tolist())
     return _Fit(found, own, bent.weights, bent.level, left_out, missed, swing)
+
+
+def _apart(sites: Sequence[Site], transfers: Transfers | None, copies: bool) -> tuple[list[Site], Floats, Floats]:
+    """One site for each amount of work, its time without known copies, and its noise. Sites of the same work would
+    speak for each other when one is left out; they are one, with the mean of the logarithms of their times."""
+    groups: dict[tuple[object, ...], list[Site]] = {}
+    for site in sites:
+        groups.setdefault((_place(site.work, copies), site.work.iterations), []).append(site)
+    logs = [[math.log(own_time(site, transfers)) for site in group] for group in groups.values()]
+    times = np.exp([np.mean(each) for each in logs])
+    noise = [
+        math.hypot(float(np.mean([site.noise for site in group])), float(np.std(each)))
+        for group, each in zip(groups.values(), logs, strict=True)
+    ]
+    return [group[0] for group in groups.values()], times, np.array(noise)
 
 
 def _far_apart(points: Floats) -> NDArray[np.intp]:
