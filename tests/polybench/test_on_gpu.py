@@ -3,24 +3,32 @@ chooses, and under blocks of odd sizes. Small ones, so that edges are everywhere
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import loopwright as lw
-from loopwright.recipe import gpu
+from loopwright.recipe import gpu, grid_blocks, grid_tiles
 from polybench.data import shaken, sizes
 from polybench.test_verdicts import after, agree, every_module
 
-BLOCKS = {"usual": (gpu.LINE, gpu.ROWS, gpu.COLUMNS), "odd": (96, 3, 10)}
+NUMBERS = (
+    (gpu, "LINE"),
+    (grid_blocks, "LINE"),
+    (grid_tiles, "COLUMNS"),
+    (grid_blocks, "ROWS"),
+    (grid_blocks, "COLUMNS"),
+)
+BLOCKS = {"usual": tuple(getattr(*number).default for number in NUMBERS), "odd": (96, 96, 96, 3, 10)}
 
 
 @every_module
 @pytest.mark.parametrize("blocks", BLOCKS)
 def test_results(module: ModuleType, blocks: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in zip(("LINE", "ROWS", "COLUMNS"), BLOCKS[blocks], strict=True):
-        monkeypatch.setattr(gpu, name, value)
+    for number, value in zip(NUMBERS, BLOCKS[blocks], strict=True):
+        monkeypatch.setattr(*number, replace(getattr(*number), default=value))
     given = shaken(module.initialise(**(module.SIZES["MINI"] if blocks == "usual" else sizes(module))))
     kernel = lw.kernel(module.kernel)
     with lw.options(device="emulated"):

@@ -321,7 +321,7 @@ def test_what_needs_an_order_stays_as_it_is(text: str) -> None:
 
 def test_where_the_greatest_element_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Partial results, and partial results of these, keep the first of equal values, whatever the lanes are."""
-    monkeypatch.setattr(gpu, "LANES", 1024)
+    monkeypatch.setattr(gpu, "LANES", replace(gpu.LANES, default=1024))
     monkeypatch.setattr(gpu, "FEWER", 4)
     kernel, found = decided(GREATEST)
     assert print_schedule(found.schedule).count("reduce") == 2

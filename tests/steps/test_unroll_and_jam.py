@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loopwright.ir.interp import interpret
 from loopwright.ir.text import print_kernel
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.steps.unroll_and_jam import UnrollAndJam
@@ -14,6 +15,15 @@ from steps.kernels import MATMUL, PREFIX, ROWS, TOTAL, WHILE, known
 from steps.pictures import check_picture
 from steps.test_specialize import TRIANGLE, numbers, square_calls
 
+DOTS = """
+kernel dots(a: float64[2] C, b: float64[1] C):
+    var s: float64
+    for i in 0 .. size(b, 0):
+        s = 0.0
+        for k in 0 .. size(a, 1):
+            s = s + a[i, k]
+        b[i] = s
+"""
 WAVE = """
 kernel wave(a: float64[2] C, n: int64):
     for i in 1 .. n:
@@ -125,10 +135,23 @@ def test_code_grows_only_so_far() -> None:
     assert rejection is not None and "the limit is 20000" in rejection.reason
     schedule = "tile k 4 i 4 j 4; specialize k i j full"
     inside = apply_schedule(*known(MATMUL), parse_schedule(schedule), strict=True)
-    rejection = UnrollAndJam("i", 2).illegal(*inside, strict=True)
+    rejection = UnrollAndJam("k", 2).illegal(*inside, strict=True)
     assert rejection is not None and "stands in a branch" in rejection.reason
     marked = apply_schedule(*known(ROWS), parse_schedule("vectorize j"), strict=True)
     assert UnrollAndJam("i", 2).illegal(*marked, strict=True) is not None
+
+
+def test_in_a_branch_iterations_that_need_no_order_are_joined() -> None:
+    inside = apply_schedule(*known(DOTS), parse_schedule("split i 4; specialize i full"), strict=True)
+    assert UnrollAndJam("i", 4).illegal(*inside, strict=True) is None
+    joined = UnrollAndJam("i", 4).apply(inside[0])
+    assert print_kernel(joined).count("s.1.2 = s.1.2 + a[") == 1
+    for rows in (0, 3, 4, 11):
+        a = np.arange(rows * 3.0).reshape(rows, 3)
+        results = [np.zeros(rows), np.zeros(rows)]
+        for kernel, result in zip((inside[0], joined), results, strict=True):
+            interpret(kernel, [a, result])
+        assert results[0].tobytes() == results[1].tobytes()
 
 
 def test_the_order_of_a_sum_matters_only_under_strict() -> None:

@@ -14,15 +14,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Allocate, Assign, Binary, For, Kernel, Load, Run, Var, While
+from loopwright.ir.nodes import Allocate, Assign, Binary, For, Kernel, Load, Var, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
+from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_sums import by_key, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
@@ -31,7 +34,7 @@ from loopwright.recipe.private_arrays import in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows import depends
 from loopwright.recipe.temporaries import tying
-from loopwright.recipe.tunable import Choices
+from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote
@@ -41,23 +44,41 @@ from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
-from loopwright.steps.tile import Tile
 
-LINE, ROWS, COLUMNS = 256, 8, 32
-"""Threads of a block: in a row for one loop; rows and columns for two."""
+LANES = Tunable(
+    "partial sums",
+    1 << 18,
+    (1 << 14, 1 << 16, 1 << 18, 1 << 20),
+    "as many as keep a large GPU busy; all of them have to be added up again",
+)
+FEWER, MOST_IN_BLOCK = 1 << 13, 1024
+"""Partial results of a sum: how many are left of all lanes; threads that add up these."""
 
-LANES, FEWER, MOST_IN_BLOCK = 1 << 18, 1 << 13, 1024
-"""Partial results of a sum: as many as keep a large GPU busy; how many are left of them; threads that add up these."""
-
-BALANCED, SHARING = 2048, 16
-"""Rows of unknown length: how many of them and their entries a block takes, or else the threads that share each row."""
-
-LINE_EACH = 2
-"""Iterations of each thread where there is one loop."""
-
-FEW = 32
-"""Threads of a block where there is one loop and iterations hold loops: a few thousand of them still reach every
-multiprocessor."""
+BALANCED = Tunable(
+    "rows and entries of a block",
+    2048,
+    (1024, 2048, 4096),
+    "rows of unknown length: few for each block even out, many amortise finding where they begin",
+)
+BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), LINE.why)
+SHARING = Tunable(
+    "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
+)
+ALONG = Tunable(
+    "loop along x",
+    0,
+    (0, 1, 2),
+    "neighbouring threads do neighbouring iterations of it, and should touch neighbouring elements",
+    words=("most by ones", "second", "third"),
+)
+WAY = Tunable(
+    "way to share out the nest",
+    0,
+    (0, 1, 2, 3),
+    "the first that can be taken, or the ones after it",
+    leads=True,
+    words=("first", "second", "third", "fourth"),
+)
 
 
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
@@ -73,7 +94,8 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | No
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 before = set(loops(plan.kernel))
-                bound += _shared_out(plan, chain)
+                with plan.in_nest(chain):
+                    bound += _shared_out(plan, chain)
                 if not any(_is_free(plan, loop) for loop in chain):
                     done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
@@ -81,6 +103,8 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | No
         if step.illegal(plan.kernel, present, strict) is None:
             plan.kernel = step.apply(plan.kernel)
             plan.decisions.append(Decision(step, why))
+        elif choices is not None and not choices.is_usual:
+            raise UnfitError(f"'{step}' is not legal there")
     return Recipe(tuple(plan.decisions), plan.kernel, present)
 
 
@@ -99,13 +123,29 @@ def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
     """Restructure one nest for a grid; the loops to bind."""
     free = [loop for loop in chain if _is_free(plan, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
+    attempts = ATTEMPTS if free else (by_key, _in_lanes)
+    if plan.choices is None:
+        return _first_taken(plan, chain, free, attempts)
+    way = plan.number(WAY)
+    more = (*attempts, _in_boxes) if free else attempts
+    return _first_taken(plan, chain, free, more, way) or (_first_taken(plan, chain, free, more) if way else [])
+
+
+def _first_taken(
+    plan: Plan, chain: Chain, free: list[For], attempts: Sequence[Attempt], skipped: int = 0
+) -> list[Bound]:
+    """What the first of the attempts that can be taken binds, once so many have been passed by."""
     found: list[Bound] = []
-    for attempt in ATTEMPTS if free else (by_key, _in_lanes):
+    for attempt in attempts:
         count = len(plan.decisions)
         with plan.together():
-            bound = attempt(plan, chain, free)
+            with plan.by_default() if skipped else nullcontext():
+                bound = attempt(plan, chain, free)
             if any(isinstance(decision.step, Guard) for decision in plan.decisions[count:]):
                 _are_legal(plan, bound)
+            if bound and skipped:
+                skipped -= 1
+                raise NotTaken
             found = bound
         if found:
             return found
@@ -126,14 +166,15 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
     if loop is None:
         return []
-    why = f"'{user_name(loop.name)}' adds up: {LANES} threads have a part each, {FEWER} add up these, then one block"
+    many, threads = plan.number(LANES), plan.number(LINE)
+    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} add up these, then one block"
     bound: list[Bound] = []
     name = loop.name
-    for lanes in (LANES, FEWER):
+    for lanes in (many, FEWER):
         before = set(loops(plan.kernel))
         plan.take(Reduce(name, lanes), why, anew=True)
         lane, merge = (made for made in loops(plan.kernel) if made not in before)
-        plan.take(Split(lane, LINE), why)
+        plan.take(Split(lane, threads), why)
         (block,) = set(loops(plan.kernel)) - before - {lane, merge}
         bound += [(Bind(block, "block.x"), why), (Bind(lane, "thread.x"), why)]
         name = merge
@@ -151,19 +192,22 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
     why = f"only data tells how long a row of '{user_name(row.name)}' is"
-    balance = Balance(row.name, entry.name, BALANCED)
+    balance = Balance(row.name, entry.name, BALANCED.default)
     facts = plan.present_facts()
     if balance.illegal(plan.kernel, facts, plan.strict) is None:
-        return [(balance, f"{why}: each block takes {BALANCED} of all rows and entries, wherever a row begins")]
+        items = plan.number(BALANCED)
+        balance = Balance(row.name, entry.name, items, plan.number(BALANCED_THREADS))
+        return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
-    team = [Bind(loop.name, "thread.x", SHARING) for loop in shared]
+    sharing = plan.number(SHARING)
+    team = [Bind(loop.name, "thread.x", sharing) for loop in shared]
     if any(step.illegal(plan.kernel, facts, plan.strict) is not None for step in team if step.loop == entry.name):
         raise NotTaken
     if any(isinstance(stmt, Allocate) for stmt in statements(row.body)):
         raise NotTaken
-    why = f"{why}: {SHARING} threads share it"
+    why = f"{why}: {sharing} threads share it"
     before = set(loops(plan.kernel))
-    plan.take(Split(row.name, LINE // SHARING), why)
+    plan.take(Split(row.name, plan.number(LINE) // sharing), why)
     (block,) = set(loops(plan.kernel)) - before
     return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
@@ -211,7 +255,7 @@ def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) 
 
 def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest of parallel loops with nothing but assignments inside."""
-    x = _along_rows(_inside(plan, chain[-1]), free)
+    x = _along_x(plan, chain[-1], free)
     first = chain.index(free[0])
     nest = chain[first:]
     is_plain = not any(isinstance(stmt, While) for stmt in statements(nest[-1].body))
@@ -237,7 +281,7 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         return transposed(plan, row, column, arrays, sizes.pop())
     if others:
         return in_planes(plan, (others[0], row, column), _why(plan, x))
-    return in_rows(plan, row, column, LINE, _why(plan, x))
+    return in_rows(plan, row, column, _why(plan, x))
 
 
 def _inside_out(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -257,7 +301,7 @@ def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
-    x = _along_rows(_inside(plan, chain[-1]), free)
+    x = _along_x(plan, chain[-1], free)
     outer = [loop for loop in free if loop is not x][:2]
     why = _why(plan, x)
     places = [loop.name for loop in chain[first:]]
@@ -270,7 +314,7 @@ def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]
     _unbound(plan, [loop for loop in plan.around(names[inner]) if loop.name in taken])
     if [*taken, *rest] != [names[name] for name in places]:
         plan.take(Reorder((*taken, *rest)), why)
-    return _in_blocks(plan, taken, why)
+    return in_blocks(plan, taken, why)
 
 
 def _triangle(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -284,9 +328,10 @@ def _rows_of_blocks(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """A block for each row, however long."""
     if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
         return []
-    why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {LINE} threads has one row"
+    threads = plan.number(LINE)
+    why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
     row, column = isolate(plan, chain[-1].name, chain[-2].name, why)
-    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", LINE), why)]
+    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
 
 
 def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -297,7 +342,7 @@ def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     together = [other for other in plan.chains() if taken[0] in other]
     if chain[-1] in taken or any(_is_free(plan, one) and one.name not in names for c in together for one in c):
         return []
-    x = _along_rows(_inside(plan, taken[-1]), taken)
+    x = _along_x(plan, taken[-1], taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]
     if len(order) < len(taken):
         return []
@@ -307,7 +352,7 @@ def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     _unbound(plan, taken)
     if order != taken:
         plan.take(Reorder(tuple(loop.name for loop in order)), why)
-    return _in_blocks(plan, [loop.name for loop in order], why)
+    return in_blocks(plan, [loop.name for loop in order], why)
 
 
 def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
@@ -338,30 +383,19 @@ SCALES = ("mul", "floordiv", "mod")
 
 def _as_it_is(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     """The outermost parallel loop, whatever stands in it."""
-    return _in_blocks(plan, [free[0].name], f"iterations of '{user_name(free[0].name)}' need no order")
+    return in_blocks(plan, [free[0].name], f"iterations of '{user_name(free[0].name)}' need no order")
 
 
-def _in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
-    """Cut loops around one another into blocks."""
-    before = set(loops(plan.kernel))
-    x = names[-1]
-    holds_loops = any(isinstance(stmt, For | While) for stmt in statements(plan.around(x)[-1].body))
-    threads, each = (FEW, 1) if holds_loops else (LINE, LINE_EACH)
-    if len(names) == 1:
-        plan.take(Split(x, threads * each), why)
-    else:
-        plan.take(Tile(((names[-2], ROWS), (x, COLUMNS))), why)
-    made = [loop.name for loop in plan.around(x) if loop.name not in before]
-    runs: tuple[Run, ...] = ("block.x",) if len(made) == 1 else ("block.y", "block.x")
-    bound = [Bind(name, run) for name, run in zip(made, runs, strict=True)]
-    if len(names) == 3:
-        bound.insert(0, Bind(names[0], "block.z"))
-    if len(made) == 1:
-        bound.append(Bind(x, "thread.x", threads))
-    else:
-        bound += [Bind(names[-2], "thread.y"), Bind(x, "thread.x")]
-    return [(step, why) for step in bound]
+def _in_boxes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+    """Four loops around one another or more that need no order: blocks for two of them, threads for two."""
+    taken = _perfect_run(chain, free)
+    if len(taken) < 4 or any(depends(loop, other.name) for loop in taken for other in taken):
+        return []
+    x = _along_x(plan, taken[-1], taken)
+    return in_boxes(plan, [loop.name for loop in taken if loop is not x] + [x.name], _why(plan, x))
 
+
+Attempt = Callable[[Plan, Chain, list[For]], list[Bound]]
 
 ATTEMPTS = (
     _contracted,
@@ -381,6 +415,17 @@ ATTEMPTS = (
 def _inside(plan: Plan, loop: For) -> list[Walk]:
     inside = {id(stmt) for stmt in statements(loop.body)}
     return [walk for walk in plan.walks() if id(walk.stmt) in inside]
+
+
+def _along_x(plan: Plan, inner: For, free: list[For]) -> For:
+    """The loop that neighbouring threads go along, of those that may be."""
+    accesses = _inside(plan, inner)
+    best = _along_rows(accesses, free)
+    if plan.choices is None or len(free) < 3:
+        return best
+    score = {loop.name: sum(_goes_by_ones(walk, loop) for walk in accesses) for loop in free}
+    others = sorted((loop for loop in reversed(free) if loop is not best), key=lambda loop: -score[loop.name])
+    return [best, *others][plan.number(ALONG)]
 
 
 def _along_rows(accesses: list[Walk], free: list[For]) -> For:

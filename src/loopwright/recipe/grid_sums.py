@@ -6,22 +6,32 @@ from __future__ import annotations
 from loopwright.ir.nodes import Const, For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
-from loopwright.recipe.grid_tiles import Bound, made
+from loopwright.recipe.grid_tiles import Bound, made, threads_fit
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 
-ROWS, LANES = 4, 32
+SHARING = "many threads for a sum have little to do each, few wait for memory longer"
+ROWS = Tunable("sums of a block", 4, (2, 4, 8, 16), SHARING)
+LANES = Tunable("threads that share a sum", 32, (8, 16, 32, 64, 128, 256), SHARING)
 """Rows of a block, each of which the lanes of a warp share."""
 
-ACROSS, DOWN = 16, 32
+ACROSS = Tunable("columns of a block", 16, (8, 16, 32, 64), "neighbouring columns share lines of memory")
+DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
 """Columns of a block, and the threads that share each."""
 
-KEYS, KEYS_EACH, KEYS_ROWS = 512, 64, 8
-"""Threads of a block that adds by key, and iterations of each; rows of a block where there are two loops."""
+KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
+KEYS_EACH = Tunable(
+    "iterations of a thread that adds by key",
+    64,
+    (8, 16, 32, 64, 128),
+    "a copy in shared memory is worth its while where it is used often",
+)
+KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
 
 
 def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
@@ -70,11 +80,13 @@ def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     )
     inner = loop.body[0]
     if len(loop.body) > 1 or not isinstance(inner, For) or plan.verdict(inner) != "reduction":
-        (block,) = made(plan, Split(loop.name, KEYS * KEYS_EACH), why)
-        return _shared(plan, [Bind(block, "block.x")], Bind(loop.name, "thread.x", KEYS), why)
-    (block,) = made(plan, Split(loop.name, KEYS_ROWS), why)
+        threads = plan.number(KEYS)
+        (block,) = made(plan, Split(loop.name, threads * plan.number(KEYS_EACH)), why)
+        return _shared(plan, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
+    rows = plan.number(KEYS_ROWS)
+    (block,) = made(plan, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
-    return _shared(plan, around, Bind(inner.name, "thread.x", KEYS // KEYS_ROWS), why)
+    return _shared(plan, around, Bind(inner.name, "thread.x", plan.number(KEYS) // rows), why)
 
 
 def _is_short(loop: For) -> bool:
@@ -105,27 +117,31 @@ def _rows_and_columns(plan: Plan, each: str, entry: str) -> tuple[int, int]:
 
 def _rows(plan: Plan, free: list[str], entry: str) -> list[Bound]:
     each = free[-1]
+    rows, lanes = plan.number(ROWS), plan.number(LANES)
+    plan.require(threads_fit(ROWS.name, LANES.name))
     why = (
-        f"elements along '{user_name(entry)}' lie side by side: {LANES} threads share the sum of each "
+        f"elements along '{user_name(entry)}' lie side by side: {lanes} threads share the sum of each "
         f"'{user_name(each)}'"
     )
     band = [loop.name for loop in plan.around(each)][-len(free) :]
     outer = free[:-1] if band == free else []
-    (block,) = made(plan, Split(each, ROWS), why)
+    (block,) = made(plan, Split(each, rows), why)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
     return _shared(
-        plan, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", LANES), why
+        plan, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", lanes), why
     )
 
 
 def _columns(plan: Plan, each: str, entry: str) -> list[Bound]:
+    across, down = plan.number(ACROSS), plan.number(DOWN)
+    plan.require(threads_fit(ACROSS.name, DOWN.name))
     why = (
         f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
-        f"{DOWN} threads share the sum of each '{user_name(each)}'"
+        f"{down} threads share the sum of each '{user_name(each)}'"
     )
-    (block,) = made(plan, Split(each, ACROSS), why)
-    return _shared(plan, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", DOWN), why)
+    (block,) = made(plan, Split(each, across), why)
+    return _shared(plan, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
 
 
 def _shared(plan: Plan, around: list[Bind], inner: Bind, why: str) -> list[Bound]:

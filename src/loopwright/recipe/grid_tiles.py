@@ -7,7 +7,8 @@ step is not legal. Stretches that are not whole run in loops of their own, witho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import prod
 
 from loopwright.ir.nodes import Allocate, Body, Const, For, If, Load, Run
@@ -15,6 +16,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import SHARED_BYTES, Bind
 from loopwright.steps.complete import Complete
@@ -47,20 +49,71 @@ class Product:
     double: bool = False
 
 
+TILE_WHY = "a large tile is read less often; a small one leaves more blocks, and more of them at once"
+THREAD_WHY = "sums that a thread keeps in registers: many use each operand more often; few leave more threads at once"
+TILE_ROWS = Tunable("rows of a tile", 128, (32, 64, 128), TILE_WHY)
+TILE_COLUMNS = Tunable("columns of a tile", 128, (32, 64, 128), TILE_WHY)
+TILE_DEPTH = Tunable("depth of a tile", 16, (8, 16, 32), "shared memory against barriers")
+THREADS_DOWN = Tunable("threads down a tile", 8, (8, 16), THREAD_WHY)
+THREADS_ACROSS = Tunable("threads across a tile", 16, (8, 16, 32), THREAD_WHY)
+HIGH = Tunable("neighbouring rows of a thread", 4, (2, 4), "groups that are read from shared memory at once")
+BROAD = Tunable("neighbouring columns of a thread", 4, (2, 4), "groups that are read from shared memory at once")
+STAGED = Tunable(
+    "shared memory", 1, (0, 1), "threads of a block share tiles, or rely on the caches", words=("not used", "used")
+)
+DOUBLE = Tunable(
+    "two tiles of each operand",
+    1,
+    (0, 1),
+    "the next ones arrive while these are used; twice the shared memory",
+    words=("no", "yes"),
+)
+WIDE = Tunable(
+    "wide copies into shared memory", 1, (0, 1), "several elements at once, where they are aligned", words=("no", "yes")
+)
+
 BLOCKS: dict[int, Product] = {
     4: Product(128, 128, 16, 8, 16, 4, 4, double=True),
     8: Product(128, 64, 8, 16, 16, 4, 2, double=True),
 }
 """By the size of an element."""
 
-ROWS = 4
-"""Neighbouring rows that one thread does: what it has loaded for one is used for the next."""
+ROWS = Tunable(
+    "rows of a thread of a stencil",
+    4,
+    (1, 2, 4, 8),
+    "what a thread has loaded for one row is used for the next; rows take registers",
+)
+ROWS_OF_THREADS = Tunable("rows of threads of a stencil", 1, (1, 2, 4, 8), "rows that meet in the first cache")
+COLUMNS = Tunable(
+    "threads of a row of a stencil",
+    256,
+    (32, 64, 128, 256, 512),
+    "long rows use whole lines of memory; small blocks start and end sooner",
+)
+COLUMNS_EACH = Tunable(
+    "columns of a thread of a stencil", 1, (1, 2, 4), "fewer threads, each with more to do while it waits"
+)
 
-PLANES = (2, 4, 32)
-"""Planes, rows and columns of a block, where there are three loops."""
+PLANES = (
+    Tunable("planes of a thread", 2, (2, 4, 8), "what a thread loads for one plane serves the next"),
+    Tunable("rows of threads of a box", 4, (2, 4, 8, 16), "rows that meet in the first cache"),
+    Tunable("columns of threads of a box", 32, (32, 64, 128), "long rows use whole lines of memory"),
+)
+"""Of a block, where there are three loops."""
+
+TURNED = (
+    Tunable("rows of a turned tile", 32, (16, 32, 64), "rows of one array are columns of the other"),
+    Tunable("columns of a turned tile", 64, (32, 64, 128), "rows of one array are columns of the other"),
+    Tunable("columns of threads that turn", 32, (16, 32), "neighbours copy neighbouring elements"),
+    Tunable("rows of threads that turn", 8, (4, 8, 16), "fewer threads copy more elements each"),
+)
 
 PAD = {4: 4, 8: 1}
 """Unused elements at the end of a row in shared memory that is read along columns, by the size of an element."""
+
+WARP, MOST_IN_BLOCK = 32, 1024
+"""Threads that run in step, and of a block."""
 
 WIDEST = 16
 """Bytes that a thread reads or writes at once."""
@@ -69,11 +122,68 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 """A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
 
+def _product(plan: Plan, element_bytes: int) -> tuple[Product, bool, bool]:
+    """The numbers of a contraction; whether to use shared memory, and wide copies into it."""
+    usual = BLOCKS[element_bytes]
+    tile = Product(
+        rows=plan.number(replace(TILE_ROWS, default=usual.rows)),
+        columns=plan.number(replace(TILE_COLUMNS, default=usual.columns)),
+        depth=plan.number(replace(TILE_DEPTH, default=usual.depth)),
+        y=plan.number(replace(THREADS_DOWN, default=usual.y)),
+        x=plan.number(replace(THREADS_ACROSS, default=usual.x)),
+        high=plan.number(replace(HIGH, default=usual.high)),
+        broad=plan.number(replace(BROAD, default=usual.broad)),
+        double=bool(plan.number(replace(DOUBLE, default=int(usual.double)))),
+    )
+    staged, wide = bool(plan.number(STAGED)), bool(plan.number(WIDE))
+    plan.require(WHOLE_GROUPS, OWN_WARPS, STAGED_ONLY, _in_a_thread(element_bytes), _in_shared(element_bytes))
+    return tile, staged, wide
+
+
+WHOLE_GROUPS = Constraint(
+    "a tile is a whole number of groups for each thread",
+    lambda n: (
+        n[TILE_ROWS.name] % (n[THREADS_DOWN.name] * n[HIGH.name]) == 0
+        and n[TILE_COLUMNS.name] % (n[THREADS_ACROSS.name] * n[BROAD.name]) == 0
+    ),
+)
+OWN_WARPS = Constraint(
+    "a block has whole warps of threads, at most 1024",
+    lambda n: (
+        n[THREADS_DOWN.name] * n[THREADS_ACROSS.name] % 32 == 0
+        and n[THREADS_DOWN.name] * n[THREADS_ACROSS.name] <= 1024
+    ),
+)
+STAGED_ONLY = Constraint(
+    "without shared memory there are no second tiles and no copies",
+    lambda n: bool(n[STAGED.name]) or (not n[DOUBLE.name] and n[WIDE.name] == WIDE.default),
+)
+LEAST_SUMS, MOST_SUM_REGISTERS = 4, 128
+"""Sums of a thread, and registers of 4 bytes for them: there are 255, and operands and addresses need some."""
+
+
+def _in_a_thread(element_bytes: int) -> Constraint:
+    def holds(n: Mapping[str, int]) -> bool:
+        sums = n[TILE_ROWS.name] // n[THREADS_DOWN.name] * (n[TILE_COLUMNS.name] // n[THREADS_ACROSS.name])
+        return sums >= LEAST_SUMS and sums * element_bytes <= MOST_SUM_REGISTERS * 4
+
+    return Constraint(f"a thread keeps {LEAST_SUMS} sums or more, in at most {MOST_SUM_REGISTERS} registers", holds)
+
+
+def _in_shared(element_bytes: int) -> Constraint:
+    def holds(n: Mapping[str, int]) -> bool:
+        rows = n[TILE_ROWS.name] + n[TILE_COLUMNS.name] + 2 * PAD[element_bytes]
+        total = rows * n[TILE_DEPTH.name] * element_bytes * (1 + n[DOUBLE.name])
+        return not n[STAGED.name] or total <= SHARED_BYTES
+
+    return Constraint(f"the tiles of a block fit into {SHARED_BYTES} bytes of shared memory", holds)
+
+
 def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
-    tile = BLOCKS[roles.element_bytes]
+    tile, is_staged, is_wide = _product(plan, roles.element_bytes)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
         f"keeps {tile.rows // tile.y} x {tile.columns // tile.x} of them in registers, a block of {tile.x} x {tile.y} "
@@ -83,7 +193,11 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         plan.take(Reorder((row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
     row_block, column_block, depth_block = made(plan, Tile(sizes), why)
-    plan.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
+    edges: dict[str, str] = {}
+    if is_staged:
+        plan.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
+    else:
+        edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
     row_thread, rows = _spread(plan, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
     plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
@@ -98,17 +212,19 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     others = _local_bytes(plan)
     along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
-    for array in _operands(plan, row_thread, roles.target):
+    for array in _operands(plan, row_thread, roles.target) if is_staged else ():
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if tile.double and array in along_depth else WIDEST // roles.element_bytes
+        wide = 1 if not is_wide or (tile.double and array in along_depth) else WIDEST // roles.element_bytes
         _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
     if _local_bytes(plan) - others > SHARED_BYTES:
         raise NotTaken
-    plan.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
-    rest = _whole(plan, Specialize((depth,)), "whole tiles without tests")
+    if is_staged:
+        plan.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
+    rest = whole(plan, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
-    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1::4]]
+    bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
+    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1 :: 4 if is_staged else 2] if is_wide]
 
 
 def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
@@ -122,23 +238,41 @@ def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: st
     return thread, (groups, loop)
 
 
-def in_rows(plan: Plan, row: str, column: str, threads: int, why: str) -> list[Bound]:
-    """Blocks of one row of threads, each of which does several rows."""
-    row_block, column_block = made(plan, Tile(((row, ROWS), (column, threads))), why)
-    edges = _whole(plan, Specialize((row, column)), "whole blocks without tests")
-    plan.take(Reorder((column, row)), f"a thread does {ROWS} rows: what it has loaded for one is used for the next")
+def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
+    """Blocks of rows of threads (one row by default), each of which does several rows of elements."""
+    rows, down = plan.number(ROWS), plan.number(ROWS_OF_THREADS)
+    across, each = plan.number(COLUMNS), plan.number(COLUMNS_EACH)
+    plan.require(threads_fit(ROWS_OF_THREADS.name, COLUMNS.name))
+    if rows * down == 1:
+        (column_block,) = made(plan, Split(column, across * each), why)
+        return _bound([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
+    row_block, column_block = made(plan, Tile(((row, rows * down), (column, across * each))), why)
+    edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
-    bound += [(column, "thread.x", 0)]
-    bound += [(edges[column], "thread.x", 0)] if edges else []
+    threads = across if each > 1 else 0
+    inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
+    if down == 1:
+        plan.take(Reorder((column, row)), inner)
+    else:
+        row_thread, row_names = (row, ()) if rows == 1 else _spread(plan, row, rows * down, down, rows, why)
+        plan.take(Reorder((row_thread, column, *row_names)), inner)
+        bound += [(row_thread, "thread.y", 0), *([(edges[row], _Y, down)] if edges else [])]
+    bound += [(column, "thread.x", threads)]
+    bound += [(edges[column], "thread.x", threads)] if edges else []
     return _bound(bound, why)
+
+
+_Y: Run = "thread.y"
 
 
 def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
     """Three loops around one another: each thread does one element in several planes."""
     plane, row, column = band
-    found = made(plan, Tile(tuple(zip(band, PLANES, strict=True))), why)
-    edges = _whole(plan, Specialize(band), "whole blocks without tests")
-    plan.take(Reorder((row, column, plane)), f"a thread does {PLANES[0]} planes: what it loads for one serves the next")
+    planes, rows, columns = (plan.number(one) for one in PLANES)
+    plan.require(threads_fit(PLANES[1].name, PLANES[2].name))
+    found = made(plan, Tile(((plane, planes), (row, rows), (column, columns))), why)
+    edges = whole(plan, Specialize(band), "whole blocks without tests")
+    plan.take(Reorder((row, column, plane)), f"a thread does {planes} planes: what it loads for one serves the next")
     bound: list[tuple[str, Run, int]] = list(zip(found, ("block.z", "block.y", "block.x"), (0, 0, 0), strict=True))
     for one in (row, column):
         run: Run = "thread.y" if one == row else "thread.x"
@@ -148,17 +282,36 @@ def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
 
 def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], element_bytes: int) -> list[Bound]:
     """Tiles of arrays that are read along `row`, where results go along `column`, by way of shared memory."""
-    tall, wide, x, y = 32, 64, 32, 8
+    tall, wide, x, y = (plan.number(one) for one in TURNED)
+    plan.require(threads_fit(TURNED[2].name, TURNED[3].name), _turned_in_shared(element_bytes, len(arrays)))
     names = " and ".join(f"'{user_name(array)}'" for array in arrays)
     why = f"{names} goes by ones along '{user_name(row)}', not '{user_name(column)}': shared memory turns tiles of it"
     row_block, column_block = made(plan, Tile(((row, tall), (column, wide))), why)
-    edges = _whole(plan, Specialize((row, column)), "whole tiles without tests")
+    edges = whole(plan, Specialize((row, column)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     for array in arrays:
         _staged(plan, array, row, (x, y), 1, element_bytes)
     bound += [(row, "thread.y", y), (column, "thread.x", x)]
     bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
     return _bound(bound, why)
+
+
+def _turned_in_shared(element_bytes: int, arrays: int) -> Constraint:
+    def holds(n: Mapping[str, int]) -> bool:
+        return n[TURNED[0].name] * (n[TURNED[1].name] + PAD[element_bytes]) * element_bytes * arrays <= SHARED_BYTES
+
+    return Constraint(f"the turned tiles of a block fit into {SHARED_BYTES} bytes of shared memory", holds)
+
+
+def threads_fit(*names: str) -> Constraint:
+    """The product of these numbers is a number of threads that a block can have, in whole warps."""
+    text = " x ".join(f"'{name}'" for name in names)
+
+    def holds(numbers: Mapping[str, int]) -> bool:
+        total = prod(numbers[name] for name in names)
+        return WARP <= total <= MOST_IN_BLOCK and total % WARP == 0
+
+    return Constraint(f"{text} is {WARP} to {MOST_IN_BLOCK} threads, in whole warps of {WARP}", holds)
 
 
 def _staged(
@@ -193,7 +346,7 @@ def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
     return tuple(name for name in loops(plan.kernel) if name not in before)
 
 
-def _whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
+def whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
     new = set(made(plan, step, why))
     for stmt in statements(plan.kernel.body):

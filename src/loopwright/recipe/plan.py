@@ -98,6 +98,12 @@ class Plan:
         with nullcontext() if self.choices is None else self.choices.in_nest(depth):
             yield
 
+    @contextmanager
+    def by_default(self) -> Iterator[None]:
+        """Every number has its default here: whether something can be done at all does not hang on the choices."""
+        with nullcontext() if self.choices is None else self.choices.by_default():
+            yield
+
     def allows(self, step: Step) -> bool:
         """Whether a step is legal now."""
         facts = self.present_facts()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Constraint:
     """What must hold of several numbers together. text: what it asks for; `holds` is given all numbers by name."""
 
     text: str
-    holds: Callable[[Mapping[str, int]], bool]
+    holds: Callable[[Mapping[str, int]], bool] = field(compare=False)
 
 
 class UnfitError(Exception):
@@ -97,11 +97,14 @@ class Choices:
     depth: int = 0
 
     def number(self, tunable: Tunable) -> int:
-        """What is wanted of a tunable, else its default. Raises UnfitError where that is none of its values."""
-        known = self.asked.get(tunable.name)
-        depth = max(self.depth, known.depth) if known is not None else self.depth
-        self.asked[tunable.name] = Asked(known.tunable if known is not None else tunable, depth)
-        value = self.wanted.get(tunable.name, tunable.default)
+        """What is wanted of a tunable, else its default. Where another nest has asked for it with another default,
+        wanting that one is wanting this one. Raises UnfitError where it has no such value."""
+        first = self.asked.setdefault(tunable.name, Asked(tunable, self.depth))
+        if first.depth < self.depth:
+            self.asked[tunable.name] = replace(first, depth=self.depth)
+        value = self.wanted.get(tunable.name, first.tunable.default)
+        if value == first.tunable.default:
+            return tunable.default
         if value not in tunable.among:
             raise UnfitError(f"{tunable.name} is one of {', '.join(map(str, tunable.among))}, not {value}")
         return value
@@ -116,6 +119,13 @@ class Choices:
         """Every number that was asked for, by its name."""
         return {name: self.wanted.get(name, one.tunable.default) for name, one in self.asked.items()}
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether all that was asked for had its default."""
+        return all(
+            self.wanted.get(name, one.tunable.default) == one.tunable.default for name, one in self.asked.items()
+        )
+
     @contextmanager
     def in_nest(self, depth: int) -> Iterator[None]:
         """What is asked for here is for a nest of so many loops."""
@@ -124,6 +134,15 @@ class Choices:
             yield
         finally:
             self.depth = before
+
+    @contextmanager
+    def by_default(self) -> Iterator[None]:
+        """Nothing is wanted here."""
+        before, self.wanted = self.wanted, {}
+        try:
+            yield
+        finally:
+            self.wanted = before
 
     def state(self) -> tuple[dict[str, Asked], dict[str, Constraint]]:
         """What was asked so far, for `reset`."""

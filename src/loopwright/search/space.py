@@ -19,12 +19,13 @@ from random import Random
 from typing import Literal
 
 from loopwright.analysis.facts import Facts
+from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import Target
 from loopwright.recipe.tunable import Choices, Constraint, Memory, Tunable, UnfitError
-from loopwright.steps.schedule import print_schedule
+from loopwright.steps.schedule import parse_schedule, print_schedule
 
 Point = tuple[tuple[str, int], ...]
 """The value of each tunable of a family, in the order in which the recipe asks for them."""
@@ -281,4 +282,9 @@ def _variant(make: Make, point: Point, family: Family) -> Member | Refused:
     for name, value in point:
         if name not in choices.asked and value != usual[name]:
             return Refused(point, f"'{name}' = {value} is not asked for there: the recipe goes another way")
-    return Member(point, print_schedule(made.schedule))
+    schedule = print_schedule(made.schedule)
+    try:
+        parse_schedule(schedule)
+    except ScheduleError as error:
+        return Refused(point, str(error))
+    return Member(point, schedule)

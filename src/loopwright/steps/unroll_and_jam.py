@@ -48,10 +48,12 @@ class UnrollAndJam:
         loop = the_loop(kernel, self.loop)
         rejection = not_repeated(kernel, loop, self.factor + 1) or marked((loop,)) or changes_inside(loop)
         rejection = rejection or _not_jammed(loop)
-        if any(not isinstance(stmt, For) for stmt in around(kernel, loop)):
-            rejection = rejection or Rejection(f"'{self.loop}' stands in a branch, where orders are not compared")
         if rejection is not None:
             return rejection
+        if any(not isinstance(stmt, For) for stmt in around(kernel, loop)):
+            if _needs_no_order(loop, facts):
+                return None
+            return Rejection(f"'{self.loop}' stands in a branch, where orders are not compared")
         apart, one = _with_elements(kernel, loop)
         return reordering(apart, _in_stretches(apart, one, self.factor), strict)
 
@@ -81,6 +83,13 @@ class UnrollAndJam:
 
     def __str__(self) -> str:
         return f"unroll_and_jam {self.loop} {self.factor}"
+
+
+def _needs_no_order(loop: For, facts: Facts) -> bool:
+    """Whether iterations may run at once, with no more than scalars of their own: they may be joined in any way."""
+    found = facts.loops.get(loop.name)
+    own = names_assigned(loop.body)
+    return found is not None and found.verdict == "parallel" and not found.last and own.issuperset(found.private)
 
 
 def _inner(body: Body) -> For | None:

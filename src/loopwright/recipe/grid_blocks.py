@@ -1,0 +1,202 @@
+"""Blocks of a plain nest, for the default recipe: loops cut into blocks of threads, and how many elements each thread
+does, one after the other or side by side in the loop inside.
+
+Threads that do several elements are as many elements apart as the block has threads: neighbours still touch
+neighbouring elements. Side by side, what the loop inside loads for one element serves the others; stretches that are
+not whole then have loops of their own, without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from loopwright.ir.nodes import For, Run, While
+from loopwright.ir.walk import statements
+from loopwright.recipe.grid_tiles import Bound, made, threads_fit, whole
+from loopwright.recipe.plan import Plan
+from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
+from loopwright.recipe.tunable import Constraint, Tunable
+from loopwright.steps.bind import Bind
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.skew import Skew
+from loopwright.steps.specialize import Specialize
+from loopwright.steps.split import Split
+from loopwright.steps.tile import Tile
+from loopwright.steps.unroll import Unroll
+from loopwright.steps.unroll_and_jam import UnrollAndJam
+
+LINE = Tunable(
+    "threads of a block",
+    256,
+    (32, 64, 128, 256, 512, 1024),
+    "few threads reach more multiprocessors where there are few iterations; many hide each other's waiting",
+)
+FEW = 32
+"""Threads of a block where there is one loop and iterations hold loops: a few thousand of them still reach every
+multiprocessor."""
+
+ROWS = Tunable("rows of threads", 8, (1, 2, 4, 8, 16), LINE.why)
+COLUMNS = Tunable("columns of threads", 32, (8, 16, 32, 64, 128, 256), "neighbours share lines of memory; see rows")
+
+LINE_EACH = Tunable(
+    "elements of a thread", 2, (1, 2, 4, 8), "fewer threads, each with more to do while it waits for memory"
+)
+ROWS_EACH = Tunable("rows of a thread", 1, (1, 2, 4), LINE_EACH.why)
+COLUMNS_EACH = Tunable("columns of a thread", 1, (1, 2, 4), LINE_EACH.why)
+TOGETHER = Tunable(
+    "elements of a thread side by side",
+    0,
+    (0, 1),
+    "what is loaded for one element serves the others, at the price of registers",
+    words=("no", "yes"),
+)
+DOWN = Tunable("loop along y", 0, (0, 1, 2), "neighbouring rows of threads share what does not depend on it")
+
+SHORT_INSIDE = replace(SHORT, leads=False)
+WHY = "asked for: not something that the recipe does by itself"
+
+_AROUND: tuple[Run, ...] = ("block.z", "block.y")
+MOST_EACH = 8
+"""Elements of a thread."""
+
+
+def in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
+    """Cut loops around one another into blocks."""
+    x = names[-1]
+    holds_loops = any(isinstance(stmt, For | While) for stmt in statements(plan.around(x)[-1].body))
+    if len(names) == 1:
+        return _in_a_line(plan, x, holds_loops, why)
+    return _in_rectangles(plan, names, why)
+
+
+def _in_a_line(plan: Plan, x: str, holds_loops: bool, why: str) -> list[Bound]:
+    threads = plan.number(replace(LINE, default=FEW) if holds_loops else LINE)
+    each = plan.number(replace(LINE_EACH, default=1) if holds_loops else LINE_EACH)
+    together = plan.number(TOGETHER)
+    plan.require(_several_elements(LINE_EACH.name))
+    return _cut(plan, x, threads, each, together, why)
+
+
+def _cut(plan: Plan, x: str, threads: int, each: int, together: int, why: str) -> list[Bound]:
+    """Cut one loop into blocks of threads that do so many elements each."""
+    (block,) = made(plan, Split(x, threads * each), why)
+    bound: list[Bound] = [(Bind(block, "block.x"), why)]
+    if not together:
+        inner_loops(plan, x)
+        return [*bound, (Bind(x, "thread.x", threads), why)]
+    edges = whole(plan, Specialize((x,)), "whole blocks without tests")
+    thread, element = _apart(plan, x, threads, why)
+    plan.take(Reorder((thread, element)), why)
+    _side_by_side(plan, element, each, why)
+    inner_loops(plan, thread)  # last: only one loop inside can be joined
+    bound += [(Bind(edges[x], "thread.x", threads), why)] if edges else []
+    return [*bound, (Bind(thread, "thread.x"), why)]
+
+
+def _in_rectangles(plan: Plan, names: list[str], why: str) -> list[Bound]:
+    row, x = names[-2:]
+    rows, columns = plan.number(ROWS), plan.number(COLUMNS)
+    rows_each, columns_each = plan.number(ROWS_EACH), plan.number(COLUMNS_EACH)
+    together = plan.number(TOGETHER)
+    plan.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name))
+    if rows * rows_each == 1:
+        around = [(Bind(name, run), why) for name, run in zip(names[:-1], _AROUND[3 - len(names) :], strict=True)]
+        return [*around, *_cut(plan, x, columns, columns_each, together, why)]
+    row_block, column_block = made(plan, Tile(((row, rows * rows_each), (x, columns * columns_each))), why)
+    bound: list[Bound] = [(Bind(names[0], "block.z"), why)] if len(names) == 3 else []
+    bound += [(Bind(row_block, "block.y"), why), (Bind(column_block, "block.x"), why)]
+    if not together:
+        inner_loops(plan, x)
+        bound += [(Bind(row, "thread.y", rows if rows_each > 1 else 0), why)]
+        return [*bound, (Bind(x, "thread.x", columns if columns_each > 1 else 0), why)]
+    edges = whole(plan, Specialize((row, x)), "whole blocks without tests")
+    threads: list[tuple[str, Run]] = []
+    elements: list[tuple[str, int]] = []
+    sides: tuple[tuple[str, int, int, Run], ...] = (
+        (row, rows, rows_each, "thread.y"),
+        (x, columns, columns_each, "thread.x"),
+    )
+    for name, count, each, run in sides:
+        thread, element = _apart(plan, name, count, why) if each > 1 < count else (name, name)
+        threads += [(thread, run)] if count > 1 else []
+        elements += [(element, each)] if each > 1 else []
+        bound += [(Bind(edges[name], run, count), why)] if edges and count > 1 else []
+    plan.take(Reorder(tuple(name for name, _ in (*threads, *elements))), why)
+    for element, each in elements:
+        _side_by_side(plan, element, each, why)
+    inner_loops(plan, threads[-1][0])
+    return [*bound, *((Bind(name, run), why) for name, run in threads)]
+
+
+def in_boxes(plan: Plan, names: list[str], why: str) -> list[Bound]:
+    """Four loops or more that may run in any order, `x` the last of them: two of them are blocks whole, one is shared
+    by rows of threads, and `x` is cut into blocks."""
+    *others, x = names
+    place = plan.number(DOWN)
+    row = others[-1 - place]
+    first, second, *rest = (name for name in others if name != row)
+    threads = plan.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
+    rows, each, together = plan.number(ROWS), plan.number(replace(LINE_EACH, default=1)), plan.number(TOGETHER)
+    plan.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    plan.take(Reorder((first, second, x, row, *rest)), why)
+    (block,) = made(plan, Split(x, threads * each), why)
+    bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why), (Bind(block, "block.x"), why)]
+    if not together:
+        inner_loops(plan, row)
+        return [*bound, (Bind(x, "thread.x", threads), why), (Bind(row, "thread.y", rows), why)]
+    edges = whole(plan, Specialize((x,)), "whole blocks without tests")
+    thread, element = _apart(plan, x, threads, why)
+    plan.take(Reorder((thread, row, *rest, element)), why)
+    _side_by_side(plan, element, each, why)
+    inner_loops(plan, row)
+    bound += [(Bind(thread, "thread.x"), why), (Bind(row, "thread.y", rows), why)]
+    if edges:
+        bound += [(Bind(edges[x], "thread.x", threads), why), (Bind(edges[row], "thread.y", rows), why)]
+    return bound
+
+
+def inner_loops(plan: Plan, around: str) -> None:
+    """Unroll the innermost loop inside a thread, as chosen: in part, or altogether where it is short."""
+    if plan.choices is None:
+        return
+    chain = next((c for c in plan.chains() if any(loop.name == around for loop in c)), None)
+    if chain is None or chain[-1].name == around:
+        return
+    inner = chain[-1].name
+    inside = chain[[loop.name for loop in chain].index(around) :]
+    short = short_loops(inside)
+    if short:
+        if plan.number(SHORT_INSIDE):
+            for name in short:
+                plan.take(Unroll(name), WHY)
+    elif plan.allows(Unroll(inner, 2)) and (times := plan.number(UNROLLED)) > 1:
+        plan.take(Unroll(inner, times), WHY)
+
+
+def _several_elements(*names: str) -> Constraint:
+    """Elements side by side need several, and not too many of them."""
+
+    def holds(numbers: Mapping[str, int]) -> bool:
+        each = 1
+        for name in names:
+            each *= numbers[name]
+        return each <= MOST_EACH and (each > 1 or not numbers[TOGETHER.name])
+
+    text = " x ".join(f"'{name}'" for name in names)
+    return Constraint(f"{text} is at most {MOST_EACH}, and more than 1 where elements are side by side", holds)
+
+
+def _apart(plan: Plan, loop: str, threads: int, why: str) -> tuple[str, str]:
+    """Cut a loop over a whole block into its threads, and the elements of each: the names of both."""
+    (element,) = made(plan, Split(loop, threads), why)
+    (thread,) = made(plan, Skew(element, loop, -1), why)
+    return thread, element
+
+
+def _side_by_side(plan: Plan, element: str, each: int, why: str) -> None:
+    (loop,) = plan.around(element)[-1:]
+    if any(isinstance(stmt, For) for stmt in statements(loop.body)):
+        plan.take(UnrollAndJam(element, each), why, anew=True)
+    else:
+        plan.take(Unroll(element), why)
