@@ -49,6 +49,35 @@ def test_loops_become_free(text: str, shapes: dict[str, str], free: tuple[str, .
     check_same(plan_of(text).kernel, plan.kernel, shapes)
 
 
+IN_SCALARS = """
+kernel in_scalars(a: float64[2] C):
+    var s: float64
+    var t: float64
+    for i in 0 .. size(a, 0):
+        for j in 0 .. i:
+            s = a[i, j]
+            for k in 0 .. j:
+                s = s - a[i, k] * a[k, j]
+            a[i, j] = s // (abs(a[j, j]) + 1.0)
+        for j.2 in i .. size(a, 0):
+            t = a[i, j.2]
+            for k.2 in 0 .. i:
+                t = t - a[i, k.2] * a[k.2, j.2]
+            a[i, j.2] = t
+"""
+
+
+def test_sums_in_scalars_go_to_their_elements_where_that_frees_loops() -> None:
+    plan = in_new_order(IN_SCALARS)
+    assert steps(plan) == "demote s; demote t; reschedule smart inner"
+    assert "what 's' adds up in its element can be added in another order" in reasons(plan)
+    free = [name for name, found in plan.facts.loops.items() if found.verdict == "parallel"]
+    assert len(free) == 5, free
+    check_same(plan_of(IN_SCALARS).kernel, plan.kernel, {"a": "nn"})
+    in_elements = in_new_order(FACTORS)
+    assert sorted(free) == sorted(n for n, one in in_elements.facts.loops.items() if one.verdict == "parallel")
+
+
 def test_loops_that_meet_themselves_at_a_point_are_cut_there() -> None:
     plan = in_new_order(PATHS)
     assert steps(plan).startswith("cut j k; cut j.1 k+1; cut i k")

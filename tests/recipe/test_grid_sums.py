@@ -39,6 +39,21 @@ def triangle(a, x, y):
         y[i] = s
 
 
+def solution(a, x, y):
+    for i in range(min(a.shape[0], a.shape[1])):
+        s = y[i]
+        for j in range(i):
+            s -= a[i, j] * x[i - j - 1]
+        x[i] = min(max(s, -5.0), 5.0)
+
+
+def best_split(a, x, y):
+    for d in range(1, a.shape[0]):
+        for i in range(a.shape[0] - d):
+            for k in range(i, i + d):
+                a[i, i + d] = max(a[i, i + d], a[i, k] - a[k + 1, i + d])
+
+
 def columns_outside(a, x, y):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -88,12 +103,20 @@ def counts(a, x, y):
             columns_outside,
             "reorder j i; promote x i; split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32",
         ),
+        (solution, "bind j thread.x 1024"),
         (counts, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
     ],
 )
 def test_which_loops_are_bound(kernel: Any, wanted: str, shape: tuple[int, int]) -> None:
     found = agree(kernel, whole(*shape), whole(shape[1]), whole(shape[0]), strict=False)
     assert "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions) == wanted
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_elements_beside_others_of_their_array(n: int) -> None:
+    found = agree(best_split, whole(n, n), whole(n), whole(n), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert "promote a k" in steps and "bind k thread.y 32" in steps
 
 
 @pytest.mark.parametrize("kernel", [rows, by_columns])

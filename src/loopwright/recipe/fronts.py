@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Allocate, Assign, Body, For, Kernel, Store
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.recipe.points import apart_at_points
+from loopwright.steps.demote import Demote
 from loopwright.steps.extent import extent_of
 from loopwright.steps.reschedule import Reschedule
 
@@ -30,14 +32,41 @@ def in_fronts(plan: Plan) -> None:
         return
     why = "in the order that is written few threads could work at once: in this one whole loops need no order"
     if sum(isinstance(stmt, Store | Assign) for stmt in statements(kernel.body)) <= MOST_STATEMENTS:
-        with plan.together():
-            plan.take(Reschedule(Wanted("smart", inner=True)), why)
-            if _lack(plan.kernel, plan.present_facts()) >= before:
-                raise NotTaken
+        _anew(plan, before, why)
     if plan.kernel is kernel:
         apart_at_points(plan)
     if plan.kernel is not kernel:
         plan.begin_again()
+
+
+def _anew(plan: Plan, before: int, why: str) -> None:
+    """A new order of all loops, if it lacks less than so many; with scalars in the array elements that they end up in,
+    if it lacks still less then."""
+    kernel, facts, taken = plan.kernel, plan.facts, len(plan.decisions)
+    with plan.together():
+        plan.take(Reschedule(Wanted("smart", inner=True)), why)
+        if _lack(plan.kernel, plan.present_facts()) >= before:
+            raise NotTaken
+        before = _lack(plan.kernel, plan.present_facts())
+    scalars = [name for name in _scalars(kernel) if Demote(name).illegal(kernel, facts, plan.strict) is None]
+    if not before or not scalars:
+        return
+    found = plan.kernel, plan.decisions[taken:]
+    plan.kernel = kernel
+    del plan.decisions[taken:]
+    with plan.together():
+        for name in scalars:
+            plan.take(Demote(name), f"what '{user_name(name)}' adds up in its element can be added in another order")
+        plan.take(Reschedule(Wanted("smart", inner=True)), why, anew=True)
+        if _lack(plan.kernel, plan.present_facts()) >= before:
+            raise NotTaken
+        return
+    plan.kernel = found[0]
+    plan.decisions += found[1]
+
+
+def _scalars(kernel: Kernel) -> list[str]:
+    return list(dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign)))
 
 
 def is_free(loop: For, found: LoopFacts) -> bool:

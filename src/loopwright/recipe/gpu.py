@@ -26,7 +26,7 @@ from loopwright.ir.walk import loops, own_expressions, statements, subexpression
 from loopwright.recipe.blocks import roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
-from loopwright.recipe.grid_sums import by_key, shared_sums
+from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
@@ -37,7 +37,7 @@ from loopwright.recipe.temporaries import tying
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
-from loopwright.steps.demote import Demote
+from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import apart, stretch_of
 from loopwright.steps.guard import Guard
@@ -166,6 +166,13 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
     if loop is None:
         return []
+    if loop is chain[-1]:
+        sum_in_scalars(plan, loop)
+    if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
+        why = (
+            f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {MOST_IN_BLOCK} threads does"
+        )
+        return [(Bind(loop.name, "thread.x", MOST_IN_BLOCK), why)]
     many, threads = plan.number(LANES), plan.number(LINE)
     why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} add up these, then one block"
     bound: list[Bound] = []
@@ -246,6 +253,8 @@ def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) 
         why = f"'{user_name(name)}' adds up an element for each {words}: in an array these can be worked on in blocks"
         kernel = plan.kernel
         with plan.together():
+            if not ends_plainly(kernel, name):
+                raise NotTaken
             plan.take(Demote(name), why)
         if plan.kernel is kernel:
             plan.take(Expand(name, tuple(run)), why)

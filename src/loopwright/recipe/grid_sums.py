@@ -45,7 +45,7 @@ def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     each, entry = chain[-2], chain[-1]
     if sum(isinstance(stmt, For) for stmt in statements(each.body)) != 1 or _is_short(entry):
         return []
-    _sum_in_scalars(plan, entry)
+    sum_in_scalars(plan, entry)
     rows, columns = _rows_and_columns(plan, each.name, entry.name)
     if rows and not columns:
         return _rows(plan, [loop.name for loop in free], entry.name)
@@ -94,8 +94,8 @@ def _is_short(loop: For) -> bool:
     return all(isinstance(bound, Const) for bound in bounds)
 
 
-def _sum_in_scalars(plan: Plan, entry: For) -> None:
-    """Keep elements that the loop adds to in scalars. Raises NotTaken."""
+def sum_in_scalars(plan: Plan, entry: For) -> None:
+    """Keep elements that a loop adds to in scalars. Raises NotTaken."""
     found = plan.present_facts().loops[entry.name]
     if found.verdict != "reduction" or any(reduction.kind == "scatter" for reduction in found.reductions):
         raise NotTaken

@@ -12,7 +12,7 @@ from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
 from loopwright.recipe.time import shared_tiles, tiles
-from loopwright.steps.demote import Demote
+from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.nest import names_in
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
@@ -108,6 +108,8 @@ def _interchange(plan: Plan, chain: Chain) -> None:
     )
     for name in temporaries(inner):
         with plan.together():  # where it cannot be, it may not stand in the way either
+            if not ends_plainly(plan.kernel, name):
+                raise NotTaken
             plan.take(Demote(name), why)
     together = plan.kernel
     if best is chain[-2] and 0 < len(tying(plan, plan.around(inner.name)[-1])) <= MOST_TEMPORARIES:

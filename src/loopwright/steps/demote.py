@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Assign, Body, Checked, Expr, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished
+from loopwright.steps.extent import around
 from loopwright.steps.nest import names_in
 from loopwright.steps.step import Rejection
 
 
 @dataclass(frozen=True, slots=True)
 class Demote:
-    """Let an array element stand for the scalar that is finally stored in it, so that the loops in between can be
-    taken apart and interchanged. `demote s`:
+    """Let an array element stand for the scalar that is finally stored in it, as it is or with some last computation,
+    so that the loops in between can be taken apart and interchanged. `demote s`:
 
     var s: float64
     for i in 0 .. n:
@@ -41,7 +43,7 @@ class Demote:
             return Rejection("arguments overlap in memory, so that any write may change any array")
         found = _stretch(kernel, self.scalar)
         if found is None:
-            return Rejection(f"'{self.scalar}' is not set and then stored as it is, in one body")
+            return Rejection(f"'{self.scalar}' is not set and then stored, in one body")
         stretch, store = found
         inside = [*statements(stretch)]
         if any(escapes(stmt) for stmt in stretch):
@@ -52,10 +54,14 @@ class Demote:
         assigned = {stmt.name for stmt in inside if isinstance(stmt, Assign)}
         if any(names_in(expr) & assigned or _reads(expr) for expr in store.index):
             return Rejection(f"which element of '{store.array}' it is may change in between")
-        loads = (e for e in expressions(stretch) if isinstance(e, Load) and e.array == store.array)
-        stores = (s for s in inside if isinstance(s, Store) and s.array == store.array and s is not store)
-        if any(True for _ in (*loads, *stores)):
-            return Rejection(f"'{store.array}' is used in between")
+        if any(isinstance(s, Store) and s.array == store.array and s is not store for s in inside):
+            return Rejection(f"'{store.array}' is written in between")
+        loads = {id(e) for e in expressions(stretch[1:]) if isinstance(e, Load) and e.array == store.array}
+        stack = [stmt.name for stmt in around(kernel, store) if isinstance(stmt, For | While)]
+        if loads and not never_meet(kernel, {id(store)}, loads, stack, facts.known):
+            return Rejection(f"'{store.array}' is used in between, and it may be the same element")
+        if _is_there(stretch[0], store) and any(bounds.kind == "checked" for bounds in facts.bounds_of(store)):
+            return Rejection(f"whether '{store.array}' has that element is only known when it is read")
         types = {stmt.value.type for stmt in inside if isinstance(stmt, Assign) and stmt.name == self.scalar}
         if types != {store.value.type}:
             return Rejection(f"'{self.scalar}' and '{store.array}' are of different types")
@@ -73,7 +79,7 @@ class Demote:
 
         def change(stmt: Stmt) -> Body:
             if isinstance(stmt, Assign) and stmt.name == self.scalar:
-                return (replace(store, value=stmt.value, at=stmt.at),)
+                return () if _is_there(stmt, store) else (replace(store, value=stmt.value, at=stmt.at),)
             is_last = isinstance(stmt, Store) and isinstance(stmt.value, Load) and stmt.value.key is store.key
             return () if is_last and stmt.key is store.key else (stmt,)  # type: ignore[union-attr]
 
@@ -95,9 +101,10 @@ class Demote:
 
 
 def _stretch(kernel: Kernel, name: str) -> tuple[Body, Store] | None:
-    """The statements of one body from the first assignment of the scalar to the store of just it."""
+    """The statements of one body from the first assignment of the scalar to the store of it, or of what it is made
+    of."""
     for body in _bodies(kernel.body):
-        stores = [at for at, s in enumerate(body) if isinstance(s, Store) and _is(s.value, name)]
+        stores = [at for at, s in enumerate(body) if isinstance(s, Store) and name in names_in(s.value)]
         starts = [at for at, s in enumerate(body) if isinstance(s, Assign) and s.name == name]
         if len(stores) == 1 and starts and starts[0] < stores[0]:
             store = body[stores[0]]
@@ -113,8 +120,19 @@ def _bodies(body: Body) -> Iterator[Body]:
             yield from _bodies(inner)
 
 
-def _is(expr: Expr, name: str) -> bool:
-    return isinstance(expr, Var) and expr.name == name
+def ends_plainly(kernel: Kernel, name: str) -> bool:
+    """Whether a scalar ends up as it is in an array that is not used while it is made: then there is nothing besides
+    the scalar's own loops that an interchange could cost."""
+    found = _stretch(kernel, name)
+    if found is None or not isinstance(found[1].value, Var):
+        return False
+    return not any(isinstance(part, Load) and part.array == found[1].array for part in expressions(found[0]))
+
+
+def _is_there(stmt: Stmt, store: Store) -> bool:
+    """Whether the scalar begins as the element that it ends up in."""
+    value = stmt.value if isinstance(stmt, Assign) else None
+    return isinstance(value, Load) and (value.array, value.index) == (store.array, store.index)
 
 
 def _mentions(stmt: Stmt, name: str) -> int:
