@@ -417,3 +417,22 @@ def test_no_loop_is_bound_that_is_inside_a_thread() -> None:
         for loop in loops(found.kernel).values():
             if isinstance(loop, For) and loop.run.startswith("thread"):
                 assert not any(isinstance(one, For) and one.run.startswith("block") for one in loop.body)
+
+
+def potential(out, x, y, q, h):
+    for j in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            total = 0.0
+            for a in range(len(q)):
+                dx = i * h - x[a]
+                dy = j * h - y[a]
+                total += q[a] / np.sqrt(dx * dx + dy * dy + 0.1)
+            out[j, i] = total
+
+
+def test_long_operations_are_not_written_out_for_every_sum_of_a_block() -> None:
+    """128 sums of a thread would make 70,000 instructions, and a minute of compiling."""
+    with lw.options(device="emulated"):
+        found = lw.kernel(potential).specialise(np.zeros((64, 64)), *np.ones((3, 100)), 0.1)
+    steps = str(found.analysed.recipe.schedule)
+    assert "Promote" not in steps and "Bind" in steps

@@ -20,9 +20,9 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Allocate, Assign, Binary, For, Kernel, Load, Var, While
+from loopwright.ir.nodes import Allocate, Assign, Binary, Call, Expr, For, Kernel, Load, Var, While
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
+from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
@@ -220,7 +220,11 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
 
 
 def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that adds to the same elements again and again, or to a scalar for each of them."""
+    """A nest that adds to the same elements again and again, or to a scalar for each of them. Where each term takes a
+    division or a function, what it is made of costs nothing beside that, and to write it out for all sums of a thread
+    would keep the compiler busy for a minute."""
+    if any(isinstance(part, Call) or is_long(part) for part in expressions(chain[-1].body)):
+        raise NotTaken
     roles = roles_of(plan, chain)
     if roles is None and len(chain) > 2 and (scalars := tying(plan, chain[-1])):
         chain = _in_elements(plan, chain, free, scalars)
@@ -240,6 +244,11 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     roles = replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, band[-3:], roles)]
+
+
+def is_long(expr: Expr) -> bool:
+    """Whether an operation is some twenty instructions long."""
+    return isinstance(expr, Binary) and expr.op in ("truediv", "floordiv", "mod", "pow")
 
 
 def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
