@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
