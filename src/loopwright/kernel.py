@@ -137,9 +137,15 @@ class LoopKernel:
 
 
 @overload
-def kernel(function: Callable[..., Any]) -> LoopKernel: ...
+def kernel(function: Callable[..., Any]) -> LoopKernel:
+    """`@lw.kernel`."""
+
+
 @overload
-def kernel(*, schedule: Ranges) -> Callable[[Callable[..., Any]], LoopKernel]: ...
+def kernel(*, schedule: Ranges) -> Callable[[Callable[..., Any]], LoopKernel]:
+    """`@lw.kernel(schedule=lw.tunable(...))`."""
+
+
 def kernel(
     function: Callable[..., Any] | None = None, *, schedule: Ranges | None = None
 ) -> LoopKernel | Callable[[Callable[..., Any]], LoopKernel]:
