@@ -29,6 +29,7 @@ from loopwright.frontend.markers import function, prange
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.report.explanation import Explanation
+from loopwright.search.ranges import tunable
 
 __version__ = "0.1.0"
 
@@ -52,4 +53,5 @@ __all__ = [
     "kernel",
     "options",
     "prange",
+    "tunable",
 ]

@@ -32,6 +32,9 @@ from loopwright.recipe.in_parts import in_parts, outermost
 from loopwright.recipe.plan import Decision
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import Target
+from loopwright.search.ranges import Ranges, space_of_ranges
+from loopwright.search.space import MOST, Space, space_of
+from loopwright.search.space import Device as SpaceDevice
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
 from loopwright.toolchain.cc import Artifact, build
 from loopwright.toolchain.machine import cache_bytes, vector_registers
@@ -110,6 +113,17 @@ def target_of_machine() -> Target:
         sizes.get(2, usual.l2_bytes),
         sizes.get(max(sizes, default=3), usual.l3_bytes),
     )
+
+
+def space_for(
+    found: Analysed, config: Config, ranges: Ranges | None = None, device: SpaceDevice | None = None, most: int = MOST
+) -> Space:
+    """The variants of an analysed kernel for tuning: those that a schedule with ranges stands for, or those that the
+    recipe makes with other numbers. device: by default the one that the options ask for."""
+    if ranges is not None:
+        return space_of_ranges(ranges, found.written, found.facts, config.strict)
+    chosen: SpaceDevice = device or ("cuda" if config.on_gpu else "cpu")
+    return space_of(found.written, found.facts, config.strict, chosen, _target(), most)
 
 
 def program_of(found: Analysed, config: Config) -> Program:

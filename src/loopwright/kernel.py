@@ -6,14 +6,16 @@ import functools
 import inspect
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.footprint import footprint
-from loopwright.config import Config
+from loopwright.compiler import analysed, space_for
+from loopwright.config import Config, current
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
 from loopwright.memory.gpu_call import GpuExecutable
@@ -23,7 +25,11 @@ from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports
+from loopwright.runtime.bind import bind
 from loopwright.runtime.dispatch import Dispatch, Run
+from loopwright.runtime.specialise import as_arguments, signature_of
+from loopwright.search.ranges import Ranges
+from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
@@ -43,7 +49,8 @@ class LoopKernel:
     BoundsError for an index outside its array.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], ranges: Ranges | None = None) -> None:
+        self.ranges = ranges
         self._source: Source = capture(function)
         functools.update_wrapper(self, function)
         names = tuple(parameter.name for parameter in self._source.parameters)
@@ -111,6 +118,21 @@ class LoopKernel:
         written = sorted(self._dispatch.written)
         self._dispatch.record(lambda prepared: recording.of(self._dispatch.parameters, written, prepared))
 
+    def space(self, *args: Any, device: Device | None = None, most: int = MOST, **kwargs: Any) -> Space:
+        """The variants that tuning may choose from for calls with such arguments: those of a schedule with ranges, in
+        the options or given to `@lw.kernel`, or those that the recipe makes. It compiles and runs nothing. Raises what
+        such a call would raise before it runs."""
+        parameters = self._source.parameters
+        names = tuple(one.name for one in parameters)
+        defaults = {one.name: one.default for one in parameters if one.has_default}
+        arguments = as_arguments(bind(self.name, names, defaults, args, kwargs), names)
+        config = current()
+        ranges = Ranges(config.schedule) if "{" in config.schedule else self.ranges
+        written = [position for position, name in enumerate(names) if name in self._source.written]
+        signature = signature_of(arguments, written, names)
+        found = analysed(self._source, signature, replace(config, schedule=""))
+        return space_for(found, config, ranges, device, most)
+
     def __get__(self, instance: object, owner: type | None = None) -> LoopKernel:
         """A kernel is no method: in a class it stays what it is."""
         return self
@@ -143,12 +165,31 @@ class LoopKernel:
         )
 
 
+@overload
 def kernel(function: Callable[..., Any]) -> LoopKernel:
+    """`@lw.kernel`."""
+
+
+@overload
+def kernel(*, schedule: Ranges) -> Callable[[Callable[..., Any]], LoopKernel]:
+    """`@lw.kernel(schedule=lw.tunable(...))`."""
+
+
+def kernel(
+    function: Callable[..., Any] | None = None, *, schedule: Ranges | None = None
+) -> LoopKernel | Callable[[Callable[..., Any]], LoopKernel]:
     """Decorate a function of plain loops over arrays: from then on, calls run compiled code on every core.
+    `@lw.kernel(schedule=lw.tunable(...))` says what tuning is to choose from.
 
     Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
     first call for what depends on its types."""
-    return LoopKernel(function)
+    if schedule is not None and not isinstance(schedule, Ranges):
+        raise TypeError(
+            f"schedule is lw.tunable(...), not {schedule!r}: one schedule goes into lw.options(schedule=...)"
+        )
+    if function is None:
+        return lambda function: LoopKernel(function, schedule)
+    return LoopKernel(function, schedule)
 
 
 def _own(compiled: object) -> Specialisation:

@@ -14,7 +14,15 @@ from loopwright.analysis.reach import reach, results_from
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
-from loopwright.compiler import Analysed, analysed, analysed_in_parts, artifact_of, program_of, scheduled
+from loopwright.compiler import (
+    Analysed,
+    analysed,
+    analysed_in_parts,
+    artifact_of,
+    program_of,
+    scheduled,
+    space_for,
+)
 from loopwright.config import Config
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
@@ -30,6 +38,8 @@ from loopwright.ir.walk import statements, subexpressions
 from loopwright.memory.gpu_call import GpuExecutable, InParts
 from loopwright.memory.offload import on_gpu
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
+from loopwright.search.ranges import Ranges
+from loopwright.search.space import Space
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain.cc import Artifact, find_compiler
 
@@ -101,6 +111,10 @@ class Specialisation:
         kernel, facts = apply_schedule(written.written, written.facts, parse_schedule(steps), self.config.strict)
         return Scheduled(self, kernel, facts)
 
+    def space(self, ranges: Ranges | None = None) -> Space:
+        """What tuning may choose from."""
+        return space_for(self.analysed, self.config, ranges)
+
     @cached_property
     def returns(self) -> Returns:
         return returns_of(self.kernel) if self.ready is None else self.ready.returns
@@ -155,6 +169,10 @@ class Scheduled:
     def scheduled(self, steps: str) -> Scheduled:
         """Another schedule of the same kernel."""
         return self.one.scheduled(steps)
+
+    def space(self, ranges: Ranges | None = None) -> Space:
+        """What tuning may choose from, whatever this schedule is."""
+        return self.one.space(ranges)
 
 
 def _outside(params: Sequence[ScalarParam | ArrayParam], arguments: Sequence[object]) -> dict[str, Any]:

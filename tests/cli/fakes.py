@@ -12,6 +12,8 @@ from loopwright.errors import KernelError, ScheduleError
 from loopwright.ir.nodes import Kernel
 from loopwright.report.explain import explain
 from loopwright.report.explanation import Explanation
+from loopwright.search.ranges import Ranges
+from loopwright.search.space import Space, space_of
 from report.made import GENERATED, RAN, made
 
 
@@ -20,6 +22,9 @@ class FakeSpecialised:
     kernel: Kernel
     facts: Facts
     c_text: str = "void spread(void) {}"
+
+    def space(self, ranges: Ranges | None) -> Space:
+        return space_of(self.kernel, self.facts, False, "cpu")
 
     def scheduled(self, steps: str) -> FakeSpecialised:
         if "twist" in steps:
@@ -35,6 +40,7 @@ class FakeKernel:
     called: Sequence[FakeSpecialised] = ()
     asked: list[tuple[object, ...]] = field(default_factory=list)
     refuses: bool = False
+    ranges: Ranges | None = None
 
     def explanations(self) -> Sequence[Explanation]:
         return [explain(one.kernel, one.facts, "parallelize k", GENERATED, RAN) for one in self.called]

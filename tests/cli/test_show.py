@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -126,3 +127,15 @@ def test_steps_show_what_a_schedule_makes_of_the_kernel(
         show.show(script, "", ["c"], None, [], "split i 4; twist i")
     assert ended.value.exit_code == 1
     assert "no step 'twist'\n  split i 4; twist i\n             ^" in capsys.readouterr().err
+
+
+def test_the_space_is_a_table(
+    script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show, "recording", recording(fake(tmp_path)))
+    assert show.show(script, "", ["space"], None, []) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("# spread(a: float64[:]") and "points" in out
+    assert re.search(r"^vector lanes +asked for +left open, asked for +asked for, or left to the C", out, re.MULTILINE)
+    assert re.search(r"^schedule  ", out, re.MULTILINE)
+    assert not any(line.endswith(" ") for line in out.splitlines())

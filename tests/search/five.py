@@ -124,7 +124,8 @@ def known(name: str) -> Analysed:
     """One of the cases, analysed."""
     source = capture(CASES[name].function)
     arguments = as_arguments(CASES[name].arguments(8))
-    return analysed(source, signature_of(arguments, source.written), current())
+    written = [place for place, one in enumerate(source.parameters) if one.name in source.written]
+    return analysed(source, signature_of(arguments, written), current())
 
 
 @cache

@@ -1,4 +1,5 @@
-"""`loopwright show script.py:kernel`: the IR, the facts or the generated C of a kernel, for each kind of call."""
+"""`loopwright show script.py:kernel`: the IR, the facts, the generated C or the space of a kernel, for each kind of
+call."""
 
 from __future__ import annotations
 
@@ -8,17 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.console import RenderableType
 
 from loopwright.cli.example_arguments import TypesError, example_arguments
 from loopwright.cli.kernels import Recorded, Specialised, named, recording, where
 from loopwright.cli.refuse import refuse
 from loopwright.cli.script import run_script
+from loopwright.cli.terminal import terminal
 from loopwright.errors import LoopwrightError, ScheduleError
 from loopwright.ir.text import print_kernel
 from loopwright.report.explain import signature_text
 from loopwright.report.facts_text import facts_text
+from loopwright.report.space_table import space_table
+from loopwright.search.ranges import Ranges
 
-KINDS = ("ir", "facts", "c")
+KINDS = ("ir", "facts", "c", "space")
 NOT_MAIN = "__loopwright__"
 
 
@@ -46,13 +51,13 @@ def show(
         return ended.status
     if not found:
         refuse(f"{path} has no kernel {name!r}" if name else f"{path} has no kernel", _those_there_are(every))
-    shown = [_scheduled(one, steps) for kernel in found for one in _specialised(kernel, types)]
+    shown = [(_scheduled(one, steps), kernel.ranges) for kernel in found for one in _specialised(kernel, types)]
     if not shown:
         refuse(
             f"{', '.join(map(where, found))}: the script ended without calling it",
             "--args, the types of a call: --args 'float64[:, :], int'",
         )
-    print("\n\n".join(_text(one, kind) for one in shown for kind in kinds))
+    print("\n\n".join(_text(one, kind, ranges) for one, ranges in shown for kind in kinds))
     return ended.status
 
 
@@ -82,12 +87,22 @@ def _scheduled(one: Specialised, steps: str | None) -> Specialised:
         raise typer.Exit(1) from None
 
 
-def _text(one: Specialised, kind: str) -> str:
+def _text(one: Specialised, kind: str, ranges: Ranges | None) -> str:
     match kind:
         case "ir":
             comment, text = "#", print_kernel(one.kernel)
         case "facts":
             comment, text = "#", facts_text(one.kernel, one.facts)
+        case "space":
+            comment, text = "#", _printed(space_table(one.space(ranges)))
         case _:
             comment, text = "//", one.c_text or "// nothing was generated: this kernel runs in the interpreter"
     return f"{comment} {signature_text(one.kernel)}\n{text.rstrip()}"
+
+
+def _printed(table: RenderableType) -> str:
+    """A table as text, as wide as the terminal."""
+    console = terminal()
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())

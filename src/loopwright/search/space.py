@@ -61,12 +61,13 @@ class Refused:
 @dataclass(frozen=True, slots=True)
 class Family:
     """One way that the recipe may go: the choices that lead there, the tunables that it asks for then, and what must
-    hold of them. schedule: with the defaults of all others."""
+    hold of them. schedule: with the defaults of all others. leading: the tunables of `leads`."""
 
     leads: Point
     tunables: tuple[Tunable, ...]
     constraints: tuple[Constraint, ...]
     schedule: str
+    leading: tuple[Tunable, ...] = ()
 
     @property
     def default(self) -> Point:
@@ -201,6 +202,7 @@ def _families(make: Make) -> tuple[Family, ...]:
             tuple(one for one in asked if not one.leads),
             tuple(choices.constraints.values()),
             print_schedule(made.schedule),
+            tuple(one for one in asked if one.leads),
         )
         if any(other.schedule == family.schedule and _varied(other) >= _varied(family) for other in found):
             continue

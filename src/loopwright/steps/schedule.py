@@ -31,6 +31,10 @@ def print_schedule(schedule: Schedule) -> str:
 
 def parse_schedule(text: str) -> Schedule:
     """The steps of a schedule's text. Raises ScheduleError with the position of the fault."""
+    if "{" in text:
+        raise ScheduleError(
+            "this schedule leaves numbers open", text, text.index("{"), "one of them; or tune, which tries them all"
+        )
     by_name = {step.name: step for step in STEPS}
     schedule: list[Step] = []
     position = 0
