@@ -1,0 +1,69 @@
+"""What is known of candidates without running them, as the store keeps it: tables of kind `pareto`.
+
+A table belongs to the machine whose device it is for, and is named after the kernel's fingerprint. Its content is
+`{"names": [..], "points": [[schedule, values, kept, why], ..]}`: of each metric more is better; a schedule is its text;
+kept says whether it was worth measuring, why what was against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from loopwright.profile.records import Table
+
+PARETO = "pareto"
+"""The kind of these tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One candidate. values: of the metrics, in their order; NaN where one could not be told."""
+
+    schedule: str
+    values: tuple[float, ...]
+    kept: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """All candidates that were judged together, by the metrics of these names."""
+
+    names: tuple[str, ...]
+    points: tuple[Point, ...]
+
+
+def front_content(front: Front) -> dict[str, Any]:
+    """As JSON can say it; what could not be told is null."""
+    points = [
+        [one.schedule, [value if math.isfinite(value) else None for value in one.values], one.kept, one.why]
+        for one in front.points
+    ]
+    return {"names": list(front.names), "points": points}
+
+
+def front_of(table: Table) -> Front | None:
+    """None where the content is no such thing: whoever wrote it, a report is still to be had."""
+    try:
+        names = tuple(str(name) for name in table.content["names"])
+        points = tuple(_point(one, len(names)) for one in table.content["points"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Front(names, points) if points else None
+
+
+def fronts_of(tables: Iterable[Table], kernel: str) -> tuple[Front, ...]:
+    """Those of a kernel, which the tables are named after."""
+    found = (front_of(table) for table in tables if table.name == kernel)
+    return tuple(front for front in found if front is not None)
+
+
+def _point(told: Any, metrics: int) -> Point:
+    schedule, values, kept, why = told
+    numbers = tuple(math.nan if value is None else float(value) for value in values)
+    if not isinstance(schedule, str) or len(numbers) != metrics:
+        raise ValueError("a point has a schedule and a value for each metric")
+    return Point(schedule, numbers, bool(kept), str(why))
