@@ -33,6 +33,8 @@ def percent(part: float) -> str:
     """`3 %`; tenths below 1 %. What is no bound is `?`."""
     if not math.isfinite(part):
         return "?"
+    if 0 < abs(part) < 0.0005:
+        return "under 0.1 %"
     return f"{100 * part:.1f} %" if 0 < abs(part) < 0.00995 else f"{100 * part:.0f} %"
 
 
