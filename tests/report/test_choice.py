@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -158,3 +159,13 @@ def test_a_long_schedule_is_cut_in_the_text_alone() -> None:
     assert report.serves == str(long)
     widest = max(len(line) for line in text(replace(report, serves="")).splitlines())
     assert widest < 250 and one_of(report, long).variant == str(long)
+
+
+def test_the_page_on_tuning_shows_what_is_printed() -> None:
+    root = Path(__file__).resolve().parent.parent.parent
+    page = (root / "docs" / "tuning.md").read_text(encoding="utf-8")
+    sample = page.split("that part reads")[1].split("```")[1].removeprefix("text\n").splitlines()
+    printed = text(reported(256, rows(), {"cpu": front()})).splitlines()
+    shown = [line.removeprefix("choice").strip() for line in sample]
+    assert len(shown) > 6
+    assert [line for line in shown if line not in [one.strip() for one in printed]] == []

@@ -32,8 +32,8 @@ from loopwright.report.subjects import Subject
 from loopwright.report.words import age, count, duration, percent
 
 MOST_MODELLED = 30
-"""Variants that predictions are made of, which takes some milliseconds each: those that are the fastest at any size, the
-default ones, then the fastest at the reference size. No other one would be chosen."""
+"""Variants that predictions are made of, which takes some milliseconds each: those that are the fastest at any size,
+the default ones, then the fastest at the reference size. No other one would be chosen."""
 
 MOST_ROWS = 30
 MOST_FAILED = 12
