@@ -19,6 +19,10 @@ from loopwright.runtime.adapt import Decision, Standing
 
 NOTHING_KNOWN = "only the default variant is known: `loopwright tune SCRIPT` or the kernel's tune(...) measures others"
 NOT_TRIED = "not tried yet: no variant serves before its result agreed with the reference"
+MOST_COMPARED = 64
+"""Variants, the fastest, whose times are predicted from other shapes to be shown beside what was measured: each takes
+some milliseconds."""
+
 OUTCOME_WORDS = {
     "wrong": "its result was another one than the reference's",
     "crashed": "its process died",
@@ -106,9 +110,12 @@ class _Facts:
                 self._failed[row.variant] = max(row.made_at, self._failed.get(row.variant, -math.inf))
             else:
                 (self._here if row.shape == shape else self._elsewhere).setdefault(row.variant, []).append(row)
-        others = models_of([row for row in known.rows if row.shape != shape or row.outcome != "ok"])
+        some = set(
+            sorted(self._here, key=lambda variant: min(row.time_ns for row in self._here[variant]))[:MOST_COMPARED]
+        )
+        others = models_of([row for row in known.rows if row.shape != shape and row.variant in some])
         predictions = others.predict(shape, known.work)
-        self.predicted = dict(zip(others.variants, predictions, strict=True))
+        self._predicted = dict(zip(others.variants, predictions, strict=True))
 
     def measured(self, variant: Variant) -> tuple[float, float] | None:
         """The time under this shape by the newest row, and its spread."""
@@ -132,7 +139,7 @@ class _Facts:
         newest = max((row.made_at for row in here or elsewhere), default=None)
         if status in OUTCOME_WORDS:
             newest = self._failed.get(variant)
-        predicted = forecast or self.predicted.get(variant)
+        predicted = forecast or self._predicted.get(variant)
         if predicted is not None and not 0 < predicted.time_ns < math.inf:
             predicted = None
         return CandidateReport(

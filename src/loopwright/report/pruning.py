@@ -8,10 +8,12 @@ kept says whether it was worth measuring, why what was against it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loopwright.cost.metrics import Metrics
+from loopwright.cost.prune import Pruned
 from loopwright.profile.records import Table
 
 PARETO = "pareto"
@@ -34,6 +36,16 @@ class Front:
 
     names: tuple[str, ...]
     points: tuple[Point, ...]
+
+
+def front_from(judged: Mapping[str, Metrics], pruned: Pruned) -> Front:
+    """Of candidates by their schedules, all judged by the same metrics, and what pruning made of them."""
+    names = next(iter(judged.values())).names if judged else ()
+    alike = {name: f"as good as '{of}' in every metric" for of, names in pruned.alternates.items() for name in names}
+    whys = alike | dict(pruned.dropped)
+    kept = set(pruned.measure)
+    points = (Point(name, one.values, name in kept, whys.get(name, "")) for name, one in judged.items())
+    return Front(names, tuple(points))
 
 
 def front_content(front: Front) -> dict[str, Any]:
