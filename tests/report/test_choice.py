@@ -16,7 +16,7 @@ from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.report.choice import NOTHING_KNOWN, Known, chosen, pinned, why_no_choice
 from loopwright.report.choice_layout import choice_lines
 from loopwright.report.explanation import CandidateReport, ChoiceReport, Explanation
-from loopwright.report.pruning import Front
+from loopwright.report.pruning import Front, Point
 from loopwright.runtime.adapt import Adaptive
 from report.stored import (
     CPU,
@@ -159,6 +159,15 @@ def test_a_long_schedule_is_cut_in_the_text_alone() -> None:
     assert report.serves == str(long)
     widest = max(len(line) for line in text(replace(report, serves="")).splitlines())
     assert widest < 250 and one_of(report, long).variant == str(long)
+
+
+def test_what_is_worth_measuring_and_was_not_says_so() -> None:
+    told = Front(
+        ("a", "b"), (Point("tile i 16", (3.0, 3.0), True, ""), Point(TILED.schedule, (1.0, 1.0), False, "slow"))
+    )
+    report = reported(256, rows(), {"cpu": told})
+    statuses = {one.variant: one.status for one in report.candidates if one.variant.startswith("cpu:")}
+    assert statuses == {"cpu: tile i 16": "untried"}  # the other one was run after all
 
 
 def test_the_page_on_tuning_shows_what_is_printed() -> None:

@@ -18,6 +18,7 @@ from loopwright.report.words import compared
 from loopwright.runtime.adapt import Decision, Standing
 
 NOTHING_KNOWN = "only the default variant is known: `loopwright tune SCRIPT` or the kernel's tune(...) measures others"
+WORTH_MEASURING = "not measured yet; nothing surpasses it, for what is known without running"
 NOT_TRIED = "not tried yet: no variant serves before its result agreed with the reference"
 MOST_COMPARED = 64
 """Variants, the fastest, whose times are predicted from other shapes to be shown beside what was measured: each takes
@@ -75,7 +76,7 @@ def chosen(decision: Decision, standings: Sequence[Standing], known: Known) -> C
         serves=str(decision.variant),
         runner_up="" if decision.runner_up is None else str(decision.runner_up),
         margin=decision.margin if math.isfinite(decision.margin) else None,
-        candidates=tuple(sorted([*found, *_pruned(known.fronts, listed)], key=_order)),
+        candidates=tuple(sorted([*found, *_never_run(known.fronts, listed)], key=_order)),
     )
 
 
@@ -192,14 +193,18 @@ def _failure(outcome: str, reason: str) -> str:
     return f"{words}: {' '.join(reason.split())}" if reason.strip() else words
 
 
-def _pruned(fronts: Mapping[str, Front], listed: Iterable[Variant]) -> list[CandidateReport]:
-    """What was left out without running, where it was not run after all."""
+def _never_run(fronts: Mapping[str, Front], listed: Iterable[Variant]) -> list[CandidateReport]:
+    """What was judged without running, and is no candidate of the call: left out for that, or not measured yet."""
     run = {(one.device, one.schedule) for one in listed}
     return [
-        CandidateReport(f"{device}: {point.schedule}", "pruned", f"not run: {point.why}" if point.why else "not run")
+        CandidateReport(f"{device}: {point.schedule}", "untried", WORTH_MEASURING)
+        if point.kept
+        else CandidateReport(
+            f"{device}: {point.schedule}", "pruned", f"not run: {point.why}" if point.why else "not run"
+        )
         for device, front in fronts.items()
         for point in front.points
-        if not point.kept and (device, point.schedule) not in run
+        if (device, point.schedule) not in run
     ]
 
 
