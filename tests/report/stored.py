@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work
-from loopwright.profile.records import KernelName, Table
+from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 from loopwright.report.pruning import PARETO, Front, Point, front_content
 
@@ -69,6 +69,7 @@ def front() -> Front:
             Point("tile i 8 j 8", (1.0, 2.5), False, by),
             Point("tile i 2 j 2", (0.1, 0.5), False, by),
         ),
+        (512, 512),
     )
 
 
@@ -79,5 +80,7 @@ def fill(path: Path, name: str = "gemm") -> Path:
         store.put_machine(GPU)
         store.add(rows())
         store.put_kernel(KernelName(KERNEL, name, "gemm.py", "gemm(c: float64[:, :], n: int64)"))
+        chosen = Shape((512, 512))
+        store.put_choice(Choice(KERNEL, CPU.fingerprint, chosen, TILED, "predicted fastest", 6.75e7, 0.04, NOW - 90))
         store.put_table(Table(PARETO, CPU.fingerprint, KERNEL, front_content(front()), NOW - 3 * DAY))
     return path

@@ -1,8 +1,8 @@
 """What is known of candidates without running them, as the store keeps it: tables of kind `pareto`.
 
 A table belongs to the machine whose device it is for, and is named after the kernel's fingerprint. Its content is
-`{"names": [..], "points": [[schedule, values, kept, why], ..]}`: of each metric more is better; a schedule is its text;
-kept says whether it was worth measuring, why what was against it.
+`{"names": [..], "sizes": [..], "points": [[schedule, values, kept, why], ..]}`: sizes are those of the call; of each
+metric more is better; a schedule is its text; kept says whether it was worth measuring, why what was against it.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """All candidates that were judged together, by the metrics of these names."""
+    """All candidates that were judged together, by the metrics of these names. sizes: of the call, () where nobody has
+    said."""
 
     names: tuple[str, ...]
     points: tuple[Point, ...]
+    sizes: tuple[int, ...] = ()
 
 
-def front_from(judged: Mapping[str, Metrics], pruned: Pruned) -> Front:
+def front_from(judged: Mapping[str, Metrics], pruned: Pruned, sizes: tuple[int, ...] = ()) -> Front:
     """Of candidates by their schedules, all judged by the same metrics, and what pruning made of them."""
     names = next(iter(judged.values())).names if judged else ()
     alike = {name: f"as good as '{of}' in every metric" for of, names in pruned.alternates.items() for name in names}
     whys = alike | dict(pruned.dropped)
     kept = set(pruned.measure)
     points = (Point(name, one.values, name in kept, whys.get(name, "")) for name, one in judged.items())
-    return Front(names, tuple(points))
+    return Front(names, tuple(points), sizes)
 
 
 def front_content(front: Front) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def front_content(front: Front) -> dict[str, Any]:
         [one.schedule, [value if math.isfinite(value) else None for value in one.values], one.kept, one.why]
         for one in front.points
     ]
-    return {"names": list(front.names), "points": points}
+    return {"names": list(front.names), "sizes": list(front.sizes), "points": points}
 
 
 def front_of(table: Table) -> Front | None:
@@ -62,9 +64,10 @@ def front_of(table: Table) -> Front | None:
     try:
         names = tuple(str(name) for name in table.content["names"])
         points = tuple(_point(one, len(names)) for one in table.content["points"])
-    except (KeyError, TypeError, ValueError):
+        sizes = tuple(int(size) for size in table.content.get("sizes", ()))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return None
-    return Front(names, points) if points else None
+    return Front(names, points, sizes) if points else None
 
 
 def fronts_of(tables: Iterable[Table], kernel: str) -> tuple[Front, ...]:

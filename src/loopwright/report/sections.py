@@ -11,8 +11,10 @@ from xml.etree.ElementTree import Element
 
 from loopwright.predict.model import Models, models_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.records import Choice
 from loopwright.report.chart import SERIES, Band, Bar, Mark, Series, bars, chart
 from loopwright.report.choice import OUTCOME_WORDS
+from loopwright.report.choice_layout import within
 from loopwright.report.curves import (
     Curve,
     Region,
@@ -40,6 +42,7 @@ MOST_FAILED = 12
 MOST_REGIONS = 24
 MOST_GREY = 14
 MOST_BARS = 12
+MOST_CHOICES = 12
 MOST_POINTS = 400
 """What of more would make the page large and nothing clearer."""
 
@@ -66,6 +69,8 @@ def section(subject: Subject, now: float) -> Element:
     for part in (_over_sizes(view), _region_table(view), _variant_table(view, now), _errors(view)):
         if part is not None:
             append(made, part)
+    if subject.choices:
+        append(made, _choices(subject.choices, now))
     for front in subject.fronts:
         part = _front(front, view.ranked)
         if part is not None:
@@ -153,6 +158,23 @@ def _region_table(view: _View) -> Element | None:
         return None
     made = table((f"sizes measured ({view.sizes.word})", "time of a call", "chosen variant"), rows, (0, 1))
     return _with_rest(made, len(view.regions) - len(rows), "region")
+
+
+def _choices(choices: Sequence[Choice], now: float) -> Element:
+    """What calls chose, the last ones first."""
+    last = sorted(choices, key=lambda one: (-one.made_at, one.shape.sizes, one.shape.features))[:MOST_CHOICES]
+    rows: list[tuple[Element | str, ...]] = [
+        (
+            " ".join(map(str, one.shape.sizes)),
+            within(one.time_ns, one.error) if one.time_ns > 0 else "",
+            element("code", str(one.variant)),
+            one.why,
+            age(now - one.made_at),
+        )
+        for one in last
+    ]
+    made = table(("sizes of calls", "expected", "what serves them", "because", "chosen"), rows, (1,))
+    return _with_rest(made, len(choices) - len(rows), "shape")
 
 
 # ---- variants ---------------------------------------------------------------------------------------------------
@@ -244,7 +266,8 @@ def _front(front: Front, ranked: Sequence[Variant]) -> Element | None:
     values = [value for point in (*kept, *dropped) for value in point if math.isfinite(value)]
     log = bool(values) and min(values) > 0
     across, up = (Axis(f"{name}, more is better", log, number_text) for name in front.names[:2])
-    title = f"{count(len(kept), 'variant')} of {len(front.points)} measured: nothing surpasses them without running"
+    at = f", at the sizes {' '.join(map(str, front.sizes))}" if front.sizes else ""
+    title = f"{count(len(kept), 'variant')} of {len(front.points)} measured: nothing surpasses them without running{at}"
     series = (
         Series("left out without running", tuple(dropped[::step]), None, joined=False),
         Series("worth measuring", tuple(kept), 1, joined=False),

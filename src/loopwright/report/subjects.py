@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import KernelName, MachineName
+from loopwright.profile.records import Choice, KernelName, MachineName
 from loopwright.profile.store import Store, Tally
 from loopwright.report.pruning import PARETO, Front, fronts_of
 
@@ -17,12 +17,13 @@ MOST_SUBJECTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kernel on a machine. fronts: what was judged without running."""
+    """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape."""
 
     kernel: KernelName
     machine: MachineName
     rows: tuple[Measurement, ...]
     fronts: tuple[Front, ...]
+    choices: tuple[Choice, ...]
 
     @property
     def newest(self) -> float:
@@ -67,7 +68,8 @@ def subjects(store: Store, told: Sequence[Tally]) -> Iterator[tuple[KernelName, 
 def _subject(store: Store, kernel: str, tally: Tally) -> Subject:
     machine = tally.machine.fingerprint
     fronts = fronts_of(store.tables(PARETO, machine), kernel)
-    return Subject(tally.kernel, tally.machine, store.of_kernel(kernel, machine), fronts)
+    rows = store.of_kernel(kernel, machine)
+    return Subject(tally.kernel, tally.machine, rows, fronts, store.choices(kernel, machine))
 
 
 def pairs(found: Sequence[Subject]) -> tuple[tuple[Subject, Subject], ...]:

@@ -158,11 +158,12 @@ class Dispatch:
 
     def considered(self, prepared: Prepared) -> Considered:
         """What would serve this call, and what is known of everything else that could. It runs nothing."""
-        kind, shape = Kind(prepared.signature, prepared.config), shape_of(prepared.arguments)
+        kind = Kind(prepared.signature, prepared.config)
         chooser = self._chooser(kind, prepared.compiled)
         if chooser is None:
-            return Considered(prepared.config, prepared.compiled, prepared.compiled, shape)
+            return Considered(prepared.config, prepared.compiled, prepared.compiled, shape_of(prepared.arguments))
         with self._lock:
+            shape = shape_of(prepared.arguments)
             variant, _ = self._made(chooser, kind, shape)
             return Considered(kind.config, variant.compiled, prepared.compiled, shape, *chooser.standings(shape))
 
