@@ -38,14 +38,19 @@ from report.stored import (
 UNTRIED = Variant("cpu", "vectorize j", 2)
 
 
-def reported(n: int, known: Sequence[Measurement], fronts: dict[str, Front] | None = None) -> ChoiceReport:
-    """Of a call that an Adaptive decides which has read these."""
-    models = models_of(known)
-    variants = (DEFAULT, *(one for one in models.variants if one != DEFAULT), WRONG, CRASHED, UNTRIED)
+def reported(
+    n: int, known: Sequence[Measurement], fronts: dict[str, Front] | None = None, dropped: Sequence[Variant] = ()
+) -> ChoiceReport:
+    """Of a call that an Adaptive decides which has read these. WRONG is no candidate of its, nor are those dropped."""
+    models = [models_of([one for one in known if one.machine == machine.fingerprint]) for machine in (CPU, GPU)]
+    measured = [variant for one in models for variant in one.variants if variant not in (DEFAULT, *dropped)]
+    variants = (DEFAULT, *measured, CRASHED, UNTRIED)
     limits = Prediction(1e6, 1.0, "limits")
 
     def predict(shape: Shape, work: Work) -> list[Prediction]:
-        told = dict(zip(models.variants, models.predict(shape, work), strict=True))
+        told: dict[Variant, Prediction] = {}
+        for one in models:
+            told |= dict(zip(one.variants, one.predict(shape, work), strict=True))
         return [told.get(one, limits) for one in variants]
 
     machines = {"cpu": CPU.fingerprint, "cuda": GPU.fingerprint}
@@ -103,6 +108,13 @@ def test_predictions_of_a_measured_shape_come_from_the_other_shapes() -> None:
     assert told.predicted_ns == pytest.approx(256.0**3, rel=0.2) and told.how == "interpolated"
     alone = one_of(reported(256, [one for one in known if one.shape.sizes == (256, 256)]), ONE_THREAD)
     assert (alone.predicted_ns, alone.how) == (None, "")
+
+
+def test_what_was_measured_and_is_no_candidate_any_more_is_told() -> None:
+    found = one_of(reported(256, rows(), dropped=(ONE_THREAD,)), ONE_THREAD)
+    assert (found.status, found.why, found.measured_ns) == ("slower", "measured 91 % slower", 256.0**3)
+    found = one_of(reported(2048, rows(), dropped=(ONE_THREAD,)), ONE_THREAD)
+    assert found.why == "measured at other sizes alone" and found.elsewhere == 5
 
 
 def test_a_call_too_large_for_what_is_known_has_no_infinity() -> None:

@@ -5,7 +5,7 @@ store to a `ChoiceReport`. Pure: the time is handed in, nothing is measured, not
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.config import Config
@@ -18,6 +18,7 @@ from loopwright.report.words import compared
 from loopwright.runtime.adapt import Decision, Standing
 
 NOTHING_KNOWN = "only the default variant is known: `loopwright tune SCRIPT` or the kernel's tune(...) measures others"
+ELSEWHERE = "measured at other sizes alone"
 WORTH_MEASURING = "not measured yet; nothing surpasses it, for what is known without running"
 NOT_TRIED = "not tried yet: no variant serves before its result agreed with the reference"
 MOST_COMPARED = 64
@@ -70,6 +71,8 @@ def chosen(decision: Decision, standings: Sequence[Standing], known: Known) -> C
     facts = _Facts(known, decision.shape)
     found = [_candidate(one, decision, facts) for one in standings]
     listed = {one.variant for one in standings}
+    found += _measured_only(known.rows, listed, decision.predicted_ns, facts)
+    listed |= {row.variant for row in known.rows}
     return ChoiceReport(
         why=decision.why,
         sizes=decision.shape.sizes,
@@ -83,19 +86,38 @@ def chosen(decision: Decision, standings: Sequence[Standing], known: Known) -> C
 def pinned(variant: Variant, shape: Shape, why: str, option: str, known: Known) -> ChoiceReport:
     """Of one shape, where an option decides; beside it, what was measured of others at this very shape."""
     facts = _Facts(known, shape)
-    measured = {row.variant: row for row in known.rows if row.shape == shape}
-    here = measured.get(variant)
-    base_ns = here.time_ns if here is not None and here.outcome == "ok" else 0.0
-    found = [facts.candidate(variant, "serves", why, facts.measured(variant), 0)]
-    for other, row in measured.items():
-        if other != variant:
-            failed = row.outcome != "ok"
-            words = _failure(row.outcome, row.reason) if failed else f"measured {compared(row.time_ns, base_ns)}"
-            if not failed and not base_ns:
-                words = "measured; the one that serves was not"
-            status = row.outcome if failed else "slower"
-            found.append(facts.candidate(other, status, words, facts.measured(other), 0))
+    here = facts.measured(variant)
+    found = [facts.candidate(variant, "serves", why, here, 0)]
+    found += _measured_only(known.rows, {variant}, 0.0 if here is None else here[0], facts)
     return ChoiceReport(why, shape.sizes, str(variant), option, candidates=tuple(sorted(found, key=_order)))
+
+
+def _measured_only(
+    rows: Iterable[Measurement], listed: Collection[Variant], served_ns: float, facts: _Facts
+) -> list[CandidateReport]:
+    """What was measured and is no candidate of the call. served_ns: what the one that serves takes, 0 where that is not
+    known."""
+    last: dict[Variant, Measurement] = {}
+    for row in rows:
+        there = last.get(row.variant)
+        if row.variant not in listed and (there is None or _weight(row) > _weight(there)):
+            last[row.variant] = row
+    found: list[CandidateReport] = []
+    for variant, row in last.items():
+        here = facts.measured(variant)
+        if row.outcome != "ok":
+            found.append(facts.candidate(variant, row.outcome, _failure(row.outcome, row.reason), None, 0))
+        elif here is None:
+            found.append(facts.candidate(variant, "slower", ELSEWHERE, None, 0))
+        else:
+            words = f"measured {compared(here[0], served_ns)}" if served_ns else "measured; the one that serves was not"
+            found.append(facts.candidate(variant, "slower", words, here, 0))
+    return found
+
+
+def _weight(row: Measurement) -> tuple[bool, float]:
+    """A failure tells more than a time; then the newer one."""
+    return row.outcome != "ok", row.made_at
 
 
 class _Facts:
@@ -114,9 +136,12 @@ class _Facts:
         some = set(
             sorted(self._here, key=lambda variant: min(row.time_ns for row in self._here[variant]))[:MOST_COMPARED]
         )
-        others = models_of([row for row in known.rows if row.shape != shape and row.variant in some])
-        predictions = others.predict(shape, known.work)
-        self._predicted = dict(zip(others.variants, predictions, strict=True))
+        elsewhere = [row for row in known.rows if row.shape != shape and row.variant in some]
+        self._predicted: dict[Variant, Prediction] = {}
+        for machine in dict.fromkeys(row.machine for row in elsewhere):
+            models = models_of([row for row in elsewhere if row.machine == machine])
+            predictions = models.predict(shape, known.work)
+            self._predicted |= dict(zip(models.variants, predictions, strict=True))
 
     def measured(self, variant: Variant) -> tuple[float, float] | None:
         """The time under this shape by the newest row, and its spread."""

@@ -67,7 +67,8 @@ def _known(
     machines = _machines(devices, config)
     key = journal, kernel, tuple(machines.values())
     if key not in read:
-        read[key] = [row for one in machines.values() for row in journal.measurements(kernel, one)]
+        rows = (row for one in machines.values() for row in journal.measurements(kernel, one))
+        read[key] = [row for row in rows if row.variant.threads <= config.threads]
     form = work_form(compiled.analysed.written, compiled.analysed.facts, compiled.signature)
     tables = {device: journal.table(PARETO, machine, kernel) for device, machine in machines.items()}
     fronts = {device: front for device, table in tables.items() if table and (front := front_of(table)) is not None}
