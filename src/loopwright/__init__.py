@@ -28,8 +28,10 @@ from loopwright.errors import (
 from loopwright.frontend.markers import function, prange
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
+from loopwright.profile.measurement import Variant
 from loopwright.report.explanation import Explanation
 from loopwright.search.ranges import tunable
+from loopwright.tuning.tune import Tuned
 
 __version__ = "0.1.0"
 
@@ -48,6 +50,8 @@ __all__ = [
     "LoopwrightError",
     "LoopwrightWarning",
     "ScheduleError",
+    "Tuned",
+    "Variant",
     "device_array",
     "function",
     "kernel",

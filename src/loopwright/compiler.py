@@ -123,7 +123,7 @@ def space_for(
     if ranges is not None:
         return space_of_ranges(ranges, found.written, found.facts, config.strict)
     chosen: SpaceDevice = device or ("cuda" if config.on_gpu else "cpu")
-    return space_of(found.written, found.facts, config.strict, chosen, _target(), most)
+    return space_of(found.written, found.facts, config.strict, chosen, target_of_machine(), most)
 
 
 def program_of(found: Analysed, config: Config) -> Program:

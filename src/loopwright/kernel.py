@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
@@ -23,7 +24,7 @@ from loopwright.profile.journal import journal_of
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
-from loopwright.report.explanation import DecisionReport, Explanation, Generated, GridReport, Ran
+from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.bind import bind
 from loopwright.runtime.dispatch import Dispatch, Run
@@ -33,6 +34,7 @@ from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation, specialise
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
+from loopwright.tuning.choices import choice_of, choices_of
 from loopwright.tuning.experience import KernelExperience
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.tune import Budget, Tuned, parse_budget, tune
@@ -80,14 +82,17 @@ class LoopKernel:
         return self._source.line
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
-        """What is proven about each loop and array for a call with these arguments, what was generated, and what
-        ran so far. It compiles what such a call needs, and runs nothing."""
+        """What is proven about each loop and array for a call with these arguments, what was generated, which variant
+        serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
         prepared = self._dispatch.prepare(args, kwargs)
-        return self._explained(_own(prepared.compiled), prepared.arguments)
+        considered = self._dispatch.considered(prepared)
+        choices = (choice_of(considered, time.time()),)
+        return self._explained(_own(considered.compiled), prepared.arguments, choices)
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
-        return [self._explained(one) for one in self.specialisations()]
+        served, now = self._dispatch.served(), time.time()
+        return [self._explained(one, None, choices_of(one, served, current(), now)) for one in self.specialisations()]
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
@@ -148,7 +153,9 @@ class LoopKernel:
     def _specialise(self, signature: Signature, config: Config) -> Specialisation:
         return specialise(self._source, signature, config)
 
-    def _explained(self, one: Specialisation, arguments: tuple[object, ...] | None = None) -> Explanation:
+    def _explained(
+        self, one: Specialisation, arguments: tuple[object, ...] | None, choices: tuple[ChoiceReport, ...]
+    ) -> Explanation:
         runs = [run for run in self._dispatch.runs() if run.compiled is one]
         written, facts = one.analysed.written, one.analysed.facts
         counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
@@ -162,6 +169,7 @@ class LoopKernel:
             _ran(one, runs),
             Counted(counts, touched),
             _decided(recipe),
+            choices,
         )
 
 

@@ -89,7 +89,7 @@ def test_the_table_of_steps_is_the_catalogue() -> None:
 
 def test_there_are_pages() -> None:
     names = ["README.md", "gpu.md", "guide.md", "internals.md", "language.md", "safety.md", "schedules.md"]
-    names.append("store.md")
+    names += ["store.md", "tuning.md"]
     assert [page.name for page in PAGES] == names
     assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == ["internals.md"]
 

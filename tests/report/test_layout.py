@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import ConflictReport, Explanation, LoopReport, ReductionReport
-from loopwright.report.layout import duration
+from loopwright.report.words import duration
 from report.made import GENERATED, RAN, made
 
 LOOP = LoopReport("i", "i", "", 3, 0, "parallel", "", (), (), None, None, None, False, "parallel")

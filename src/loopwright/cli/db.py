@@ -32,7 +32,7 @@ KINDS = {Cell: "measurement", Fitted: "table", Choice: "choice", KernelName: "ke
 
 def stats(config: Config, path: Path | None = None) -> None:
     """Print how much there is of each kernel on each machine. path: of the store, where it is not the Config's."""
-    with _existing(config, path, readonly=True) as store:
+    with existing(config, path, readonly=True) as store:
         tallies, belongings = store.tallies(), store.belongings()
         console = terminal()
         console.print(f"store {store.path} ({size_text(store.path.stat().st_size)})")
@@ -45,8 +45,8 @@ def stats(config: Config, path: Path | None = None) -> None:
 
 def export(config: Config, file: Path, path: Path | None = None) -> None:
     """Write all of the store to a file of JSON lines: all of it, or, where that fails, none."""
-    with _existing(config, path, readonly=True) as store, store.snapshot() as records:
-        _write(file, exported(counted := _Counted(records)))
+    with existing(config, path, readonly=True) as store, store.snapshot() as records:
+        written(file, exported(counted := _Counted(records)))
     terminal().print(f"{counted} written to {file}")
 
 
@@ -88,7 +88,7 @@ def prune(
     if not (older_than or failed or machine or keep is not None):
         refuse("there is nothing to say what to remove", "--older-than 90d, --failed, --machine, --keep 100")
     before = time.time() - seconds_of(older_than) if older_than else None
-    with _existing(config, path) as store:
+    with existing(config, path) as store:
         fingerprint = _machine_named(machine, store) if machine else None
         removed = store.prune(Unwanted(before, failed, fingerprint, keep), dry_run)
         if not dry_run:
@@ -198,7 +198,8 @@ def _store_path(config: Config, path: Path | None) -> Path:
 
 
 @contextmanager
-def _existing(config: Config, path: Path | None, readonly: bool = False) -> Iterator[Store]:
+def existing(config: Config, path: Path | None, readonly: bool = False) -> Iterator[Store]:
+    """The store of the Config, or in the file `path`; refuses where there is none, and where anything fails with it."""
     found = _store_path(config, path)
     if not found.is_file():
         refuse(f"there is no store of measurements {found} yet", "run a program first, or loopwright db import FILE")
@@ -224,17 +225,26 @@ def _machine_named(text: str, store: Store) -> str:
     return found[0]
 
 
-def _write(file: Path, lines: Iterable[str]) -> None:
-    """Under another name first: nobody sees half of it, and what was there stays where this fails."""
+def _umask() -> int:
+    """What others may not do with new files. It can be asked for only by changing it."""
+    now = os.umask(0o077)
+    os.umask(now)
+    return now
+
+
+def written(file: Path, lines: Iterable[str]) -> None:
+    """Write a file, under another name first: nobody sees half of it, and what was there stays where this fails, which
+    refuses."""
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as written:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as made:
             try:
-                written.writelines(lines)
-                written.flush()
-                os.fsync(written.fileno())
-                os.replace(written.name, file)
+                made.writelines(lines)
+                made.flush()
+                os.fsync(made.fileno())
+                os.chmod(made.name, 0o666 & ~_umask())
+                os.replace(made.name, file)
             except BaseException:
-                os.unlink(written.name)
+                os.unlink(made.name)
                 raise
     except OSError as error:
         refuse(f"{file} cannot be written: {error.strerror}")

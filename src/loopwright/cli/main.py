@@ -13,6 +13,7 @@ from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
 from loopwright.cli.refuse import existing_script
+from loopwright.cli.report import write_report
 from loopwright.cli.run import run_and_sum_up
 from loopwright.cli.show import KINDS, show, split_target
 from loopwright.cli.terminal import terminal
@@ -69,6 +70,17 @@ def _explain(
 ) -> None:
     """Run a script, then say of each kernel that it called: what was proven of each loop and array, and what ran."""
     raise typer.Exit(explain_script(existing_script(script), arguments or [], json))
+
+
+@app.command("report")
+def _report(
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    kernel: Annotated[str, typer.Option(help="Only kernels of this name.", metavar="NAME")] = "",
+    store: Annotated[Path | None, typer.Option(help="The store, instead of that of the option store.")] = None,
+) -> None:
+    """Write one HTML page of what was measured: the variants of each kernel, which one is chosen at which size, where a
+    GPU is faster, and how far predictions are off."""
+    write_report(current(), out, kernel, store)
 
 
 @app.command("show", context_settings=_PASSES_REST)

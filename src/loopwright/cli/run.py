@@ -12,7 +12,7 @@ from loopwright.cli.kernels import Recorded, recording, where
 from loopwright.cli.script import run_script
 from loopwright.cli.terminal import terminal
 from loopwright.report.explanation import Explanation
-from loopwright.report.layout import duration
+from loopwright.report.words import duration
 
 
 def run_and_sum_up(path: Path, arguments: Sequence[str], summary: bool) -> int:

@@ -16,7 +16,7 @@ from loopwright.cli.terminal import terminal
 from loopwright.config import current
 from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.profile.journal import journal_of
-from loopwright.report.layout import duration
+from loopwright.report.words import duration
 from loopwright.tuning.jobs import Tried
 from loopwright.tuning.recording import RecordedCall, Recording
 from loopwright.tuning.tune import Budget, Tuned, tune

@@ -13,6 +13,7 @@ from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import (
     AccessReport,
     ArrayReport,
+    ChoiceReport,
     ConflictReport,
     DecisionReport,
     Explanation,
@@ -41,6 +42,7 @@ def explain(
     ran: Ran | None = None,
     counted: Counted | None = None,
     decisions: tuple[DecisionReport, ...] = (),
+    choices: tuple[ChoiceReport, ...] = (),
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
@@ -59,6 +61,7 @@ def explain(
         generated=generated,
         ran=ran,
         notes=notes,
+        choices=choices,
     )
 
 

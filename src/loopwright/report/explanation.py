@@ -182,12 +182,53 @@ class DecisionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """One variant under one shape. status: `serves`, `slower` (than the one that serves, or not clearly faster),
+    `untried`, `pruned` (never run, for what is known without running), or the outcome that it failed with. why: in
+    words. measured_ns: at this very shape; predicted_ns: from other shapes alone, as if this one had not been
+    measured; each within the part `..._error` of itself, None where there is none. how: as of a Prediction, '' for
+    none. tuned_runs, called_runs: of the evidence at this shape, by experiments and by calls; elsewhere: at so many
+    other shapes there is some; age_s: how many seconds ago the last of it was made. calls: that it served in this
+    process."""
+
+    variant: str
+    status: str
+    why: str
+    measured_ns: float | None = None
+    measured_error: float | None = None
+    predicted_ns: float | None = None
+    predicted_error: float | None = None
+    how: str = ""
+    tuned_runs: int = 0
+    called_runs: int = 0
+    age_s: float | None = None
+    elsewhere: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceReport:
+    """Which variant serves calls of one shape, and why. serves: its text, '' where nothing is said of one shape.
+    pinned: the option that decides, '' for none. runner_up: the next best, which takes the part `margin` longer.
+    candidates: the one that serves first, then by time, then those without one."""
+
+    why: str
+    sizes: tuple[int, ...] = ()
+    serves: str = ""
+    pinned: str = ""
+    runner_up: str = ""
+    margin: float | None = None
+    candidates: tuple[CandidateReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything there is to say about one kernel for one kind of call. `print` it, or take `to_dict()`.
 
     guard: the condition on the sizes that is tested once per call, '' where there is none; schedule: the steps that
     were taken, as text that replays them; decisions: why those were taken that restructure loops; generated and ran:
-    None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation."""
+    None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
+    variants serve its calls, for each shape that is asked for or was called with."""
 
     kernel: str
     file: str
@@ -201,6 +242,7 @@ class Explanation:
     generated: Generated | None = None
     ran: Ran | None = None
     notes: tuple[str, ...] = ()
+    choices: tuple[ChoiceReport, ...] = ()
 
     def __str__(self) -> str:
         return as_text(self)

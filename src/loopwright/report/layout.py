@@ -10,7 +10,9 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from loopwright.report.choice_layout import choice_lines
 from loopwright.report.grid_layout import grid_lines
+from loopwright.report.words import count, duration
 
 if TYPE_CHECKING:  # `explanation` imports this file to print itself; here its names are only types
     from rich.text import Text
@@ -98,6 +100,9 @@ def lines(explanation: Explanation) -> Iterator[Line]:
             yield _row("", line)
         if explanation.generated.not_on_gpu:
             yield _row("", f"not on a GPU: {explanation.generated.not_on_gpu}")
+    for choice in explanation.choices:
+        for number, line in enumerate(choice_lines(choice)):
+            yield _row("" if number else "choice", line)
     yield _row("ran", _ran(explanation.ran))
 
 
@@ -170,7 +175,7 @@ def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
         return "in order, in the interpreter"
     match loop.run:
         case "parallel":
-            return "on all threads" if ran is None else f"on {_count(ran.threads, 'thread')}"
+            return "on all threads" if ran is None else f"on {count(ran.threads, 'thread')}"
         case "vector":
             return "several iterations at once in each thread (SIMD)"
         case "sequential":
@@ -256,7 +261,7 @@ def _safety(explanation: Explanation) -> str:
     tested = f"each call is tested once: {explanation.guard}" if explanation.guard else ""
     if not checked:
         return tested or "every index is inside its array, whatever the sizes"
-    inside = f"{checked} of {_count(len(accesses), 'access', 'accesses')} checked as they happen"
+    inside = f"{checked} of {count(len(accesses), 'access', 'accesses')} checked as they happen"
     return f"{tested}; {inside}" if tested else inside
 
 
@@ -272,18 +277,6 @@ def _ran(ran: Ran | None) -> str:
     if ran is None or not ran.calls:
         return "not yet"
     on = "in the interpreter" if ran.device == "interpreter" else f"on the {ran.device}"
-    threads = f", {_count(ran.threads, 'thread')}" if ran.threads and ran.device != "interpreter" else ""
+    threads = f", {count(ran.threads, 'thread')}" if ran.threads and ran.device != "interpreter" else ""
     times = f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
-    return f"{_count(ran.calls, 'call')} {on}{threads}: {times}"
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one}" if number == 1 else f"{number} {several or one + 's'}"
-
-
-def duration(time_ns: float) -> str:
-    """Nanoseconds in the unit that reads best: `1.25 ms`."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if time_ns >= size:
-            return f"{time_ns / size:.3g} {unit}" if time_ns < 1000 * size else f"{time_ns / size:.0f} {unit}"
-    return f"{time_ns:.0f} ns"
+    return f"{count(ran.calls, 'call')} {on}{threads}: {times}"

@@ -11,6 +11,7 @@ import numpy as np
 from loopwright.config import Config
 from loopwright.ir.signature import Signature
 from loopwright.profile.measurement import Shape, Variant
+from loopwright.runtime.adapt import Decision, Standing
 from loopwright.runtime.compiled import Compiled
 
 
@@ -38,6 +39,9 @@ class Chooser(Protocol):
 
     def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
         """Make one, with these arguments, which stay as they are."""
+
+    def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
+        """For reports: what `choose` says of this shape, and what is known of each candidate. It runs nothing."""
 
 
 class Experience(Protocol):
@@ -72,6 +76,19 @@ class Kind:
 
     signature: Signature
     config: Config
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What serves calls of a shape under some options. compiled: the variant that does; default: the one that does
+    where nothing is known. decision: None where there is nothing to choose from; standings: of all candidates."""
+
+    config: Config
+    compiled: Compiled
+    default: Compiled
+    shape: Shape
+    decision: Decision | None = None
+    standings: tuple[Standing, ...] = ()
 
 
 BEGIN_NS = 10_000_000_000

@@ -32,7 +32,7 @@ from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
-from loopwright.runtime.choosing import BEGIN_NS, Chooser, Experience, Kind, NoExperience
+from loopwright.runtime.choosing import BEGIN_NS, Chooser, Considered, Experience, Kind, NoExperience, shape_of
 from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
@@ -155,6 +155,28 @@ class Dispatch:
         dispatcher = None if config.device == "interpreter" or config.on_gpu else self._ready()
         signature = self._signature(arguments, None if dispatcher is None else dispatcher.key(arguments))
         return Prepared(arguments, given, signature, config, self._variant(signature, config).compiled)
+
+    def considered(self, prepared: Prepared) -> Considered:
+        """What would serve this call, and what is known of everything else that could. It runs nothing."""
+        kind = Kind(prepared.signature, prepared.config)
+        chooser = self._chooser(kind, prepared.compiled)
+        if chooser is None:
+            return Considered(prepared.config, prepared.compiled, prepared.compiled, shape_of(prepared.arguments))
+        with self._lock:
+            shape = chooser.shape_of(prepared.arguments)
+            variant, _ = self._made(chooser, kind, shape)
+            return Considered(kind.config, variant.compiled, prepared.compiled, shape, *chooser.standings(shape))
+
+    def served(self) -> tuple[Considered, ...]:
+        """The same of the kinds and shapes for which there was a choice, oldest first."""
+        found = []
+        with self._lock:
+            for (kind, shape), (variant, _) in self._serving.items():
+                default, chooser = self._choosers.get(kind, (variant.compiled, None))
+                if chooser is not None:
+                    told = chooser.standings(shape)
+                    found.append(Considered(kind.config, variant.compiled, default, shape, *told))
+        return tuple(found)
 
     def record(self, recorder: Recorder) -> None:
         """From now on the recorder sees every call, which takes longer for that."""
@@ -290,20 +312,23 @@ class Dispatch:
                 return found
             if chooser.due(shape):
                 chooser.experiment(shape, arguments)
-            while True:
-                chosen = chooser.choose(shape)
-                config = config_for(chosen, kind.config)
-                try:
-                    variant = self._variant(kind.signature, config)
-                    break
-                except LoopwrightError as error:
-                    if chosen.is_default:
-                        raise
-                    chooser.failed(chosen, str(error))
+            variant, config = self._made(chooser, kind, shape)
             if len(self._serving) >= _MOST_SHAPES:
                 self._serving.clear()
             self._serving[kind, shape] = variant, config
             return variant, config
+
+    def _made(self, chooser: Chooser, kind: Kind, shape: Shape) -> tuple[_Variant, Config]:
+        """What is chosen, compiled. What cannot be made is not chosen again."""
+        while True:
+            chosen = chooser.choose(shape)
+            config = config_for(chosen, kind.config)
+            try:
+                return self._variant(kind.signature, config), config
+            except LoopwrightError as error:
+                if chosen.is_default:
+                    raise
+                chooser.failed(chosen, str(error))
 
     def _watch(self, entry: Entry, kind: Kind, shape: Shape | None) -> None:
         """Have it told how long calls take: where there is a choice, to whoever chooses; else, to whoever may begin to

@@ -1,0 +1,62 @@
+"""Elements of HTML and SVG. Text is escaped by the standard library's serialiser, so that nothing that a user named can
+become markup; characters that no page may hold are replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+# What XML and HTML have no way to say, and halves of characters, which names of files may have.
+_UNSAYABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+Child = Element | str
+
+
+def element(name: str, /, *children: Child, **attributes: str) -> Element:
+    """An element with these children. Attributes are named as in Python: `class_` for `class`, `stroke_width` for
+    `stroke-width`."""
+    made = Element(name, {_attribute(key): sayable(value) for key, value in attributes.items()})
+    for child in children:
+        append(made, child)
+    return made
+
+
+def append(parent: Element, child: Child) -> None:
+    """One more child, after those there are."""
+    if isinstance(child, Element):
+        parent.append(child)
+        return
+    last = parent[-1] if len(parent) else None
+    if last is None:
+        parent.text = (parent.text or "") + sayable(child)
+    else:
+        last.tail = (last.tail or "") + sayable(child)
+
+
+def sayable(text: str) -> str:
+    """Without characters that a page cannot hold."""
+    return _UNSAYABLE.sub("\ufffd", text)
+
+
+def html(root: Element) -> str:
+    """A whole document."""
+    return f"<!DOCTYPE html>\n{tostring(root, encoding='unicode', method='html')}\n"
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[int, ...] = ()) -> Element:
+    """numbers: the columns that are aligned to the right."""
+    made = element("table")
+    head = SubElement(SubElement(made, "thead"), "tr")
+    for column, text in enumerate(heads):
+        head.append(element("th", text, scope="col", class_="number" if column in numbers else "text"))
+    body = SubElement(made, "tbody")
+    for row in rows:
+        line = SubElement(body, "tr")
+        for column, cell in enumerate(row):
+            line.append(element("td", cell, class_="number" if column in numbers else "text"))
+    return element("div", made, class_="scroll")
+
+
+def _attribute(name: str) -> str:
+    return "viewBox" if name == "viewBox" else name.rstrip("_").replace("_", "-")

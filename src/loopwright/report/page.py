@@ -1,0 +1,103 @@
+"""The report of a store: one HTML page with everything in it, from the store alone. The same store and the same time
+give the same page, byte for byte.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from loopwright.profile.records import KernelName, MachineName
+from loopwright.profile.store import Store
+from loopwright.report.element import append, element, html, table
+from loopwright.report.sections import beside, section
+from loopwright.report.subjects import MOST_SUBJECTS, Contents, key_of, pairs, subjects
+from loopwright.report.words import age, count
+
+STYLE = Path(__file__).with_name("page.css")
+MOST_LISTED = 400
+"""Kernels on machines in the table at the top."""
+
+
+def page(store: Store, found: Contents, now: float) -> str:
+    """now: seconds since 1970. Raises StoreError."""
+    body = element(
+        "body", element("h1", "Loopwright: what was measured, and what is chosen"), _about(store, found, now)
+    )
+    append(body, _overview(found, now))
+    anchors = _anchors(found)
+    for kernel, told in subjects(store, found.told):
+        append(body, element("h2", name_of(kernel)))
+        append(body, element("p", *_signature(kernel), class_="quiet"))
+        for one in told:
+            anchor = anchors[kernel.fingerprint, one.machine.fingerprint]
+            append(body, element("h3", machine_text(one.machine), id=anchor))
+            append(body, section(one, now))
+        for cpu, gpu in pairs(told):
+            append(body, element("h3", f"CPU against GPU: {machine_text(cpu.machine)}, {machine_text(gpu.machine)}"))
+            append(body, beside(cpu, gpu))
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="generator", content="loopwright report"),
+        element("title", "Loopwright report"),
+        element("style", STYLE.read_text(encoding="utf-8")),
+    )
+    return html(element("html", head, body, lang="en"))
+
+
+def name_of(kernel: KernelName) -> str:
+    """For people; the fingerprint's beginning where nobody has said."""
+    return kernel.name or f"kernel {kernel.fingerprint[:12]}"
+
+
+def machine_text(machine: MachineName) -> str:
+    """Of what the machine is, what tells it from others most often."""
+    identity = machine.identity
+    if identity is None:
+        return f"machine {machine.fingerprint[:12]}"
+    more = [word for word in (identity.compiler, identity.driver and f"driver {identity.driver}") if word]
+    kind = {"cpu": "CPU", "cuda": "GPU"}.get(identity.kind, identity.kind)
+    return f"{kind} {identity.name}" + (f" ({', '.join(more)})" if more else "")
+
+
+def _about(store: Store, found: Contents, now: float) -> Element:
+    measured = sum(tally.measurements for tally in found.tallies)
+    told = f"{count(measured, 'measurement')} in {store.path}, as of {_moment(now)}."
+    if len(found.told) < len(found.tallies):
+        told += (
+            f" The {MOST_SUBJECTS} kernels that were measured last are told of below; for another one, give its name:"
+            " loopwright report --kernel NAME."
+        )
+    return element("p", told, class_="quiet")
+
+
+def _overview(found: Contents, now: float) -> Element:
+    anchors = _anchors(found)
+    rows: list[tuple[Element | str, ...]] = []
+    for tally in found.tallies[:MOST_LISTED]:
+        name: Element | str = name_of(tally.kernel)
+        if key_of(tally) in anchors:
+            name = element("a", name_of(tally.kernel), href=f"#{anchors[key_of(tally)]}")
+        numbers = (str(tally.measurements), str(tally.failed), str(tally.runs))
+        rows.append((name, machine_text(tally.machine), *numbers, age(now - tally.newest)))
+    made = table(("kernel", "machine", "measurements", "failed", "runs", "last"), rows, (2, 3, 4))
+    beyond = len(found.tallies) - len(rows)
+    return element("div", made, element("p", f"and {beyond} more", class_="quiet")) if beyond else made
+
+
+def _signature(kernel: KernelName) -> Sequence[Element | str]:
+    file = f"{kernel.file}: " if kernel.file else ""
+    return (file, element("code", kernel.signature)) if kernel.signature else (file or "types are not known",)
+
+
+def _anchors(found: Contents) -> dict[tuple[str, str], str]:
+    """Names of the sections."""
+    return {key_of(one): f"section{number}" for number, one in enumerate(found.told, 1)}
+
+
+def _moment(now: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))

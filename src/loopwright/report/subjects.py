@@ -1,0 +1,91 @@
+"""What a report is about, read from a store: each kernel on each machine with its measurements."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from loopwright.profile.measurement import Measurement
+from loopwright.profile.records import Choice, KernelName, MachineName
+from loopwright.profile.store import Store, Tally
+from loopwright.report.pruning import PARETO, Front, fronts_of
+
+MOST_SUBJECTS = 40
+"""Kernels on machines that have a section of their own: those that were measured last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape."""
+
+    kernel: KernelName
+    machine: MachineName
+    rows: tuple[Measurement, ...]
+    fronts: tuple[Front, ...]
+    choices: tuple[Choice, ...]
+
+    @property
+    def newest(self) -> float:
+        """When it was measured last, in seconds since 1970."""
+        return max((row.made_at for row in self.rows), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """tallies: of everything, by the kernel's name. told: those that have a section."""
+
+    tallies: tuple[Tally, ...]
+    told: tuple[Tally, ...]
+
+
+def contents(store: Store, kernel: str = "") -> Contents:
+    """Of a store, or of the kernels of one name (or whose fingerprint begins so). Raises StoreError."""
+    tallies = tuple(
+        tally
+        for tally in store.tallies()
+        if not kernel or tally.kernel.name == kernel or tally.kernel.fingerprint.startswith(kernel)
+    )
+    latest = heapq.nlargest(MOST_SUBJECTS, tallies, key=lambda one: (one.newest, one.kernel.name, key_of(one)))
+    chosen = {key_of(one) for one in latest}
+    return Contents(tallies, tuple(one for one in tallies if key_of(one) in chosen))
+
+
+def key_of(tally: Tally) -> tuple[str, str]:
+    """Fingerprints of the kernel and the machine."""
+    return tally.kernel.fingerprint, tally.machine.fingerprint
+
+
+def subjects(store: Store, told: Sequence[Tally]) -> Iterator[tuple[KernelName, tuple[Subject, ...]]]:
+    """Kernel by kernel, in the order of their names: one subject for each machine. Raises StoreError."""
+    of_kernel: dict[str, list[Tally]] = {}
+    for tally in told:
+        of_kernel.setdefault(tally.kernel.fingerprint, []).append(tally)
+    for fingerprint, tallies in of_kernel.items():
+        yield tallies[0].kernel, tuple(_subject(store, fingerprint, one) for one in tallies)
+
+
+def _subject(store: Store, kernel: str, tally: Tally) -> Subject:
+    machine = tally.machine.fingerprint
+    fronts = fronts_of(store.tables(PARETO, machine), kernel)
+    rows = store.of_kernel(kernel, machine)
+    return Subject(tally.kernel, tally.machine, rows, fronts, store.choices(kernel, machine))
+
+
+def pairs(found: Sequence[Subject]) -> tuple[tuple[Subject, Subject], ...]:
+    """Each GPU with the processor beside it, where both were measured; of several alike the one measured last."""
+    made: list[tuple[Subject, Subject]] = []
+    for gpu in found:
+        identity = gpu.machine.identity
+        if identity is None or identity.kind not in ("cuda", "simulated"):
+            continue
+        beside = [
+            one
+            for one in found
+            if one.machine.identity
+            and one.machine.identity.kind == "cpu"
+            and one.machine.identity.name == identity.host
+        ]
+        if beside:
+            made.append((max(beside, key=lambda one: (one.newest, one.machine.fingerprint)), gpu))
+    return tuple(made)
