@@ -9,8 +9,11 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree, device_text
+from loopwright.analysis.analyse import analyse
+from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.errors import DeviceError
+from loopwright.ir.text import parse_kernel
 
 RANDOM = np.random.default_rng(7)
 BARRIER, ARRIVED = "__syncthreads();", "lw_arrived();"
@@ -91,3 +94,20 @@ def test_a_loop_that_runs_again_begins_when_all_have_left_its_tiles() -> None:
 def test_too_much_shared_memory_runs_on_the_cpu() -> None:
     steps = schedule(" double", " double").replace("tile i 16 j 16 k 8", "tile i 16 j 16 k 512")
     agree(product, *operands(16, 16, 8), schedule=steps, why_not="'a.p' does not fit into the shared memory of a block")
+
+
+@pytest.mark.parametrize(("other", "arrives"), [("0.0", True), ("-0.0", False), ("1.0", False)])
+def test_only_zeros_come_by_themselves(other: str, arrives: bool) -> None:
+    kernel = parse_kernel(f"""
+kernel filled(a: float64[2] C, b: float64[2] C, n: int64):
+    for i in 0 .. n block.x:
+        for k in 0 .. n:
+            allocate t: float64[8] double
+            for q in 0 .. 8 thread.x:
+                t[q] = a[i, 8 * k + q] if 8 * k + q < n else {other}
+            for x in 0 .. 8 thread.x:
+                b[i, x] = b[i, x] + t[7 - x]
+""")
+    text = generate_gpu(kernel, analyse(kernel), True).device
+    assert text is not None
+    assert ("lw_arrive_or_zero<1>(t_" in text.text) == arrives

@@ -45,6 +45,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "parallelize": (LOOP,),
     "vectorize": (LOOP,),
     "guard": (LOOP, "inner"),
+    "complete": (LOOP,),
+    "overrun": (LOOP,),
     "bind": (LOOP, "axis"),
 }
 """What the words after a step's name are; a step that is not named here gets random ones."""

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from loopwright.ir.interp import interpret
+from loopwright.ir.nodes import Store
 from loopwright.ir.text import print_kernel
+from loopwright.ir.walk import statements
+from loopwright.steps.nest import the_loop
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.before_after import after, check_same
@@ -61,8 +64,11 @@ def test_what_is_beyond_is_never_added() -> None:
 
 def test_accesses_are_proven_anew() -> None:
     """What was proven where the condition held says nothing of the other iterations."""
-    schedule = parse_schedule(f"{STAGED}; overrun j")
-    _, facts = apply_schedule(*known(MATMUL), schedule, strict=True)
+    before, known_before = apply_schedule(*known(MATMUL), parse_schedule(STAGED), strict=True)
+    step = Overrun("j")
+    (store,) = (stmt for stmt in statements(the_loop(step.apply(before), "j").body) if isinstance(stmt, Store))
+    assert (store.key, store.array) not in known_before.known
+    _, facts = apply_schedule(before, known_before, (step,), strict=True)
     assert all(bounds.kind == "proven" for found in facts.bounds.values() for bounds in found)
 
 

@@ -2,7 +2,8 @@
 thread, and transpositions through shared memory.
 
 Each function restructures one nest and gives the loops to bind with the number of threads; it raises NotTaken where a
-step is not legal. Stretches that are not whole run in loops of their own, without registers and shared memory.
+step is not legal. Tiles of a contraction that are not whole are filled up with zeros, and what is computed of these is
+thrown away; other stretches that are not whole run in loops of their own, without registers and shared memory.
 """
 
 from __future__ import annotations
