@@ -12,10 +12,11 @@ import loopwright as lw
 from loopwright.config import current
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement
+from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.records import Table
 from loopwright.tuning.jobs import Tried
 from loopwright.tuning.recording import RecordedCall, Recording
-from loopwright.tuning.tune import Budget, Silent, Tuned, parse_budget, tune
+from loopwright.tuning.tune import ANY, WORK, Budget, Silent, Tuned, parse_budget, tune
 
 
 @lw.kernel
@@ -132,3 +133,26 @@ def test_a_budget_runs_out() -> None:
     part = budget.part(0.5)
     now[0] = 5.0
     assert part.spent() and budget.left_s == 5 and not budget.spent()
+
+
+def test_what_was_found_serves_later_calls(tmp_path: Path) -> None:
+    """Whatever was measured fastest is what the next call runs, and a store with nonsense in it fails no call."""
+    given = np.zeros(300), np.ones(300)
+    found = tuned(added, tmp_path, 6, *given)
+    assert found.best is not None
+    added._dispatch.forget()
+    added(*given)
+    (choice,) = added.explain(*given).choices
+    assert choice.serves in {str(row.variant) for row in rows(added, *given)}
+    machine = machine_of("cpu", current())
+    assert machine is not None
+    fingerprint = added.specialise(*given).fingerprint
+    journal_of(current()).put(Table(WORK, ANY, fingerprint, {"iterations": "many"}, 2e9))
+    row = Measurement(
+        fingerprint, machine.fingerprint, Variant("cpu", PLAIN, 2), Shape((1, 1), (5.0,)), Work(), "ok", 1.0
+    )
+    journal_of(current()).add(replace(row, runs=1, made_at=2e9))
+    added._dispatch.forget()
+    before = given[0].copy()
+    added(*given)
+    assert (given[0] == before + 1).all()

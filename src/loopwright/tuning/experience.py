@@ -15,7 +15,7 @@ import numpy as np
 
 from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
-from loopwright.profile.features import row_features
+from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant
@@ -85,13 +85,9 @@ class KernelExperience:
         if default.device not in machines or not (begin or serves):
             return None
         call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
-        table = journal.table(WORK, ANY, compiled.fingerprint)
-        if table is None:
-            form = work_form(compiled.analysed.written, compiled.analysed.facts, compiled.signature)
-            put_kernel(journal, call, form)
-        else:
-            form = WorkForm.from_json(table.content)
-        return KernelChooser(call, form, journal, machines, rows)
+        form = _form(call, journal)
+        alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
+        return KernelChooser(call, form, journal, machines, alike)
 
 
 class KernelChooser:
@@ -245,6 +241,19 @@ class KernelChooser:
         self._predictors.put_in_order(self._variants)
         self.adaptive.refresh(self._predictors.predict, self._variants)
         self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
+
+
+def _form(call: RecordedCall, journal: Journal) -> WorkForm:
+    """What such calls have to do: as the store knows it, else by analysis."""
+    table = journal.table(WORK, ANY, call.fingerprint)
+    if table is not None:
+        try:
+            return WorkForm.from_json(table.content)
+        except (KeyError, TypeError, ValueError):  # written by hand, or by another version
+            pass
+    form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
+    put_kernel(journal, call, form)
+    return form
 
 
 def _simple(config: Config) -> tuple[Variant, ...]:

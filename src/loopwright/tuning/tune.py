@@ -26,6 +26,7 @@ from loopwright.profile.records import KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.stride import adaptive
 from loopwright.profile.work_form import WorkForm
+from loopwright.report.pruning import PARETO, front_content, front_from
 from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
@@ -58,8 +59,6 @@ WORK = "work"
 """The kind of the tables that hold forms of work, which hold on any machine."""
 
 ANY = "any"
-PARETO = "pareto"
-"""The kind of the tables that say what pruning saw."""
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""
@@ -255,12 +254,7 @@ class _Trials:
         """What was known of members without running them, and what was made of it, for reports."""
         if not any(metrics.names for metrics in judged.values()):
             return
-        kept = set(pruned.measure)
-        points = [
-            [schedule, list(metrics.values), schedule in kept, pruned.dropped.get(schedule, "")]
-            for schedule, metrics in judged.items()
-        ]
-        content = {"names": list(next(iter(judged.values())).names), "sizes": self.shape.sizes, "points": points}
+        content = front_content(front_from(judged, pruned, self.shape.sizes))
         machine = self.machines[device].fingerprint
         self._journal.put(Table(PARETO, machine, self.call.fingerprint, content, time.time()))
 
