@@ -148,10 +148,9 @@ def test_what_was_found_serves_later_calls(tmp_path: Path) -> None:
     assert machine is not None
     fingerprint = added.specialise(*given).fingerprint
     journal_of(current()).put(Table(WORK, ANY, fingerprint, {"iterations": "many"}, 2e9))
-    row = Measurement(
-        fingerprint, machine.fingerprint, Variant("cpu", PLAIN, 2), Shape((1, 1), (5.0,)), Work(), "ok", 1.0
-    )
-    journal_of(current()).add(replace(row, runs=1, made_at=2e9))
+    odd, plain = Shape((1, 1), (5.0,)), Variant("cpu", PLAIN, 2)
+    row = Measurement(fingerprint, machine.fingerprint, plain, odd, Work(), "ok", 1.0, 0.0, 1, made_at=2e9)
+    journal_of(current()).add(row)
     added._dispatch.forget()
     before = given[0].copy()
     added(*given)
