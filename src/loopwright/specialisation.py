@@ -76,8 +76,10 @@ class Specialisation:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the kernel as it was written, for these types: measurements are kept under it."""
-        return fingerprint_of(self.analysed.written) if self.ready is None else self.ready.fingerprint
+        """Of the kernel as it was written, for these types: measurements are kept under it. Under `strict` other
+        schedules are legal, and times are others."""
+        found = fingerprint_of(self.analysed.written) if self.ready is None else self.ready.fingerprint
+        return f"{found} strict" if self.config.strict else found
 
     @property
     def takes_device_arrays(self) -> bool:

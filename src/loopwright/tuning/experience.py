@@ -18,7 +18,7 @@ from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement, Shape, Variant
 from loopwright.profile.records import Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
@@ -30,6 +30,7 @@ from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members, devices_for
 from loopwright.tuning.predictors import Predictors
 from loopwright.tuning.recording import RecordedCall
@@ -42,8 +43,11 @@ OBSERVING_NS = 200_000
 OBSERVING_SHARE = 0.01
 """Of the time of calls, what telling of them may cost."""
 
-LOOKING_NS = 3_000_000_000
-"""What making the first members of a space may take, when nothing else is left to try."""
+MAKING_NS = 1_500_000_000
+"""What an experiment takes beside running: to start a process, and to compile."""
+
+LOOKING_NS = 2_000_000_000
+"""What making the first members of a space may take."""
 
 MOST_BYTES = 1 << 30
 """Arguments larger than this are not copied for experiments."""
@@ -87,11 +91,12 @@ class KernelExperience:
         call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
         form = _form(call, journal)
         alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
-        return KernelChooser(call, form, journal, machines, alike)
+        return KernelChooser(call, form, journal, machines, alike, begun=not serves)
 
 
 class KernelChooser:
-    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world."""
+    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world. begun: nobody has tuned this
+    kernel, so that candidates have to be found first."""
 
     def __init__(
         self,
@@ -100,7 +105,9 @@ class KernelChooser:
         journal: Journal,
         machines: Mapping[str, str],
         rows: Sequence[Measurement],
+        begun: bool = False,
     ) -> None:
+        self._begun = begun
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._default = default_variant(call.config)
         self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
@@ -121,6 +128,7 @@ class KernelChooser:
             history=rows,
             sink=lambda found: journal.add(*found),
             share=0.05 if call.config.explore else 0.0,
+            make_ns=MAKING_NS,
         )
 
     def shape_of(self, arguments: tuple[object, ...]) -> Shape:
@@ -177,17 +185,19 @@ class KernelChooser:
 
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
+        if not self._extended and self._begun:  # first of all, find what may be worth trying
+            return self.adaptive.account.credit_ns >= LOOKING_NS
         if self._pending is None or self._pending.shape != shape:
             if self._pending is not None:
                 self.adaptive.abandon(self._pending)
-            self._pending = self.adaptive.explore(shape)
-        if self._pending is None and not self._extended and self.adaptive.account.credit_ns >= LOOKING_NS:
-            self._extend()
             self._pending = self.adaptive.explore(shape)
         return self._pending is not None
 
     def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
         """See Chooser."""
+        if not self._extended and self._begun:
+            self._extend(arguments)
+            return
         experiment, self._pending = self._pending, None
         if experiment is None:
             return
@@ -217,8 +227,8 @@ class KernelChooser:
             with Isolated(self._setting(shape, saved)) as isolated:
                 budget_ns = max(1_000_000, experiment.expected_ns // 4)
                 beside = isolated.tried(Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
-                if beside.outcome != "ok":  # nothing to compare with: it says nothing about the candidate
-                    return None
+                if beside.outcome != "ok":  # nothing to compare with; where time ran out, it gets more the next time
+                    return Evidence("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
                 tried = isolated.tried(Trial(experiment.variant, budget_ns), end - time.monotonic())
         return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
 
@@ -226,13 +236,14 @@ class KernelChooser:
         call = replace(self._call, shape=shape, saved=saved)
         return replace(setting_of(call, self._form), reference=self._default)
 
-    def _extend(self) -> None:
+    def _extend(self, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
         self._extended = True
         begun = time.perf_counter_ns()
         found = list(self._variants)
         for device in self._machines:
-            members = Members(self._call.one, device, self._call.config)
+            judge = judge_for(self._call.one, device, self._call.config, arguments)
+            members = Members(self._call.one, device, self._call.config, judge)
             until = begun + LOOKING_NS
             pruned = members.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
             threads = self._call.config.threads if device == "cpu" else 0
@@ -260,10 +271,7 @@ def _simple(config: Config) -> tuple[Variant, ...]:
     """Candidates that are there without looking for any."""
     if default_variant(config).device != "cpu":
         return ()
-    found = [Variant("cpu", PLAIN, config.threads)]
-    if config.threads > 1:
-        found.append(Variant("cpu", threads=1))
-    return tuple(found)
+    return (Variant("cpu", threads=1),) if config.threads > 1 else ()
 
 
 def _times(tried: Tried) -> tuple[int, ...]:

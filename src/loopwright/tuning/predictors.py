@@ -10,6 +10,7 @@ from loopwright.predict.tree import Tree
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.tuning.transfers import known_copies
+from loopwright.tuning.tune import TREE
 
 NEAR = 1.3
 """What took so many times as long as the fastest, under every shape, is no candidate for a call."""
@@ -18,7 +19,6 @@ MOST = 12
 """Candidates of each device that are: to fit the model of one takes some milliseconds of a first call."""
 
 UNKNOWN_ERROR = 1.0
-TREE = "tree"
 
 
 class Predictors:

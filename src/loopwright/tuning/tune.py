@@ -19,6 +19,7 @@ from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import gpu_of
 from loopwright.ir.text import print_kernel
+from loopwright.predict.model import trees_of
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
@@ -57,6 +58,9 @@ MOST_SIZES = 12
 
 WORK = "work"
 """The kind of the tables that hold forms of work, which hold on any machine."""
+
+TREE = "tree"
+"""The kind of those that hold a tree for each variant of a kernel."""
 
 ANY = "any"
 
@@ -164,7 +168,26 @@ def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, p
             _search(trials, budget.part(0.75))
             _around(trials, budget, folder)
         put_kernel(journal, call, form)
+        _keep_trees(call, journal)
     return result
+
+
+def _keep_trees(call: RecordedCall, journal: Journal) -> None:
+    """Of a kernel whose time depends on more than its sizes, a tree over features for each variant, where there is
+    enough to train one and scikit-learn is there."""
+    for device in devices_for(call.config):
+        machine = machine_of(device, call.config)
+        if machine is None or not machine.fingerprint:
+            continue
+        alike = len(call.shape.features)
+        rows = journal.measurements(call.fingerprint, machine.fingerprint)
+        try:
+            trees = trees_of(row for row in rows if len(row.shape.features) == alike)
+        except ModuleNotFoundError:  # one line through all points does then
+            return
+        if trees:
+            content = {str(variant): str(tree) for variant, tree in trees.items()}
+            journal.put(Table(TREE, machine.fingerprint, call.fingerprint, content, time.time()))
 
 
 def setting_of(call: RecordedCall, form: WorkForm, resident: bool = False) -> Setting:
