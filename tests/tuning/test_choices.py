@@ -67,7 +67,6 @@ def test_the_variant_that_serves_is_explained_and_nothing_runs(kernel: lw.LoopKe
     assert {one.variant: one.status for one in choice.candidates} == {
         str(SPLIT): "serves",
         str(DEFAULT): "slower",
-        "cpu 1: plain": "untried",
         "cpu: split i 8": "pruned",
     }
     assert a.tolist() == [1.0] * 100 and explanation.ran is None
