@@ -106,3 +106,16 @@ def test_a_wrong_result_is_told(tmp_path: Path) -> None:
     found = bench.tried(trial("plain"))
     assert found.outcome == "wrong"
     assert found.reason == "value 1: 3.0 instead of 4.0 at [0], and 10 of 10 in all"
+
+
+def test_one_that_is_made_ahead_is_not_made_again(isolated: Isolated) -> None:
+    first = isolated.tried(trial("split i 16; parallelize i.o", compile_only=True), 60)
+    then = isolated.tried(trial("split i 16; parallelize i.o"), 60)
+    assert (first.outcome, first.runs, then.outcome) == ("ok", 0, "ok")
+    assert then.compile_ns == first.compile_ns and then.runs > 0
+
+
+def test_one_that_is_hopeless_is_not_measured_any_better(isolated: Isolated) -> None:
+    found = isolated.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=1), 60)
+    assert (found.outcome, found.runs) == ("ok", 1) and found.time_ns > 1
+    assert isolated.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=10**12), 60).runs >= 3
