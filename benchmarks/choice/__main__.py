@@ -16,10 +16,11 @@ from benchmarks import table
 from benchmarks.choice import goals, kernel_tuner, overhead, prediction, pruning, regret
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Book
+from benchmarks.gpu.worker import content_of
 from benchmarks.machine import cpu_name
 from loopwright.config import available_cores, options
 from loopwright.devices.gpus import gpu_of, why_no_gpu
-from loopwright.revision import revision
+from loopwright.revision import PACKAGE
 
 RESULTS = Path(__file__).parents[1] / "results"
 PARTS = {
@@ -82,7 +83,7 @@ def facts(device: str, size: str) -> dict[str, Any]:
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "device": device,
         "size": size,
-        "revision": revision(),
+        "revision": content_of(PACKAGE),
         "versions": found,
     }
 

@@ -52,39 +52,21 @@ def _tuner(rows: Iterable[Row]) -> list[Verdict]:
     found = []
     for row in rows:
         by = {one["who"]: one for one in row.table}
-        count = row.values["evaluations"]
-        own = by["pruning"]["found"]["median"]
-        best = row.values["best strategy"]
-        chance = row.values.get(f"Kernel Tuner random_sample, at {count}")
-        theirs = row.values.get(f"Kernel Tuner {best}, at {count}")
-        if chance is None or theirs is None:
+        theirs = {who: one for who, one in by.items() if who.startswith("Kernel Tuner")}
+        if "Kernel Tuner random_sample" not in theirs:
             continue
-        value = f"{own:.3f} of the optimum; random {chance['median']:.3f}; {best} {theirs['median']:.3f}"
-        found.append(
-            Verdict(
-                f"{count} evaluations, {row.case}",
-                "as random",
-                "as its best",
-                value,
-                own <= chance["median"],
-                own <= theirs["median"],
-            )
-        )
-        seconds = {who: one["tuning_s"]["median"] for who, one in by.items()}
-        strategy = f"Kernel Tuner {best}"
-        mine = seconds["pruning and local search"]
-        value = f"{mine:.1f} s; exhaustive {seconds['exhaustive']:.1f} s; {best} {seconds.get(strategy, np.nan):.1f} s"
-        least = min(one for who, one in seconds.items() if who.startswith("Kernel Tuner"))
-        found.append(
-            Verdict(
-                f"tuning to within 5 %, {row.case}",
-                "exhaustive",
-                "Kernel Tuner",
-                value,
-                mine <= seconds["exhaustive"],
-                mine <= least,
-            )
-        )
+        own, chance = (by[who]["found"]["median"] for who in ("pruning", "Kernel Tuner random_sample"))
+        best = min(theirs, key=lambda who: theirs[who]["found"]["median"])
+        most = theirs[best]["found"]["median"]
+        value = f"{own:.3f} of the optimum; random {chance:.3f}; {best} {most:.3f}"
+        what = f"{row.values['evaluations']} evaluations, {row.case}"
+        found.append(Verdict(what, "as random", "as its best", value, own <= chance, own <= most))
+        mine, whole = (by[who]["tuning_s"]["median"] for who in ("pruning and local search", "exhaustive"))
+        best = min(theirs, key=lambda who: theirs[who]["tuning_s"]["median"])
+        least = theirs[best]["tuning_s"]["median"]
+        value = f"{mine:.1f} s; exhaustive {whole:.1f} s; {best} {least:.1f} s"
+        what = f"tuning to within 5 %, {row.case}"
+        found.append(Verdict(what, "exhaustive", "Kernel Tuner", value, mine <= whole, mine <= least))
     return found
 
 

@@ -51,7 +51,9 @@ def run(bench: Bench) -> None:
 def _compared(bench: Bench, table: Table, row: Row) -> None:
     seeds = range(SEEDS[bench.size])
     kept = pruning.order(table, max(1, min(pruning.FIRST, len(table) // 10)))
-    found = {"pruning": [kept], "pruning and local search": [ours(table, kept, seed) for seed in seeds]}
+    local = [ours(table, kept, seed) for seed in seeds]
+    chance = [_shuffled(table, seed) for seed in seeds]
+    found = {"pruning": ([kept], [kept]), "pruning and local search": (local, local), "exhaustive": (chance, chance)}
     problems = {}
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
         replay = Replay(table, Path(folder))
@@ -65,32 +67,24 @@ def _compared(bench: Bench, table: Table, row: Row) -> None:
             except Exception as error:  # theirs: what it cannot do with such a space is told in the row
                 problems[name] = f"{type(error).__name__}: {error}"[:200]
                 continue
-            found[f"Kernel Tuner {name}"] = [long for _, long in runs]
-            row.values[f"Kernel Tuner {name}, at {len(kept)}"] = spread([quality(table, one) for one, _ in runs])
-    row.values = {"evaluations": len(kept), "variants": len(table), "default": quality(table, defaults(table))} | {
-        **row.values, "problems": problems,
+            found[f"Kernel Tuner {name}"] = [short for short, _ in runs], [long for _, long in runs]
+    row.table = [_told(table, name, *runs, len(kept)) for name, runs in found.items()]
+    row.values = {
+        "evaluations": len(kept), "variants": len(table), "default": quality(table, defaults(table)),
+        **{one["who"]: one["found"]["median"] for one in row.table},
+        "whole_s": cost_s(table, list(range(len(table))), False), "problems": problems,
     }  # fmt: skip
-    row.table = [_told(table, name, runs, len(kept)) for name, runs in found.items()]
-    row.table.append(_told(table, "exhaustive", [_shuffled(table, seed) for seed in seeds], len(kept)))
-    best = _best_strategy(row.values, len(kept))
-    row.values |= {"best strategy": best, "exhaustive_s": cost_s(table, list(range(len(table))), False)}
 
 
-def _best_strategy(values: dict[str, Any], count: int) -> str:
-    medians = {name: values.get(f"Kernel Tuner {name}, at {count}") for name in STRATEGIES[1:]}
-    known = {name: one["median"] for name, one in medians.items() if one is not None}
-    return min(known, key=known.__getitem__, default="")
-
-
-def _told(table: Table, name: str, runs: Sequence[Run], count: int) -> dict[str, Any]:
-    """One searcher: over the seeds, the time found over the optimum after so many evaluations, how many evaluations it
-    takes until it is within 5 % of the optimum (all of them where it never is), and how long these take."""
+def _told(table: Table, name: str, short: Sequence[Run], runs: Sequence[Run], count: int) -> dict[str, Any]:
+    """One searcher: over the seeds, the time found over the optimum by those that planned for so many evaluations; how
+    many it takes until one is within 5 % of the optimum (all where it never is), and how long these take."""
     static = name.startswith("pruning")
     near = [evaluations_to(table, one) for one in runs]
     cut = [one[:n] for one, n in zip(runs, near, strict=True)]
     return {
         "who": name,
-        "found": spread([quality(table, one[:count]) for one in runs]),
+        "found": spread([quality(table, one[:count]) for one in short]),
         "evaluations": spread([float(n) for n in near]),
         "reached": sum(quality(table, one) <= NEAR for one in runs) / len(runs),
         "tuning_s": spread([cost_s(table, one, static) for one in cut]),

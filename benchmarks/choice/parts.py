@@ -65,4 +65,8 @@ class Bench:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return _text(value["median"]) if "median" in value else f"{len(value)}"
+    if isinstance(value, list):
+        return f"{len(value)}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -14,7 +14,7 @@ from benchmarks.choice.cases import SPACES, Case
 from benchmarks.choice.making import Asked, Made, Makers, space, specialised
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
-from benchmarks.choice.trying import Crew, Timed, again, setting_of
+from benchmarks.choice.trying import Crew, Timed, setting_of
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
 from loopwright.profile.measurement import RECIPE, Variant
@@ -26,6 +26,9 @@ MAKING, COMPILING, MEASURING = 0.3, 0.65, 0.95
 MOST = {"small": 14, "full": 240}
 MOST_CUDA = 400
 FINALISTS = 6
+ROUNDS = 2
+FINAL_NS = {"small": 5_000_000, "full": 300_000_000}
+"""How long each finalist is measured in each of the rounds: a first look shows who was lucky."""
 
 
 def run(bench: Bench) -> None:
@@ -60,9 +63,9 @@ def _measured(bench: Bench, makers: Makers, case: Case, shares: int, row: Row) -
                 entries[variant] = entry(by_variant[variant], timed, compiled[variant].compile_ns)
 
             crew.measured([v for v in by_variant if v in compiled], begun + MEASURING * whole, told)
-        for variant, time_ns in again(setting, _finalists(bench, entries), 2, 300_000_000).items():
-            entries[variant]["time_ns"] = time_ns
-            entries[variant]["final"] = True
+            finals = crew.again(_finalists(bench, entries), ROUNDS, FINAL_NS[bench.size])
+        for variant, time_ns in finals.items():
+            entries[variant] |= {"time_ns": time_ns, "final": True}
         row.table = list(entries.values())
         if not row.table:
             raise TimeoutError("no variant could be measured within the budget")

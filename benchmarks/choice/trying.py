@@ -117,15 +117,16 @@ class Crew:
             if tried.outcome == "ok":
                 best = min(best or tried.time_ns, tried.time_ns)
 
-
-def again(setting: Setting, variants: Sequence[Variant], rounds: int, budget_ns: int) -> dict[Variant, float]:
-    """The least median of several rounds, in turns, all in one process: for those that are nearly as fast as one
-    another. Only those that ran."""
-    found: dict[Variant, float] = {}
-    with Isolated(setting) as isolated:
+    def again(self, variants: Sequence[Variant], rounds: int, budget_ns: int) -> dict[Variant, float]:
+        """The least median of several rounds, in turns, all in one process: for those that are nearly as fast as one
+        another. Only those that ran."""
+        found: dict[Variant, float] = {}
+        first = self._isolated[0]
+        for variant in variants:
+            first.tried(Trial(variant, 0, compile_only=True), LIMIT_S)
         for _ in range(rounds):
             for variant in variants:
-                tried = isolated.tried(Trial(variant, budget_ns), LIMIT_S)
+                tried = first.tried(Trial(variant, budget_ns), LIMIT_S)
                 if tried.outcome == "ok":
                     found[variant] = min(found.get(variant, tried.time_ns), tried.time_ns)
-    return found
+        return found
