@@ -15,7 +15,7 @@ import typer
 from benchmarks import table
 from benchmarks.choice import goals, kernel_tuner, overhead, prediction, pruning, regret
 from benchmarks.choice.parts import Bench
-from benchmarks.choice.rows import Book
+from benchmarks.choice.rows import Book, told
 from benchmarks.gpu.worker import content_of
 from benchmarks.machine import cpu_name
 from loopwright.config import available_cores, options
@@ -36,32 +36,40 @@ NAMES = ", ".join(PARTS)
 
 def main(
     output: Annotated[Path | None, typer.Argument(help="The JSON file; rows that it has already are kept.")] = None,
-    only: Annotated[str, typer.Option(help=f"Parts, with commas between them: {NAMES}.")] = "",
+    only: Annotated[str, typer.Option(help=f"Parts, with commas between them: {NAMES}; or part/case.")] = "",
     device: Annotated[str, typer.Option(help="cpu or cuda; emulated for a dry run of what a GPU does.")] = "cpu",
     budget: Annotated[
         float, typer.Option(min=1, help="Seconds of each part, about; what does not fit is left out.")
     ] = 300.0,
     size: Annotated[str, typer.Option(help="small or full.")] = "full",
+    replay: Annotated[
+        bool,
+        typer.Option(help="Take the file's rows as they are, from whatever machine: for kernel_tuner, and the table."),
+    ] = False,
     cores: Annotated[int, typer.Option(help="Processes that compile at once; 0: one for each core.")] = 0,
 ) -> None:
     """How well variants are pruned, predicted and chosen."""
-    chosen = [name.strip() for name in only.split(",")] if only else list(PARTS)
-    if unknown := set(chosen) - set(PARTS):
+    words = frozenset(word.strip() for word in only.split(",") if word.strip())
+    parts = [name for name in PARTS if not words or name in {word.partition("/")[0] for word in words}]
+    if unknown := {word.partition("/")[0] for word in words} - set(PARTS):
         raise typer.BadParameter(f"no part {', '.join(sorted(unknown))}: there are {NAMES}")
     if size not in ("small", "full") or device not in ("cpu", "cuda", "emulated"):
         raise typer.BadParameter(f"no size {size!r}" if size not in ("small", "full") else f"no device {device!r}")
-    if device == "cuda" and gpu_of("cuda") is None:
+    if replay and (output is None or not output.exists()):
+        raise typer.BadParameter("there are no rows to replay: name the file that has them")
+    if device == "cuda" and not replay and gpu_of("cuda") is None:
         print(why_no_gpu())
         raise typer.Exit(1)
     path = output or RESULTS / f"{datetime.now():%Y-%m-%dT%H%M%S}-choice-{device}.json"
-    book = Book(path, facts(device, size))
+    book = Book(path, told(path) if replay else facts(device, size))
     console = table.console()
     with (
         tempfile.TemporaryDirectory(prefix="loopwright-") as folder,
         options(cache=Path(folder), store="off") as config,
     ):
-        bench = Bench(book, device, size, budget, cores or available_cores(), config, console.print)  # type: ignore[arg-type]
-        for name in chosen:
+        many = cores or available_cores()
+        bench = Bench(book, device, size, budget, many, config, console.print, words)  # type: ignore[arg-type]
+        for name in parts:
             bench.begin()
             PARTS[name](bench)
             book.write()

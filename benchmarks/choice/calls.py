@@ -35,6 +35,9 @@ LEAST, LARGE = 0.06, 1.0
 MEMBERS = {"small": 0, "full": 2}
 """Variants besides the recipe's own and the plain loops: the most promising of the space."""
 
+ONE_S = {"small": 0.01, "full": 0.2}
+"""For how long a variant is measured at one size, unless its median is known well enough before."""
+
 LOOKING = 0.15
 """Of the time of a kernel, for making members of its space."""
 
@@ -184,7 +187,7 @@ def surveyed(
         for variant in variants:
             if variant in hopeless or bench.spent():
                 continue
-            entry = problem.time(variant, arguments, 0.3 if bench.size == "full" else 0.01)
+            entry = problem.time(variant, arguments, ONE_S[bench.size])
             table.append({"kind": kind, "scale": scale, "sizes": shape_of(arguments).sizes, **entry})
             if entry["outcome"] == "ok":
                 times[variant] = entry["time_ns"]

@@ -43,8 +43,8 @@ ABSENT = -1
 def run(bench: Bench) -> None:
     """Every kernel whose space is measured."""
     for measured in bench.book.of("pruning"):
-        row = bench.book.row("kernel_tuner", measured.case)
-        if not row.done:
+        if bench.wanted("kernel_tuner", measured.case):
+            row = bench.book.row("kernel_tuner", measured.case)
             bench.kept(row, partial(_compared, bench, measured.table))
 
 

@@ -43,9 +43,8 @@ def added(out, one, other):
 def run(bench: Bench) -> None:
     """Both cases."""
     for name, measure in (("100 variants", choices), ("calls", calls)):
-        row = bench.book.row("overhead", name)
-        if not row.done:
-            bench.kept(row, partial(measure, bench))
+        if bench.wanted("overhead", name):
+            bench.kept(bench.book.row("overhead", name), partial(measure, bench))
 
 
 def choices(bench: Bench, row: Row) -> None:

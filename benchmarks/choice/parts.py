@@ -15,7 +15,8 @@ from loopwright.profile.measurement import Variant
 
 @dataclass
 class Bench:
-    """One run. cores: how many processes may compile at once. budget_s: of each part. say: for people who watch."""
+    """One run. cores: how many processes may compile at once. budget_s: of each part. say: for people who
+    watch. only: parts, or cases as `part/case`; all where it is empty."""
 
     book: Book
     device: Device
@@ -24,8 +25,15 @@ class Bench:
     cores: int
     config: Config
     say: Callable[[str], None]
+    only: frozenset[str] = frozenset()
     _begun: float = field(default=0.0, init=False)
     _end: float = field(default=0.0, init=False)
+
+    def wanted(self, part: str, case: str) -> bool:
+        """Whether a row is asked for and missing."""
+        if self.only and not self.only & {part, f"{part}/{case}"}:
+            return False
+        return not self.book.row(part, case).done
 
     def begin(self) -> None:
         """A part begins."""

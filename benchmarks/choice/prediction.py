@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.choice.calls import LARGE, NAMES, Problem, drawn, machines, scales, surveyed, variants
+from benchmarks.choice.calls import LARGE, NAMES, Problem, devices, drawn, machines, scales, surveyed, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
 from loopwright.predict.model import models_of
@@ -22,7 +22,7 @@ SEED = 7
 
 def run(bench: Bench) -> None:
     """Every kernel."""
-    todo = [name for name in NAMES if not bench.book.row("prediction", name).done]
+    todo = [name for name in NAMES if bench.wanted("prediction", name)]
     whole = bench.left_s()
     for number, name in enumerate(todo):
         row = bench.book.row("prediction", name)
@@ -32,7 +32,7 @@ def run(bench: Bench) -> None:
 def _predicted(bench: Bench, problem: Problem, until: float, row: Row) -> None:
     with bench.within(until):
         unseen = _unseen(bench.size)
-        some = variants(bench, problem, ("cpu",))
+        some = variants(bench, problem, devices(bench))
         with bench.within(until - 0.5 * bench.left_s()):
             surveyed(bench, problem, some, scales(bench.size), row.table, "seen")
         surveyed(bench, problem, some, unseen, row.table, "unseen")

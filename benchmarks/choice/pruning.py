@@ -33,7 +33,7 @@ FINAL_NS = {"small": 5_000_000, "full": 300_000_000}
 
 def run(bench: Bench) -> None:
     """Every case that is not done."""
-    todo = [case for case in SPACES if not bench.book.row("pruning", case.name).done]
+    todo = [case for case in SPACES if bench.wanted("pruning", case.name)]
     with Makers(bench.cores) as makers:
         for number, case in enumerate(todo):
             row = bench.book.row("pruning", case.name)

@@ -24,7 +24,7 @@ TRAINING = 0.4
 
 def run(bench: Bench) -> None:
     """Every kernel, with its share of the calls."""
-    todo = [name for name in NAMES if not bench.book.row("regret", name).done]
+    todo = [name for name in NAMES if bench.wanted("regret", name)]
     whole = bench.left_s()
     for number, name in enumerate(todo):
         row = bench.book.row("regret", name)
@@ -43,7 +43,7 @@ def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) 
     unseen = drawn(SEED + NAMES.index(problem.name), LOW, high, count)
     before = bench.book.row("prediction", problem.name)
     with bench.within(until):
-        if bench.device == "cpu" and before.done:
+        if before.done:
             row.table = [one for one in before.table if one["kind"] == "seen"]
             some = list(dict.fromkeys(Variant.parse(one["variant"]) for one in row.table))
         else:

@@ -56,6 +56,11 @@ class Book:
         part.replace(self._path)
 
 
+def told(path: Path) -> dict[str, Any]:
+    """What the rows of a file rest on."""
+    return {name: value for name, value in json.loads(path.read_text()).items() if name != "rows"}
+
+
 def _kept(path: Path | None, told: dict[str, Any]) -> list[Row]:
     """Those without a fault, of the same machine, sizes and Loopwright. Raises ValueError where the file is none."""
     if path is None or not path.exists():
