@@ -34,7 +34,7 @@ class Case:
 
 
 SPACES = (
-    Case("gemm", kernels.gemm, kernels.gemm_data, {"n": 32}, {"n": 768}, {"n": 4096}),
+    Case("gemm", kernels.gemm, kernels.gemm_data, {"n": 32}, {"n": 640}, {"n": 4096}),
     Case(
         "jacobi-2d", kernels.jacobi_2d, kernels.jacobi_2d_data,
         {"n": 40, "steps": 3}, {"n": 1500, "steps": 10}, {"n": 8000, "steps": 10},

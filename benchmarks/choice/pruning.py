@@ -20,7 +20,7 @@ from loopwright.cost.prune import prune
 from loopwright.profile.measurement import RECIPE, Variant
 from loopwright.tuning.tune import FIRST
 
-MAKING, COMPILING, MEASURING = 0.3, 0.65, 0.95
+MAKING, COMPILING, MEASURING = 0.25, 0.6, 0.95
 """Until which part of the time of a case each of these goes on."""
 
 MOST = {"small": 14, "full": 240}

@@ -86,9 +86,10 @@ class Crew:
         for variant in variants:
             waiting.put(variant)
         found: dict[Variant, Tried] = {}
+        stopped = threading.Event()
 
         def work(isolated: Isolated) -> None:
-            while time.monotonic() < end:
+            while time.monotonic() < end and not stopped.is_set():
                 try:
                     variant = waiting.get_nowait()
                 except queue.Empty:
@@ -99,8 +100,11 @@ class Crew:
         threads = [threading.Thread(target=work, args=(one,)) for one in self._isolated]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:  # after ctrl-C nobody starts another process
+            stopped.set()
         return found
 
     def measured(self, variants: Sequence[Variant], end: float, told: Callable[[Timed], None]) -> None:
