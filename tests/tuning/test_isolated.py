@@ -14,6 +14,7 @@ import loopwright as lw
 from loopwright.config import current
 from loopwright.ir.text import print_kernel
 from loopwright.profile.measurement import PLAIN, Variant
+from loopwright.tuning import worker
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial
@@ -106,3 +107,29 @@ def test_a_wrong_result_is_told(tmp_path: Path) -> None:
     found = bench.tried(trial("plain"))
     assert found.outcome == "wrong"
     assert found.reason == "value 1: 3.0 instead of 4.0 at [0], and 10 of 10 in all"
+
+
+def test_one_that_is_made_ahead_is_not_made_again(isolated: Isolated) -> None:
+    first = isolated.tried(trial("split i 16; parallelize i.o", compile_only=True), 60)
+    then = isolated.tried(trial("split i 16; parallelize i.o"), 60)
+    assert (first.outcome, first.runs, then.outcome) == ("ok", 0, "ok")
+    assert then.compile_ns == first.compile_ns and then.runs > 0
+
+
+def test_one_that_is_hopeless_is_not_measured_any_better(isolated: Isolated) -> None:
+    found = isolated.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=1), 60)
+    assert (found.outcome, found.runs) == ("ok", 1) and found.time_ns > 1
+    assert isolated.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=10**12), 60).runs >= 3
+
+
+def test_a_first_run_alone_shows_what_is_beyond_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(setting_of(scaled, tmp_path, np.arange(1000.0), np.arange(1000.0), 3))
+
+    def again(*_: object) -> None:
+        raise AssertionError("it is run again")
+
+    monkeypatch.setattr(worker, "measure", again)
+    tried = bench.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=1))
+    assert (tried.outcome, tried.runs, tried.spread) == ("ok", 1, 0.0)
+    monkeypatch.setattr(worker, "BEYOND_DOUBT", 10**12)
+    assert "it is run again" in bench.tried(Trial(Variant("cpu", "recipe", 1), 50_000_000, hopeless_ns=1)).reason

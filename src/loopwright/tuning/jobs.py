@@ -33,13 +33,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A variant to try. budget_ns: how long to measure, about. compile_only: only have it in the cache of compiled
-    code."""
+    """A variant to try. budget_ns: how long to measure, about. compile_only: make it, have it in the cache of compiled
+    code, and keep it until it is tried. hopeless_ns: one that takes longer is measured no further; 0 for no limit."""
 
     variant: Variant
     budget_ns: int
     cache: CacheState = "warm"
     compile_only: bool = False
+    hopeless_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,9 @@ from loopwright.tuning.jobs import Setting, Trial, Tried, receive, send
 FLUSHED_BYTES = 1 << 28
 """Written before each run that is to find nothing in the caches: several times the largest of them."""
 
+BEYOND_DOUBT = 4
+"""A first run that takes so many times longer than what is hopeless needs no second one."""
+
 
 class Bench:
     """One call, and what runs it."""
@@ -46,23 +49,30 @@ class Bench:
         self.host = restore(read(Path(setting.saved)))
         self._expected: tuple[object, ...] | None = None
         self._flush = Flush(FLUSHED_BYTES)
+        self._kept: dict[Variant, tuple[Runnable, int]] = {}
 
     def tried(self, trial: Trial) -> Tried:
         """Never raises, but for what ends the process."""
-        started = time.perf_counter_ns()
         try:
-            run = self._made(trial.variant)
+            is_kept = trial.variant in self._kept
+            run, compile_ns = self._kept.pop(trial.variant) if is_kept else self._timed(trial.variant)
         except (ScheduleError, NotOnGpu, CompilerError) as error:
             return Tried(trial.variant, "refused", _first_line(error))
         except Exception as error:
             return Tried(trial.variant, _outcome_of(error), _first_line(error))
-        compile_ns = time.perf_counter_ns() - started
         if trial.compile_only:
+            self._kept[trial.variant] = run, compile_ns
             return Tried(trial.variant, "ok", compile_ns=compile_ns)
         try:
             return self._measured(trial, run, compile_ns)
         except Exception as error:
             return Tried(trial.variant, _outcome_of(error), _first_line(error), compile_ns=compile_ns)
+
+    def _timed(self, variant: Variant) -> tuple[Runnable, int]:
+        """A variant, and how long making it took."""
+        started = time.perf_counter_ns()
+        run = self._made(variant)
+        return run, time.perf_counter_ns() - started
 
     def _made(self, variant: Variant) -> Runnable:
         setting = self.setting
@@ -80,12 +90,21 @@ class Bench:
 
     def _measured(self, trial: Trial, run: Runnable, compile_ns: int) -> Tried:
         expected = self._reference()
+        run.place()
         run.reset()
-        found = self._results(run())
+        begun = time.perf_counter_ns()
+        result = run()
         run.finish()
-        wrong = disagreement(expected, (*found, *run.outputs()), self.setting.config.strict)
+        first_ns = time.perf_counter_ns() - begun
+        wrong = disagreement(expected, (*self._results(result), *run.outputs()), self.setting.config.strict)
         if wrong:
             return Tried(trial.variant, "wrong", wrong, compile_ns=compile_ns)
+        if 0 < BEYOND_DOUBT * trial.hopeless_ns < first_ns:
+            return Tried(trial.variant, "ok", "", first_ns, 0.0, 1, compile_ns)
+        if 0 < trial.hopeless_ns < first_ns:  # the first run loads code and pages: one more tells
+            timing = measure(run.to_the_end, run.reset, time.perf_counter_ns, 0, _nothing)
+            if timing.median_ns > trial.hopeless_ns:
+                return Tried(trial.variant, "ok", "", timing.median_ns, 0.0, timing.runs, compile_ns)
         flush = self._flush if trial.cache == "cold" else None
         timing = measure(run.to_the_end, run.reset, time.perf_counter_ns, trial.budget_ns, flush)
         return Tried(trial.variant, "ok", "", timing.median_ns, timing.spread, timing.runs, compile_ns)
@@ -93,6 +112,7 @@ class Bench:
     def _reference(self) -> tuple[object, ...]:
         if self._expected is None:
             run = self._made(self.setting.reference)
+            run.place()
             run.reset()
             found = self._results(run())
             run.finish()
@@ -113,10 +133,13 @@ class Runnable:
         self._gpu = gpu_of(config.device) if config.on_gpu else None
         self._arguments: tuple[object, ...] = bench.host.arguments
         self._on_device = bench.setting.resident and self._gpu is not None
+
+    def place(self) -> None:
+        """Have the arguments where they are to be, before the first call."""
         if self._on_device:
-            with _under(config):
+            with _under(self._config):
                 self._arguments = tuple(
-                    device_array(one) if isinstance(one, np.ndarray) else one for one in bench.host.arguments
+                    device_array(one) if isinstance(one, np.ndarray) else one for one in self._bench.host.arguments
                 )
 
     def __call__(self) -> object:
@@ -152,6 +175,10 @@ class Runnable:
             elif isinstance(one, np.ndarray):
                 found.append(one.copy() if copied else one)
         return tuple(found)
+
+
+def _nothing() -> None:
+    """In place of emptying caches, where one run is enough."""
 
 
 def _under(config: Config) -> Any:
