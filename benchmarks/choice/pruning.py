@@ -94,7 +94,7 @@ def order(table: list[dict[str, Any]], most: int = FIRST) -> list[int]:
     default = next((str(place) for place, one in enumerate(table) if one["default"]), "")
     if not judged:
         return [int(default)] if default else []
-    return [int(name) for name in prune(judged, default if default in judged else "", most).measure]
+    return [int(name) for name in prune(judged, default if default in judged else "", most, least=most).measure]
 
 
 def summary(table: list[dict[str, Any]]) -> dict[str, Any]:

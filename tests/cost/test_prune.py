@@ -89,3 +89,17 @@ def test_misuse() -> None:
         prune({"a": of(1.0, 1.0)}, most=0)
     with pytest.raises(ValueError, match="2 values for 1 names"):
         of(1.0, 2.0, names=("x",))
+
+
+def test_where_few_are_left_the_most_promising_of_the_others_stay() -> None:
+    candidates = {"best": of(4, 4), "second": of(3, 3), "third": of(2, 2), "last": of(1, 1)}
+    assert prune(candidates, least=3).measure == ("best", "second", "third")
+    assert set(prune(candidates, least=3).dropped) == {"last"}
+    assert prune(candidates, "last", least=3).measure == ("best", "second", "last")
+    assert prune(candidates, least=9, most=2).measure == ("best", "second")
+
+
+def test_those_that_are_as_good_stay_before_worse_ones() -> None:
+    candidates = {"first": of(4, 4), "same": of(4, 4), "worse": of(3, 3)}
+    found = prune(candidates, least=2)
+    assert found.measure == ("first", "same") and not found.alternates and set(found.dropped) == {"worse"}

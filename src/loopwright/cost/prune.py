@@ -25,10 +25,15 @@ class Pruned:
 
 
 def prune(
-    candidates: Mapping[str, Metrics], default: str = "", most: int = MOST, tolerance: float = TOLERANCE
+    candidates: Mapping[str, Metrics],
+    default: str = "",
+    most: int = MOST,
+    tolerance: float = TOLERANCE,
+    least: int = 1,
 ) -> Pruned:
     """Keep what no other candidate surpasses in every respect: `most` of these at most, among them always the default
-    one, and beside it at least one other.
+    one, and beside it at least one other; and where these are fewer than `least`, the most promising of the rest, as
+    the metrics are no exact science.
 
     default: its name; '' where there is none. Where there are more, those stay whose metrics, taken together, are the
     nearest to the best of each. Raises ValueError where the default is no candidate, where the candidates were not
@@ -54,7 +59,14 @@ def prune(
         dropped.update((name, words) for name in cluster)
     dropped.pop(default, None)
     measure = [cluster[0] for cluster in taken]
-    alternates = {cluster[0]: tuple(cluster[1:]) for cluster in (*own, *taken) if cluster[1:]}
+    rest = [name for name in names if name not in measure and name != default]
+    rest.sort(key=lambda name: -_balance(candidates[name], candidates))
+    filled = rest[: max(0, min(least, most) - len(measure) - (1 if default else 0))]
+    for name in filled:
+        dropped.pop(name, None)
+    others_of = {cluster[0]: tuple(n for n in cluster[1:] if n not in filled) for cluster in (*own, *taken)}
+    alternates = {name: others for name, others in others_of.items() if others}
+    measure += filled
     return Pruned((*measure, default) if default else tuple(measure), alternates, dropped)
 
 

@@ -105,7 +105,7 @@ class Members:
                     judged[schedule] = metrics
         if self._judge is None or not judged:
             return Pruned(tuple(judged)[:most], {}, {})
-        return prune(judged, RECIPE if RECIPE in judged else "", most)
+        return prune(judged, RECIPE if RECIPE in judged else "", most, least=most)
 
     def _metrics(self, point: Point) -> Metrics | None:
         if self._judge is None:
