@@ -75,7 +75,7 @@ def bowl(count: int = 6) -> list[dict[str, Any]]:
 def test_what_pruning_loses() -> None:
     table = [entry(1, 1, 150.0, (1.0, 1.0)), entry(1, 2, 110.0, (9.0, 1.0)), entry(2, 1, 100.0, (8.0, 0.9))]
     found = pruning.summary(table)
-    assert pruning.order(table) == [1, 0]
+    assert pruning.order(table, 2) == [1, 0] and pruning.order(table) == [1, 2, 0]
     assert found["optimum_ns"] == 100 and found["default_lost"] == pytest.approx(0.5)
     assert found["kept"] == 2 and found["lost"] == pytest.approx(0.1) and found["pruned"] == pytest.approx(1 / 3)
     table[1]["outcome"] = "crashed"
@@ -122,7 +122,7 @@ def test_kernel_tuner_replays_a_table(bench: Bench) -> None:
     kernel_tuner.run(bench)
     (row,) = bench.book.of("kernel_tuner")
     by = {one["who"]: one for one in row.table}
-    assert row.values["evaluations"] == 2 and row.values["problems"].keys() <= {"diff_evo"}
+    assert row.values["evaluations"] == 3 and row.values["problems"].keys() <= {"diff_evo"}
     assert by["Kernel Tuner random_sample"]["found"]["lower"] >= 1
     assert by["pruning"]["found"]["median"] == kernel_tuner.quality(table, pruning.order(table, 3))
     assert by["pruning and local search"]["reached"] == 1
