@@ -36,6 +36,8 @@ def _predicted(bench: Bench, problem: Problem, until: float, row: Row) -> None:
         with bench.within(until - 0.5 * bench.left_s()):
             surveyed(bench, problem, some, scales(bench.size), row.table, "seen")
         surveyed(bench, problem, some, unseen, row.table, "unseen")
+        # No prediction of calls can be better than other calls of the same size are.
+        surveyed(bench, problem, some, scales(bench.size)[1::4], row.table, "again")
     row.values |= judged(problem, row.table, machines(bench))
 
 
@@ -43,6 +45,15 @@ def _unseen(size: str) -> list[float]:
     if size == "small":
         return drawn(SEED, 0.02, 0.1, 2)
     return [one for k, (low, high) in enumerate(CLASSES.values()) for one in drawn(SEED + k, low, high, EACH)]
+
+
+def repeated(table: list[dict[str, Any]], least: float = 0.0) -> float | None:
+    """How far the times of calls lie from those of the same calls before, in the mean, as parts of them."""
+    ran = [one for one in table if one["outcome"] == "ok" and one["scale"] >= least]
+    before = {(one["scale"], one["variant"]): one["time_ns"] for one in ran if one["kind"] == "seen"}
+    pairs = [(one["time_ns"], before.get((one["scale"], one["variant"]))) for one in ran if one["kind"] == "again"]
+    apart = [abs(now / then - 1) for now, then in pairs if then]
+    return float(np.mean(apart)) if apart else None
 
 
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
@@ -71,6 +82,7 @@ def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str
     return {
         "variants": len(models.variants), "seen": len(seen), "unseen": len(every), "error": float(np.mean(every)),
         **by_class, "inside": float(np.mean(inside)), "order": float(np.mean(rights)) if rights else None,
+        "repeated": repeated(table), "repeated large": repeated(table, CLASSES["large"][0]),
     }  # fmt: skip
 
 
