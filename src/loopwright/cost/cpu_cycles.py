@@ -149,9 +149,9 @@ class _Inner:
         # An element that is read and written is in one register; operands on their way take three more.
         same = {(touch.node.array, touch.node.index): touch.loops for touch in self.touches}
         kept = sum(self._copies(loops) for loops in same.values() if self.loop not in loops)
-        fits = kept + 3 <= self.registers
-        loads = self._moves(Load, fits)
-        stores = self._moves(Store, fits)
+        held = min(1.0, max(0.0, self.registers - 3.0) / kept) if kept else 1.0  # the others go through the first cache
+        loads = self._moves(Load, held)
+        stores = self._moves(Store, held)
         arithmetic = special = waiting = 0.0
         for stmt, around in self.all:
             operations, copies = value_operations(stmt), self._copies(around)
@@ -171,16 +171,16 @@ class _Inner:
             total *= turns / trips if name == self.loop else turns
         return total
 
-    def _moves(self, kind: type[Load] | type[Store], fits: bool) -> float:
-        """Loads or stores per iteration."""
+    def _moves(self, kind: type[Load] | type[Store], held: float) -> float:
+        """Loads or stores per iteration. held: the part of what stays in one place that a register has."""
         total = 0.0
         for touch in self.touches:
             if isinstance(touch.node, kind):
                 copies = self._copies(touch.loops)
                 if self.vector in touch.loops and not self._by_ones(touch.node):
                     copies *= self.lanes  # each lane for itself
-                if self.loop not in touch.loops and fits:
-                    copies /= self.trips[self.loop]  # before the loop, and after it
+                if self.loop not in touch.loops:
+                    copies *= 1 - held + held / self.trips[self.loop]  # before the loop, and after it
                 total += copies
         return total
 
