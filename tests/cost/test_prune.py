@@ -99,7 +99,8 @@ def test_where_few_are_left_the_most_promising_of_the_others_stay() -> None:
     assert prune(candidates, least=9, most=2).measure == ("best", "second")
 
 
-def test_those_that_are_as_good_stay_before_worse_ones() -> None:
+def test_those_that_differ_are_measured_before_more_of_the_same() -> None:
     candidates = {"first": of(4, 4), "same": of(4, 4), "worse": of(3, 3)}
     found = prune(candidates, least=2)
-    assert found.measure == ("first", "same") and not found.alternates and set(found.dropped) == {"worse"}
+    assert found.measure == ("first", "worse") and found.alternates == {"first": ("same",)} and not found.dropped
+    assert prune(candidates, least=3).measure == ("first", "worse", "same")

@@ -61,13 +61,34 @@ def prune(
     measure = [cluster[0] for cluster in taken]
     rest = [name for name in names if name not in measure and name != default]
     rest.sort(key=lambda name: -_balance(candidates[name], candidates))
-    filled = rest[: max(0, min(least, most) - len(measure) - (1 if default else 0))]
+    filled = _different_first(rest, [*measure, *([default] if default else [])], candidates, tolerance)
+    filled = filled[: max(0, min(least, most) - len(measure) - (1 if default else 0))]
     for name in filled:
         dropped.pop(name, None)
     others_of = {cluster[0]: tuple(n for n in cluster[1:] if n not in filled) for cluster in (*own, *taken)}
     alternates = {name: others for name, others in others_of.items() if others}
     measure += filled
     return Pruned((*measure, default) if default else tuple(measure), alternates, dropped)
+
+
+def _different_first(
+    names: list[str], measured: list[str], candidates: Mapping[str, Metrics], tolerance: float
+) -> list[str]:
+    """First those whose metrics nobody before has: the same metrics mostly mean the same time."""
+    known = [candidates[name].values for name in measured]
+    different, alike = [], []
+    for name in names:
+        values = candidates[name].values
+        if any(_alike(values, other, tolerance) for other in known):
+            alike.append(name)
+        else:
+            different.append(name)
+            known.append(values)
+    return different + alike
+
+
+def _alike(one: tuple[float, ...], other: tuple[float, ...], tolerance: float) -> bool:
+    return all(a == b or abs(a - b) <= tolerance * max(abs(a), abs(b)) for a, b in zip(one, other, strict=True))
 
 
 def _default_first(cluster: list[str], default: str) -> list[str]:

@@ -106,6 +106,15 @@ class _Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class _Serving:
+    """What serves calls of one kind and shape, and the Variant that it is."""
+
+    variant: _Variant
+    config: Config
+    chosen: Variant
+
+
+@dataclass(frozen=True, slots=True)
 class _Repeated:
     """A call that was made before with the same arrays on a GPU, under this very Config."""
 
@@ -138,7 +147,7 @@ class Dispatch:
         self._compile = compile
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
-        self._serving: dict[tuple[Kind, Shape], tuple[_Variant, Config]] = {}
+        self._serving: dict[tuple[Kind, Shape], _Serving] = {}
         self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
         self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
         self._lock = threading.RLock()
@@ -164,18 +173,18 @@ class Dispatch:
             return Considered(prepared.config, prepared.compiled, prepared.compiled, shape_of(prepared.arguments))
         with self._lock:
             shape = chooser.shape_of(prepared.arguments)
-            variant, _ = self._made(chooser, kind, shape)
-            return Considered(kind.config, variant.compiled, prepared.compiled, shape, *chooser.standings(shape))
+            compiled = self._made(chooser, kind, shape).variant.compiled
+            return Considered(kind.config, compiled, prepared.compiled, shape, *chooser.standings(shape))
 
     def served(self) -> tuple[Considered, ...]:
         """The same of the kinds and shapes for which there was a choice, oldest first."""
         found = []
         with self._lock:
-            for (kind, shape), (variant, _) in self._serving.items():
-                default, chooser = self._choosers.get(kind, (variant.compiled, None))
+            for (kind, shape), one in self._serving.items():
+                default, chooser = self._choosers.get(kind, (one.variant.compiled, None))
                 if chooser is not None:
                     told = chooser.standings(shape)
-                    found.append(Considered(kind.config, variant.compiled, default, shape, *told))
+                    found.append(Considered(kind.config, one.variant.compiled, default, shape, *told))
         return tuple(found)
 
     def record(self, recorder: Recorder) -> None:
@@ -277,15 +286,17 @@ class Dispatch:
         variant = self._variant(signature, config)
         chooser = self._chooser(kind, variant.compiled)
         shape = None if chooser is None else chooser.shape_of(arguments)
+        chosen: Variant | None = None
         if chooser is not None and shape is not None:
-            variant, config = self._chosen(chooser, kind, shape, arguments)
+            serving = self._chosen(chooser, kind, shape, arguments)
+            variant, config, chosen = serving.variant, serving.config, serving.chosen
         if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
             return through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
         entry = self._entry(variant, config, shape)
         if not any(map(is_on_device, arguments)):  # else a call returns before its kernels have run
-            self._watch(entry, kind, shape)
+            self._watch(entry, kind, shape, chosen)
         if dispatcher is not None and key is not None and not isinstance(entry, OffloadEntry):
             dispatcher.add(key, asked, entry, None if shape is None else arguments)
         result = entry.run(arguments, given)
@@ -302,52 +313,48 @@ class Dispatch:
                 found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, begin)
         return found[1]
 
-    def _chosen(
-        self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]
-    ) -> tuple[_Variant, Config]:
+    def _chosen(self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]) -> _Serving:
         """What serves calls of this kind and shape."""
         with self._lock:
             found = self._serving.get((kind, shape))
-            if found is not None and _refreshed(found[0]):
+            if found is not None and found.chosen is chooser.choose(shape) and _refreshed(found.variant):
                 return found
             if chooser.due(shape):
                 chooser.experiment(shape, arguments)
-            variant, config = self._made(chooser, kind, shape)
             if len(self._serving) >= _MOST_SHAPES:
                 self._serving.clear()
-            self._serving[kind, shape] = variant, config
-            return variant, config
+            made = self._serving[kind, shape] = self._made(chooser, kind, shape)
+            return made
 
-    def _made(self, chooser: Chooser, kind: Kind, shape: Shape) -> tuple[_Variant, Config]:
+    def _made(self, chooser: Chooser, kind: Kind, shape: Shape) -> _Serving:
         """What is chosen, compiled. What cannot be made is not chosen again."""
         while True:
             chosen = chooser.choose(shape)
             config = config_for(chosen, kind.config)
             try:
-                return self._variant(kind.signature, config), config
+                return _Serving(self._variant(kind.signature, config), config, chosen)
             except LoopwrightError as error:
                 if chosen.is_default:
                     raise
                 chooser.failed(chosen, str(error))
 
-    def _watch(self, entry: Entry, kind: Kind, shape: Shape | None) -> None:
+    def _watch(self, entry: Entry, kind: Kind, shape: Shape | None, chosen: Variant | None) -> None:
         """Have it told how long calls take: where there is a choice, to whoever chooses; else, to whoever may begin to
         look for one."""
         _, chooser = self._choosers[kind]
-        if chooser is None or shape is None:
+        if chooser is None or shape is None or chosen is None:
             if kind.config.explore:
                 entry.watch(lambda times: self._begin(entry, kind), _NEVER, BEGIN_NS)
             return
-        variant = chooser.choose(shape)
 
         def served(times: Sequence[int]) -> None:
             with self._lock:
-                if chooser.served(shape, variant, times):
+                if chooser.served(shape, chosen, times):
                     self._open(entry, kind, shape)
                 else:
-                    entry.watch(served, *chooser.patience(shape, variant))
+                    entry.watch(served, *chooser.patience(shape, chosen))
 
-        entry.watch(served, *chooser.patience(shape, variant))
+        entry.watch(served, *chooser.patience(shape, chosen))
 
     def _begin(self, entry: Entry, kind: Kind) -> None:
         """It has served for long: from now on there may be a choice."""
@@ -362,7 +369,7 @@ class Dispatch:
         entry.retire()
         found = self._serving.pop((kind, shape), None)
         if found is not None:
-            found[0].entries.pop((found[1], shape), None)
+            found.variant.entries.pop((found.config, shape), None)
         self._repeated.clear()
 
     def _remember(

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from loopwright.config import Config
+from loopwright.errors import warn_once
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal, journal_of
@@ -71,7 +72,11 @@ class KernelExperience:
             return None
         if not begin and not config.store_path.exists():
             return None
-        return self._chooser(compiled, config, begin)
+        try:
+            return self._chooser(compiled, config, begin)
+        except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
+            warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
+            return None
 
     def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> KernelChooser | None:
         journal = journal_of(config)
@@ -173,7 +178,8 @@ class KernelChooser:
         begun = time.perf_counter_ns()
         opened = self.adaptive.observe(decision, times_ns)
         self._observing_ns += (time.perf_counter_ns() - begun - self._observing_ns) / 8
-        return opened or self.due(shape)
+        # What was learned under one shape may open the choice under others.
+        return opened or self.choose(shape) != variant or self.due(shape)
 
     def failed(self, variant: Variant, reason: str) -> None:
         """See Chooser."""
