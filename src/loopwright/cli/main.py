@@ -29,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
-# `explain` and `show` know their own options anywhere and pass the rest on; `run` only before the script.
+# `explain`, `show` and `tune` know their own options anywhere and pass the rest on; `run` only before the script.
 _PASSES_REST = {"ignore_unknown_options": True}
 _PASSES_ALL = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -47,14 +47,14 @@ def _run(
     raise typer.Exit(run_and_sum_up(existing_script(script), arguments or [], summary))
 
 
-@app.command("tune", context_settings=_PASSES_ALL)
+@app.command("tune", context_settings=_PASSES_REST)
 def _tune(
     script: Script,
     arguments: Rest = None,
     budget: Annotated[str, typer.Option(help="How long to measure, such as 60s, 5min, 1h.")] = "60s",
 ) -> None:
     """Run a script, then measure variants of the kernels it called, with the arguments it called them with. Results are
-    kept, and serve calls from then on. Options of ours come before SCRIPT."""
+    kept, and serve calls from then on."""
     try:
         seconds = parse_budget(budget)
     except ValueError as error:
