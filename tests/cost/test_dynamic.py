@@ -89,7 +89,7 @@ def test_edges_of_tiles_count_as_often_as_they_are() -> None:
     assert whole["FFMA"] == pytest.approx(1024 * 1024 * 64)
     # The threads at the edges execute what their warps do, for nothing where they are beyond it.
     assert 1000 * 1000 * 64 < edges["FFMA"] < 1.1 * 1024 * 1024 * 64
-    assert edges["LDG"] > 10 * whole["LDG"]
+    assert edges["LDG"] > 1.3 * whole["LDG"]  # what is added to is read element by element there
 
 
 def test_a_stencil() -> None:
