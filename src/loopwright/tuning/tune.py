@@ -166,6 +166,7 @@ def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, p
         form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
         with _Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
             _search(trials, budget.part(0.75))
+            result.best = trials.best
             _around(trials, budget, folder)
         put_kernel(journal, call, form)
         _keep_trees(call, journal)
@@ -289,14 +290,12 @@ class _Trials:
 
 def _search(trials: _Trials, budget: Budget) -> None:
     trials.result.default = trials.measured(trials.default)
-    trials.result.best = trials.best
     for variant in _defaults(trials):
         if budget.spent():
             return
         trials.measured(variant)
     for device in trials.machines:
         _search_on(device, trials, budget.part(0.5 if device == "cpu" and len(trials.machines) > 1 else 1.0))
-    trials.result.best = trials.best
 
 
 def _defaults(trials: _Trials) -> Iterator[Variant]:
