@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError
-from loopwright.profile.bandwidth import BandwidthTable, Direction, measure_bandwidth
+from loopwright.profile.bandwidth import BandwidthTable, Bus, Direction, measure_bandwidth
 from loopwright.profile.journal import Journal
 from loopwright.profile.records import Table
 from loopwright.profile.stride import Failure
@@ -24,26 +23,14 @@ MOST = 60
 REPEATS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """See predict.model.Transfers."""
-
-    there: BandwidthTable
-    back: BandwidthTable
-
-    def time_ns(self, to_device_bytes: float, to_host_bytes: float) -> float:
-        """Of both."""
-        return self.there.time_ns(to_device_bytes) + self.back.time_ns(to_host_bytes)
-
-
-def known_copies(journal: Journal, machine: str) -> Copies | None:
+def known_copies(journal: Journal, machine: str) -> Bus | None:
     """What the store knows of a machine's copies."""
     found = [journal.table(BANDWIDTH, machine, name) for name in ("to device", "to host")]
     try:
         there, back = (BandwidthTable.parse(str(table.content)) for table in found if table is not None)
     except ValueError:  # one is missing, or damaged
         return None
-    return Copies(there, back)
+    return Bus(there, back)
 
 
 def measured_copies(
@@ -52,7 +39,7 @@ def measured_copies(
     machine: str,
     largest: int = LARGEST,
     clock: Callable[[], int] = time.perf_counter_ns,
-) -> Copies | None:
+) -> Bus | None:
     """The same, measured now where the store does not know; None where the GPU has no room for it."""
     known = known_copies(journal, machine)
     if known is not None:
@@ -78,7 +65,7 @@ def measured_copies(
         return None
     for name, table in (("to device", there), ("to host", back)):
         journal.put(Table(BANDWIDTH, machine, name, str(table), time.time()))
-    return Copies(there, back)
+    return Bus(there, back)
 
 
 def _table(
