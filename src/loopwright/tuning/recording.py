@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from loopwright.analysis.row_pointers import pointer_arrays
 from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import row_features
@@ -19,6 +18,7 @@ from loopwright.runtime.choosing import shape_of
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
+from loopwright.tuning.work import row_pointers
 
 MOST_BYTES = 1 << 33
 """Of all arguments that are kept on disk for one program."""
@@ -85,10 +85,7 @@ class Recording:
     def _row_pointers(self, one: Specialisation) -> tuple[int, ...]:
         found = self._pointers.get(one.fingerprint)
         if found is None:
-            written = one.analysed.written
-            arrays = pointer_arrays(written)
-            found = tuple(array.argument for array in written.arrays if array.name in arrays)
-            self._pointers[one.fingerprint] = found
+            found = self._pointers[one.fingerprint] = row_pointers(one.analysed.written)
         return found
 
     def _saved(self, prepared: Prepared) -> Path | None:

@@ -28,9 +28,9 @@ def known_copies(journal: Journal, machine: str) -> Bus | None:
     found = [journal.table(BANDWIDTH, machine, name) for name in ("to device", "to host")]
     try:
         there, back = (BandwidthTable.parse(str(table.content)) for table in found if table is not None)
+        return Bus(there, back)
     except ValueError:  # one is missing, or damaged
         return None
-    return Bus(there, back)
 
 
 def measured_copies(

@@ -50,8 +50,14 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
         bytes_of(set(arrays)),
         bytes_of(loaded),
         bytes_of(stored),
-        tuple(array.argument for array in kernel.arrays if array.name in pointer_arrays(kernel)),
+        row_pointers(kernel),
     )
+
+
+def row_pointers(kernel: Kernel) -> tuple[int, ...]:
+    """The positions of arguments that say where rows begin."""
+    arrays = pointer_arrays(kernel)
+    return tuple(array.argument for array in kernel.arrays if array.name in arrays)
 
 
 def _inner(body: tuple[Stmt, ...]) -> list[For]:
