@@ -38,8 +38,8 @@ MEMBERS = {"small": 0, "full": 2}
 ONE_S = {"small": 0.01, "full": 0.2}
 """For how long a variant is measured at one size, unless its median is known well enough before."""
 
-LOOKING = 0.15
-"""Of the time of a kernel, for making members of its space."""
+LOOKING = 0.2
+"""Of the time of a kernel, for making members of its spaces."""
 
 
 @dataclass
@@ -77,17 +77,22 @@ class Problem:
         shape = shape_of(arguments)
         return shape, self.form.at(shape)
 
-    def variants(self, devices: Sequence[str], spent: Callable[[], bool], members: int) -> list[Variant]:
-        """The defaults of each device, the plain loops, one thread, and the most promising members of the CPU's space,
-        of as many as can be made in time."""
+    def variants(
+        self, devices: Sequence[str], spent: Callable[[str], Callable[[], bool]], members: int
+    ) -> list[Variant]:
+        """The defaults of each device, the plain loops, one thread, and the most promising members of each device's
+        space, of as many as can be made in time. spent: starts a device's share of it."""
         threads = self.config.threads
         found = [Variant(device, RECIPE, threads if device == "cpu" else 0) for device in devices]
         found += [Variant("cpu", PLAIN, threads), Variant("cpu", RECIPE, 1)]
         if not members:
             return found
-        space = Members(self.one, "cpu", self.config, judge_for(self.one, "cpu", self.config, self.arguments(0.5)))
-        promising = space.pruned(spent, members + 1).measure
-        found += [Variant("cpu", one, threads) for one in promising if one != RECIPE][:members]
+        for device in devices:
+            judge = judge_for(self.one, device, self.config, self.arguments(0.5))
+            space = Members(self.one, device, self.config, judge)
+            promising = space.pruned(spent(device), members + 1).measure
+            workers = threads if device == "cpu" else 0
+            found += [Variant(device, one, workers) for one in promising if one != RECIPE][:members]
         return list(dict.fromkeys(found))
 
     def time(self, variant: Variant, arguments: Sequence[object], budget_s: float) -> dict[str, Any]:
@@ -141,8 +146,13 @@ def _under(config: Config, variant: Variant) -> Iterator[Config]:
 
 def variants(bench: Bench, problem: Problem, devices: Sequence[str]) -> list[Variant]:
     """Of a problem, for what is left of the time."""
-    end = time.monotonic() + LOOKING * bench.left_s()
-    return problem.variants(devices, lambda: time.monotonic() >= end, MEMBERS[bench.size])
+    share = LOOKING * bench.left_s() / len(devices)
+
+    def spent(device: str) -> Callable[[], bool]:
+        end = time.monotonic() + share
+        return lambda: time.monotonic() >= end
+
+    return problem.variants(devices, spent, MEMBERS[bench.size])
 
 
 def devices(bench: Bench) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.choice.calls import LARGE, NAMES, Problem, devices, drawn, machines, scales, surveyed, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
-from loopwright.predict.model import models_of
+from loopwright.predict.joined import joined_models
 
 CLASSES = {"small": (0.06, 0.15), "standard": (0.15, 0.5), "large": (0.5, 1.15 * LARGE)}
 EACH = 4
@@ -59,7 +59,7 @@ def repeated(table: list[dict[str, Any]], least: float = 0.0) -> float | None:
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
     """How far predictions are from what was measured, as parts of it. Raises ValueError where there is none."""
     seen = [problem.measurement(one, fingerprints) for one in table if one["kind"] == "seen"]
-    models = models_of(one for one in seen if one.outcome == "ok")
+    models = joined_models(one for one in seen if one.outcome == "ok")
     missed: dict[str, list[float]] = {}
     inside: list[bool] = []
     rights: list[bool] = []

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.choice.calls import LARGE, NAMES, Problem, devices, drawn, machines, scales, surveyed, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
-from loopwright.predict.model import models_of
+from loopwright.predict.joined import joined_models
 from loopwright.profile.measurement import Variant
 from loopwright.runtime.adapt import Adaptive
 
@@ -61,7 +61,7 @@ def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) 
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
     """The regret of each call whose variants were all measured. Raises ValueError where there is none."""
     seen = [problem.measurement(one, fingerprints) for one in table if one["kind"] == "seen"]
-    models = models_of(one for one in seen if one.outcome == "ok")
+    models = joined_models(one for one in seen if one.outcome == "ok")
     adaptive = Adaptive(
         problem.one.fingerprint, fingerprints, models.variants, models.predict, now=time.time, history=seen, share=0.0
     )

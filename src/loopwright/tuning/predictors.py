@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from loopwright.predict.joined import Joined
 from loopwright.predict.model import Models, models_of
 from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
@@ -29,13 +30,14 @@ class Predictors:
         self, kernel: str, journal: Journal, machines: Mapping[str, str], rows: Sequence[Measurement], default: Variant
     ) -> None:
         self._default = default
-        self._models: list[Models] = []
+        models: list[Models] = []
         for device, machine in machines.items():
             mine = promising([row for row in rows if row.machine == machine], default)
             copies = None if device == "cpu" else known_copies(journal, machine)
             trees = _trees(journal, kernel, machine, mine)
-            self._models.append(models_of(mine, {} if copies is None else {device: copies}, trees=trees))
-        self.measured = tuple(variant for models in self._models for variant in models.variants)
+            models.append(models_of(mine, {} if copies is None else {device: copies}, trees=trees))
+        self._joined = Joined(models)
+        self.measured = self._joined.variants
         self.put_in_order(self.measured)
 
     def put_in_order(self, variants: Sequence[Variant]) -> None:
@@ -46,7 +48,7 @@ class Predictors:
 
     def predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
         """One for each variant."""
-        known = [one for models in self._models for one in models.predict(shape, work)]
+        known = self._joined.predict(shape, work)
         usual_ns = 1e6 if self._usual is None else known[self._usual].time_ns
         limit = Prediction(usual_ns, UNKNOWN_ERROR, "limits")
         return [limit if place is None else known[place] for place in self._places]
