@@ -24,7 +24,7 @@ MAKING, COMPILING, MEASURING = 0.25, 0.6, 0.95
 """Until which part of the time of a case each of these goes on."""
 
 MOST = {"small": 14, "full": 240}
-MOST_CUDA = 400
+MOST_CUDA = 300
 FINALISTS = 6
 ROUNDS = 2
 FINAL_NS = {"small": 5_000_000, "full": 300_000_000}

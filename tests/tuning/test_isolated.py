@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,36 @@ def test_a_wrong_result_is_told(tmp_path: Path) -> None:
     found = bench.tried(trial("plain"))
     assert found.outcome == "wrong"
     assert found.reason == "value 1: 3.0 instead of 4.0 at [0], and 10 of 10 in all"
+
+
+def test_the_reference_is_computed_once_for_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = setting_of(scaled, tmp_path, np.zeros(10), np.ones(10), 3)
+    assert Bench(setting).tried(trial("plain")).outcome == "ok"
+    made = Bench._made
+    asked: list[Variant] = []
+
+    def watched(bench: Bench, variant: Variant) -> worker.Runnable:
+        asked.append(variant)
+        return made(bench, variant)
+
+    monkeypatch.setattr(Bench, "_made", watched)
+    assert Bench(setting).tried(trial("recipe")).outcome == "ok"
+    assert asked == [trial("recipe").variant]
+    other = replace(setting, reference=Variant("cpu", "plain", 2))
+    assert Bench(other).tried(trial("recipe")).outcome == "ok"
+    assert asked[1:] == [trial("recipe").variant, other.reference]
+
+
+def test_a_reference_that_cannot_be_kept_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = setting_of(scaled, tmp_path, np.zeros(10), np.ones(10), 3)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(worker, "write", full)
+    for _ in range(2):
+        assert Bench(setting).tried(trial("plain")).outcome == "ok"
+    assert [path.name for path in tmp_path.iterdir() if "expected" in path.name] == []
 
 
 def test_one_that_is_made_ahead_is_not_made_again(isolated: Isolated) -> None:

@@ -9,6 +9,7 @@ import queue
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,7 +30,7 @@ from loopwright.runtime.agreement import disagreement
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.variants import config_for
 from loopwright.specialisation import Specialisation, specialise_kernel
-from loopwright.tuning.arguments import read, restore
+from loopwright.tuning.arguments import read, restore, save, write
 from loopwright.tuning.jobs import Setting, Trial, Tried, receive, send
 
 FLUSHED_BYTES = 1 << 28
@@ -110,6 +111,10 @@ class Bench:
         return Tried(trial.variant, "ok", "", timing.median_ns, timing.spread, timing.runs, compile_ns)
 
     def _reference(self) -> tuple[object, ...]:
+        """Computed by the first process of a setting; the others, and those after a crash, find it beside the
+        arguments."""
+        if self._expected is None:
+            self._expected = self._kept_reference()
         if self._expected is None:
             run = self._made(self.setting.reference)
             run.place()
@@ -117,7 +122,33 @@ class Bench:
             found = self._results(run())
             run.finish()
             self._expected = (*found, *run.outputs(copied=True))
+            self._keep_reference(self._expected)
         return self._expected
+
+    def _kept_reference(self) -> tuple[object, ...] | None:
+        try:
+            name, *found = restore(read(self._reference_path())).arguments
+        except OSError:
+            return None
+        return tuple(found) if name == self._reference_name() else None
+
+    def _keep_reference(self, expected: tuple[object, ...]) -> None:
+        path = self._reference_path()
+        ours = path.with_name(f"{path.name}.{os.getpid()}")
+        try:
+            write(save((self._reference_name(), *expected)), ours)
+            ours.replace(path)
+        except OSError:  # a full disk: the next process computes it again
+            with suppress(OSError):
+                ours.unlink(missing_ok=True)
+
+    def _reference_path(self) -> Path:
+        return Path(f"{self.setting.saved}.expected")
+
+    def _reference_name(self) -> str:
+        """What these results are of."""
+        setting = self.setting
+        return f"{setting.reference} {setting.config.strict} {setting.kernel}"
 
     def _results(self, result: object) -> tuple[object, ...]:
         """What the call returned; an array of the caller that it returned is among the outputs anyway."""
