@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks import table
-from benchmarks.choice import goals, kernel_tuner, overhead, prediction, pruning, regret
+from benchmarks.choice import goals, kernel_tuner, overhead, prediction, preparing, pruning, regret
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Book, told
 from benchmarks.gpu.worker import content_of
@@ -24,6 +24,7 @@ from loopwright.revision import PACKAGE
 
 RESULTS = Path(__file__).parents[1] / "results"
 PARTS = {
+    "making": preparing.run,
     "pruning": pruning.run,
     "kernel_tuner": kernel_tuner.run,
     "prediction": prediction.run,
@@ -46,6 +47,9 @@ def main(
         bool,
         typer.Option(help="Take the file's rows as they are, from whatever machine: for kernel_tuner, and the table."),
     ] = False,
+    cache: Annotated[
+        Path | None, typer.Option(help="Where compiled code is kept for a later run; else it goes with this one.")
+    ] = None,
     cores: Annotated[int, typer.Option(help="Processes that compile at once; 0: one for each core.")] = 0,
 ) -> None:
     """How well variants are pruned, predicted and chosen."""
@@ -65,7 +69,7 @@ def main(
     console = table.console()
     with (
         tempfile.TemporaryDirectory(prefix="loopwright-") as folder,
-        options(cache=Path(folder), store="off") as config,
+        options(cache=(cache or Path(folder)).absolute(), store="off") as config,
     ):
         many = cores or available_cores()
         bench = Bench(book, device, size, budget, many, config, console.print, words)  # type: ignore[arg-type]

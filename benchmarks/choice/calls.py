@@ -35,8 +35,8 @@ LEAST, LARGE = 0.06, 1.0
 MEMBERS = {"small": 0, "full": 2}
 """Variants besides the recipe's own and the plain loops: the most promising of the space."""
 
-ONE_S = {"small": 0.01, "full": 0.2}
-"""For how long a variant is measured at one size, unless its median is known well enough before."""
+ONE_S = {"small": 0.01, "full": 0.2, "cuda": 0.06}
+"""By size, or device: for how long a variant is measured at one size, unless its median is known well enough before."""
 
 LOOKING = 0.2
 """Of the time of a kernel, for making members of its spaces."""
@@ -197,7 +197,7 @@ def surveyed(
         for variant in variants:
             if variant in hopeless or bench.spent():
                 continue
-            entry = problem.time(variant, arguments, ONE_S[bench.size])
+            entry = problem.time(variant, arguments, ONE_S["cuda" if bench.device == "cuda" else bench.size])
             table.append({"kind": kind, "scale": scale, "sizes": shape_of(arguments).sizes, **entry})
             if entry["outcome"] == "ok":
                 times[variant] = entry["time_ns"]

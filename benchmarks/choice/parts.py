@@ -44,6 +44,10 @@ class Bench:
         """What is left of the part's time."""
         return max(0.0, self._end - time.monotonic())
 
+    def gone_s(self) -> float:
+        """For how long the part has gone on."""
+        return time.monotonic() - self._begun
+
     def spent(self) -> bool:
         return self.left_s() <= 0.0
 

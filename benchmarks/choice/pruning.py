@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.choice import preparing
 from benchmarks.choice.cases import SPACES, Case
-from benchmarks.choice.making import Asked, Made, Makers, space, specialised
+from benchmarks.choice.making import Makers, specialised
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
 from benchmarks.choice.trying import Crew, Timed, setting_of
@@ -20,11 +20,9 @@ from loopwright.cost.prune import prune
 from loopwright.profile.measurement import RECIPE, Variant
 from loopwright.tuning.tune import FIRST
 
-MAKING, COMPILING, MEASURING = 0.25, 0.6, 0.95
+PREPARING, MEASURING = 0.6, 0.95
 """Until which part of the time of a case each of these goes on."""
 
-MOST = {"small": 14, "full": 240}
-MOST_CUDA = 300
 FINALISTS = 6
 ROUNDS = 2
 FINAL_NS = {"small": 5_000_000, "full": 300_000_000}
@@ -41,45 +39,38 @@ def run(bench: Bench) -> None:
 
 
 def _measured(bench: Bench, makers: Makers, case: Case, shares: int, row: Row) -> None:
-    most = MOST_CUDA if bench.device == "cuda" and bench.size == "full" else MOST[bench.size]
+    begun, whole = time.monotonic(), bench.left_s() / shares
+    prepared = preparing.prepare(bench, makers, case, bench.gone_s() + PREPARING * whole)
+    if not prepared.done:
+        raise TimeoutError(prepared.fault)
+    made = {bench.variant(one["schedule"]): one for one in prepared.table}
+    asked = preparing.asked_of(bench, case)
+    entries: dict[Variant, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-        config = replace(bench.config, cache=Path(folder) / "cache")
-        asked = Asked(case, bench.device, bench.size, most, config)
-        begun = time.monotonic()
-        whole = bench.left_s() / shares
         one, arguments = specialised(asked)
-        count = len(space(asked, one))
-        made = makers.made(asked, count, begun + MAKING * whole)
-        row.values["make_s"] = time.monotonic() - begun
         setting = setting_of(asked, one, arguments, Path(folder) / "arguments")
-        by_variant = {bench.variant(each.schedule): each for each in made}
-        entries: dict[Variant, dict[str, Any]] = {}
         with Crew(setting, bench.cores) as crew:
-            compiled = crew.compiled(list(by_variant), begun + COMPILING * whole)
-            row.values["compile_s"] = time.monotonic() - begun - row.values["make_s"]
+            ready = crew.compiled(list(made), begun + MEASURING * whole)
 
             def told(timed: Timed) -> None:
-                variant = timed.tried.variant
-                entries[variant] = entry(by_variant[variant], timed, compiled[variant].compile_ns)
+                entries[timed.tried.variant] = entry(made[timed.tried.variant], timed)
 
-            crew.measured([v for v in by_variant if v in compiled], begun + MEASURING * whole, told)
+            crew.measured([variant for variant in made if variant in ready], begun + MEASURING * whole, told)
             finals = crew.again(_finalists(bench, entries), ROUNDS, FINAL_NS[bench.size])
-        for variant, time_ns in finals.items():
-            entries[variant] |= {"time_ns": time_ns, "final": True}
-        row.table = list(entries.values())
-        if not row.table:
-            raise TimeoutError("no variant could be measured within the budget")
-        row.values |= {"space": count, "members": len(made), "wall_s": time.monotonic() - begun}
-        row.values |= summary(row.table)
+    for variant, time_ns in finals.items():
+        entries[variant] |= {"time_ns": time_ns, "final": True}
+    row.table = list(entries.values())
+    if not row.table:
+        raise TimeoutError("no variant could be measured within the budget")
+    row.values |= {**prepared.values, "wall_s": time.monotonic() - begun} | summary(row.table)
 
 
-def entry(made: Made, timed: Timed, compile_ns: int) -> dict[str, Any]:
-    """What is kept of one variant."""
+def entry(made: dict[str, Any], timed: Timed) -> dict[str, Any]:
+    """What is kept of one variant. made: its entry in the part `making`."""
     tried = timed.tried
-    return {
-        "point": dict(made.point), "default": made.schedule == RECIPE, "number": made.number,
-        "names": made.names, "metrics": made.metrics, "make_ns": made.make_ns, "judge_ns": made.judge_ns,
-        "compile_ns": compile_ns, "measure_ns": timed.measure_ns, "outcome": tried.outcome,
+    known = {name: value for name, value in made.items() if name != "schedule"}
+    return known | {
+        "default": made["schedule"] == RECIPE, "measure_ns": timed.measure_ns, "outcome": tried.outcome,
         "reason": tried.reason, "time_ns": tried.time_ns, "runs": tried.runs, "final": False,
     }  # fmt: skip
 

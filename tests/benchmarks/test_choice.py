@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.choice import goals, kernel_tuner, overhead, prediction, pruning, regret
+from benchmarks.choice import goals, kernel_tuner, overhead, prediction, preparing, pruning, regret
 from benchmarks.choice.calls import Problem, machines
 from benchmarks.choice.making import Made, Makers, make
 from benchmarks.choice.parts import Bench
@@ -88,13 +88,35 @@ def test_a_whole_space_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Makers, "_in_processes", here)
     monkeypatch.setattr(pruning, "SPACES", pruning.SPACES[:1])
-    monkeypatch.setattr(pruning, "MOST", {"small": 5})
+    monkeypatch.setattr(preparing, "MOST", {"small": 5})
     pruning.run(bench)
     (row,) = bench.book.of("pruning")
+    (prepared,) = bench.book.of("making")
+    assert [one["number"] for one in prepared.table] == [one["number"] for one in row.table]
     assert {one["outcome"] for one in row.table} == {"ok"}
     assert len(row.table) == row.values["members"] > 1 and row.table[0]["default"]
     assert all(one["time_ns"] > 0 and one["metrics"] and one["compile_ns"] > 0 for one in row.table)
     assert row.values["lost"] >= 0 and row.table[0]["final"]
+
+
+def test_what_was_prepared_is_only_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def here(self: Makers, asked: Any, groups: list[list[int]], end: float) -> list[Made]:
+        return [one for group in groups for one in make(asked, group)]
+
+    def never(*_: object) -> None:
+        raise AssertionError("it is made again")
+
+    monkeypatch.setattr(Makers, "_in_processes", here)
+    for module in (preparing, pruning):
+        monkeypatch.setattr(module, "SPACES", preparing.SPACES[:1])
+    monkeypatch.setattr(preparing, "MOST", {"small": 2})
+    preparing.run(bench)
+    (prepared,) = bench.book.of("making")
+    assert prepared.values["members"] == len(prepared.table) == 2
+    monkeypatch.setattr(Makers, "made", never)
+    pruning.run(bench)
+    (row,) = bench.book.of("pruning")
+    assert [one["outcome"] for one in row.table] == ["ok", "ok"] and row.values["space"] == 2
 
 
 def test_evaluations_and_what_they_cost() -> None:
