@@ -122,3 +122,15 @@ def test_a_loop_of_unknown_length_counts_once_and_is_told() -> None:
     assert max(lines) > DEVICE_HEADER.count("\n")
     counts = counted(code, place, (), frequencies(one.kernel, {}), DEVICE_HEADER.count("\n"))
     assert counts.unmatched
+
+
+@pytest.mark.parametrize(("n", "rounds"), [(33, 64), (10, 32), (64, 64), (100, 128), (200, 224)])
+def test_threads_that_share_too_few_iterations(n: int, rounds: int) -> None:
+    """In a loop that all threads of a row share, those of a warp go round together, and the loops inside it run: of 64
+    threads, two warps for 33 iterations, one for ten."""
+    schedule = (
+        "reorder j i k; split i 8; split j 256; reorder i.o j.o i j k; "
+        "bind i.o block.y; bind j.o block.x; bind i thread.y; bind j thread.x 64"
+    )
+    found = run(product, (floats(64, 50), floats(50, n), floats(64, n)), schedule)
+    assert found["FFMA"] == pytest.approx(64 * rounds * 50, rel=0.03)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from loopwright.analysis.frequency import Frequencies
 from loopwright.codegen.block import sharing_of
@@ -31,6 +32,10 @@ from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.toolchain.sass import Instruction
+
+
+NEIGHBOURS, WARP = "thread.x", 32
+"""The axis whose threads are together in a warp, and how many are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +111,21 @@ def _times(
         order = sorted(holding, key=lambda each: -held[each])
         mains = order[: max(1, min(len(order), round(copies)))]
         unit = max(1.0, held[mains[0]])
-        whole = trips // unit
+        whole = _turns(trips, unit)
         for each in mains:
             times[each] = base * entries * copies / len(mains) * whole
         left = trips - whole * unit
         for each in order[len(mains) :]:
             unit = max(1.0, held[each])
-            times[each] = base * entries * copies * (left // unit)
-            left -= left // unit * unit
+            times[each] = base * entries * copies * _turns(left, unit)
+            left -= _turns(left, unit) * unit
     return times
+
+
+def _turns(trips: float, unit: float) -> float:
+    """How often a machine loop that holds the work of so many iterations goes round. Iterations are a mean, which may
+    be below one where threads share them."""
+    return trips if unit == 1.0 else trips // unit
 
 
 def _held(
@@ -254,7 +265,14 @@ class _Shares:
         return self._of_thread(loop)
 
     def _of_thread(self, loop: For) -> float:
-        trips = self.found.trips(loop.name) / (sharing_of(loop) if loop.run in THREADS else 1)
+        """The mean of the threads. Those of a warp go round together."""
+        trips = self.found.trips(loop.name)
+        if loop.run in THREADS:
+            sharing = sharing_of(loop)
+            if loop.run == NEIGHBOURS:
+                together = min(WARP, sharing)
+                trips = ceil(round(trips / together, 9)) * together
+            trips /= sharing
         return round(trips, 9)  # sums of weights are off by rounding, and 1000 is not to be 999.99...
 
 
