@@ -33,7 +33,6 @@ from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.toolchain.sass import Instruction
 
-
 NEIGHBOURS, WARP = "thread.x", 32
 """The axis whose threads are together in a warp, and how many are."""
 
