@@ -23,6 +23,9 @@ from loopwright.tuning.judge import Judge
 MOST = 400
 """Points of a space that tuning looks at."""
 
+LOOK, TAKEN = 16, 3
+"""Members to know before any is measured, and how many are measured after each look but the last."""
+
 
 def devices_for(config: Config) -> tuple[str, ...]:
     """The devices that a call under these options may run on."""
@@ -60,6 +63,9 @@ class Members:
             found.written, found.facts, config.strict, "cpu" if device == "cpu" else "cuda", target_of_machine(), MOST
         )
         self._points: dict[str, Point] = {}
+        self._rest = [point for point in self._space.points if point != self._space.default]
+        Random(0).shuffle(self._rest)
+        self._rest = [*reversed(self._rest), self._space.default]
         self.judged: dict[str, Metrics] = {}
 
     def schedule(self, point: Point) -> str | Failure:
@@ -90,14 +96,14 @@ class Members:
         """For a search that begins at a point."""
         return Downhill(self._space, start or self._space.default)
 
-    def pruned(self, spent: Callable[[], bool], most: int) -> Pruned:
-        """Of the members that can be made before the time is spent, those to measure, by their schedules."""
-        others = [point for point in self._space.points if point != self._space.default]
-        Random(0).shuffle(others)
+    def pruned(self, spent: Callable[[], bool], most: int, upto: int | None = None) -> Pruned:
+        """Of the members that can be made before the time is spent, those to measure, by their schedules. upto: look at
+        no more of them, those of before included."""
         judged = self.judged
-        for point in (self._space.default, *others):
-            if spent() or (self._judge is None and len(judged) > most):
+        while self._rest and not spent() and (upto is None or len(judged) < upto):
+            if self._judge is None and len(judged) > most:
                 break
+            point = self._rest.pop()
             schedule = self.schedule(point)
             if isinstance(schedule, str) and schedule not in judged:
                 metrics = self._metrics(point)
@@ -106,6 +112,11 @@ class Members:
         if self._judge is None or not judged:
             return Pruned(tuple(judged)[:most], {}, {})
         return prune(judged, RECIPE if RECIPE in judged else "", most, least=most)
+
+    def looks(self) -> list[int]:
+        """How many members to know before each look at the most promising but the last: few at first, then twice as
+        many each time. To know one costs about as much as to measure it, so nothing is gained by knowing all before."""
+        return [LOOK << k for k in range(len(self._space.points).bit_length()) if LOOK << k < len(self._space.points)]
 
     def _metrics(self, point: Point) -> Metrics | None:
         if self._judge is None:

@@ -35,7 +35,7 @@ from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import Members, devices_for
+from loopwright.tuning.members import TAKEN, Members, devices_for
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.transfers import measured_copies
@@ -66,6 +66,9 @@ ANY = "any"
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""
+
+MAKING = 0.35
+"""Of the time for a device, for looking at members of its space."""
 
 FEW = 3
 """So many of the fastest are."""
@@ -316,14 +319,9 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     judge = judge_for(trials.call.one, device, trials.call.config, trials.arguments)
     candidates = Members(trials.call.one, device, trials.call.config, judge)
     threads = trials.call.config.threads if device == "cpu" else 0
-    making = budget.part(0.35)
-    pruned = candidates.pruned(making.spent, FIRST)
+    pruned = _looked(candidates, trials, device, budget)
     trials.result.dropped |= dict(pruned.dropped)
     trials.keep_judged(device, candidates.judged, pruned)
-    for schedule in pruned.measure:
-        if budget.spent():
-            return
-        trials.measured(Variant(device, schedule, threads))
 
     def evaluate(point: Point) -> float | Failure:
         schedule = candidates.schedule(point)
@@ -335,6 +333,26 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     fastest = trials.best
     start = None if fastest is None else candidates.point_of(fastest.variant.schedule)
     search(candidates.downhill(start), evaluate, "local", spent=budget.spent)
+
+
+def _looked(candidates: Members, trials: _Trials, device: str, budget: Budget) -> Pruned:
+    """Look at more and more of the members, and measure the most promising ones each time."""
+    threads = trials.call.config.threads if device == "cpu" else 0
+    left_s, done = MAKING * budget.left_s, set[str]()
+
+    def measured(schedules: Sequence[str]) -> None:
+        for schedule in schedules:
+            if schedule not in done and not budget.spent():
+                done.add(schedule)
+                trials.measured(Variant(device, schedule, threads))
+
+    for upto in (*candidates.looks(), None):
+        before_s = budget.left_s
+        making = budget.part(min(1.0, left_s / before_s) if before_s else 0.0)
+        pruned = candidates.pruned(making.spent, FIRST, upto)
+        left_s = max(0.0, left_s - (before_s - budget.left_s))
+        measured(pruned.measure if upto is None else pruned.measure[:TAKEN])
+    return pruned
 
 
 def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
