@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright import remembered, specialisation
+from loopwright import compiler, remembered
 from loopwright.toolchain import store
 
 
@@ -27,13 +27,13 @@ def options(tmp_path: Path):
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the kernels that the passes were run for."""
     ran: list[str] = []
-    real = specialisation.analysed
+    real = compiler.analysed
 
     def counted(source: Any, *rest: Any) -> Any:
         ran.append(source.name)
         return real(source, *rest)
 
-    monkeypatch.setattr(specialisation, "analysed", counted)
+    monkeypatch.setattr(compiler, "analysed", counted)
     return ran
 
 

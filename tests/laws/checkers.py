@@ -11,9 +11,9 @@ from laws.tree import SourceFile, functions, own_imports, source_files
 
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
-    "revision", "errors", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain", "devices",
-    "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
-    "remembered", "specialisation", "tuning", "kernel", "__init__", "cli",
+    "revision", "errors", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain",
+    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
+    "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
 )  # fmt: skip
 
 # The hot path never sees a tree.

@@ -10,15 +10,20 @@ import threading
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from loopwright.config import Config
-from loopwright.devices import by_ctypes
+from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
 from loopwright.toolchain.cc import build_with, find_compiler
+
+if TYPE_CHECKING:
+    from loopwright.devices import by_ctypes
+else:
+    by_ctypes = deferred("loopwright.devices.by_ctypes")
 
 MODULE = "loopwright_launcher"
 PARTS = ("launcher_entry.c", "launcher_key.c", "launcher.c")  # one text, in this order

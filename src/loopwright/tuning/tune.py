@@ -17,7 +17,7 @@ from typing import Protocol, cast
 from loopwright.config import Device
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
-from loopwright.devices.gpus import gpu_of
+from loopwright.devices.gpus import devices_for, gpu_of
 from loopwright.ir.text import print_kernel
 from loopwright.predict.model import trees_of
 from loopwright.profile.journal import Journal
@@ -35,7 +35,7 @@ from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import Members, devices_for
+from loopwright.tuning.members import Members
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.transfers import measured_copies
