@@ -117,9 +117,9 @@ class Entry(Protocol):
 class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
 
-    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refused=, describe=): the ContextVar of the
-    Config; the parameters' names, their trailing defaults, one bool each; array types that are refused;
-    describe(dtype) -> alignment for records (0 never aligned)."""
+    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=): the ContextVar of the
+    Config; the parameters' names, their trailing defaults, one bool each; refuses(type) -> whether arrays of a subclass
+    go the slow way, asked once for each; describe(dtype) -> alignment for records (0 never aligned)."""
 
     def __call__(self, *args: object, **kwargs: object) -> object: ...
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import pkgutil
+import sys
 import sysconfig
 import threading
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -61,23 +62,26 @@ def launcher_kind(config: Config) -> tuple[Kind, str]:
 
 def _made(config: Config) -> Loaded:
     fallback = cast(Launcher, by_ctypes)
-    reason = missing_headers()
-    if reason:
-        return Loaded(fallback, "ctypes", reason)
     compiler = find_compiler(config)
     if compiler is None:
         return Loaded(fallback, "ctypes", "no C compiler")
     try:
-        flags = tuple(f"-I{folder}" for folder in header_folders())
-        salt = (sysconfig.get_config_var("SOABI") or "", np.__version__)
-        artifact = build_with(compiler, _source(), flags, config, salt)
+        salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
+        artifact = build_with(compiler, _source(), (), config, salt, _header_flags)
         return Loaded(_imported(artifact.path), "extension", "")
     except (CompilerError, ImportError, OSError) as error:
         return Loaded(fallback, "ctypes", str(error))
 
 
 def _source() -> str:
-    return "".join(resources.files(__package__).joinpath(part).read_text() for part in PARTS)
+    return "".join((pkgutil.get_data(__package__, part) or b"").decode() for part in PARTS)
+
+
+def _header_flags() -> tuple[str, ...]:
+    """To ask Python where its headers are takes milliseconds, so that is done only where the launcher is made."""
+    if reason := missing_headers():
+        raise CompilerError(reason)
+    return tuple(f"-I{folder}" for folder in header_folders())
 
 
 def header_folders() -> tuple[Path, ...]:

@@ -25,7 +25,7 @@ from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError, check_failed, warn_once
 from loopwright.ir.signature import Signature
-from loopwright.memory.arrays import REFUSED, refusal
+from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
@@ -266,7 +266,7 @@ class Dispatch:
             names=self.parameters,
             defaults=tuple(trailing),
             written=tuple(place in self.written for place in range(len(self.parameters))),
-            refused=REFUSED,
+            refuses=refuses,
             describe=alignment_of,
         )
 
