@@ -77,6 +77,13 @@ def test_files_that_changed_meanwhile_are_told_once_and_nothing_is_remembered_of
         revision.revision.cache_clear()
 
 
+def test_files_are_looked_at_once_for_what_is_there_already(late, monkeypatch):
+    looked: list[str] = []
+    monkeypatch.setattr("loopwright.deferred.loaded_more", lambda: looked.append("") is None)
+    assert (late.x, deferred(NAME).x, deferred("loopwright.kernel").LoopKernel) == (1, 1, lw.LoopKernel)
+    assert len(looked) == 1
+
+
 def test_every_public_name_is_there_and_listed():
     assert set(lw.__all__) <= set(dir(lw))
     values = {name: getattr(lw, name) for name in lw.__all__}

@@ -13,6 +13,7 @@ module of ours late.
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -48,8 +49,9 @@ class _Deferred:
 
 
 def _loaded(name: str) -> ModuleType:
+    is_new = name not in sys.modules
     module = importlib.import_module(name)
-    if not loaded_more():
+    if is_new and not loaded_more():
         warn_once(
             "mixed text",
             "the files of loopwright were changed after it was imported, and more of them was loaded now: what runs is "
