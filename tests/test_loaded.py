@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -106,23 +107,62 @@ def test_what_is_loaded_at_import_and_what_a_remembered_kernels_first_call_adds(
     assert others(after) == set()
 
 
-def test_a_store_without_the_kernel_is_looked_into_and_no_more(folder):
-    made = "import numpy as np, loopwright.profile.store as s, os, pathlib\n" + MADE_STORE
-    modules_of(folder, made)
-    try:
-        _, after = modules_of(folder)
-    finally:
-        for path in (folder / "cache").glob("profile.sqlite3*"):
-            path.unlink()
-    assert "sqlite3" in after and others(after) == {"sqlite3"}
+@pytest.fixture
+def stored(folder: Path) -> Iterator[Callable[[str], None]]:
+    """Runs a script that puts something into the store, which is gone afterwards."""
+
+    def put(script: str) -> None:
+        modules_of(folder, script)
+
+    yield put
+    for path in (folder / "cache").glob("profile.sqlite3*"):
+        path.unlink()
+
+
+def test_a_store_without_the_kernel_is_looked_into_and_no_more(folder, stored):
+    stored(ANOTHER)
+    _, after = modules_of(folder)
+    assert others(after) == {"sqlite3"}
     loaded = own(after)
     assert loaded["tuning"] == {"experience"} and not loaded.keys() & {"cost", "search", "predict", "analysis", "steps"}
     assert not loaded["devices"] & {"cuda", "emulated", "gpus"}  # nor does anybody look for a GPU
 
 
-MADE_STORE = """
-from loopwright.profile.measurement import *
-store = s.Store(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
+def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder, stored):
+    stored(SCRIPT + TUNED)
+    _, after = modules_of(folder)
+    # The last two for the texts of a GPU, if there is one; numpy.ma for NumPy's own statistics.
+    assert "sqlite3" in others(after) <= {"sqlite3", "numpy.ma", "importlib.resources", "zipfile"}
+    loaded = own(after)
+    assert {"chooser", "predictors"} <= loaded["tuning"] and loaded["runtime"] >= {"adapt", "plan"}  # it did choose
+    assert not loaded.keys() & {"analysis", "answers", "compiler", "cost", "recipe", "report", "search", "steps"}
+    assert not loaded["tuning"] & {"isolated", "jobs", "judge", "members", "recording", "tune", "work"}
+
+
+ANOTHER = """
+import os, pathlib
+from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.store import Store
+store = Store(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
 store.add([Measurement("another", "machine", Variant("cpu", "plain", 1), Shape((9,)), Work(), "ok", 1.0)])
 store.close()
+"""
+TUNED = """
+from loopwright.config import current
+from loopwright.profile.journal import journal_of
+from loopwright.profile.machine import machine_of
+from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.runtime.variants import default_variant
+from loopwright.tuning.recorded_call import RecordedCall
+from loopwright.tuning.tune import put_kernel
+from loopwright.tuning.work import work_form
+
+(one,), config, shape = filled.specialisations(), current(), Shape((9, 9))
+journal, machine = journal_of(config), machine_of("cpu", config)
+form = work_form(one.analysed.written, one.analysed.facts, one.signature)
+put_kernel(journal, RecordedCall(one, ("a", "n"), (), config, shape, None), form)
+for variant, time_ns in ((default_variant(config), 1e3), (Variant("cpu", "plain", 1), 1e6)):
+    work = form.at(shape)
+    journal.add(Measurement(one.fingerprint, machine.fingerprint, variant, shape, work, "ok", time_ns, 0.01, 9))
+assert journal.flush()
 """

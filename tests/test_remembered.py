@@ -205,8 +205,19 @@ def test_the_number_of_threads_hits(load, passes):
 def test_each_option_is_known_to_matter_or_not_to():
     """A new option matters until somebody has thought about it."""
     assert set(remembered.INDIFFERENT) == {
-        "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump", "store",
+        "device", "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump", "store",
     }  # fmt: skip
+
+
+def test_what_runs_on_the_cpu_is_the_same_under_every_device_that_means_it(load, passes):
+    called(load("K = 2" + PLAIN).f)
+    with lw.options(device="cpu"):  # as where it was chosen among variants
+        called(load("K = 2" + PLAIN).f)
+    assert len(passes) == 1
+    for device in ("emulated", "auto"):
+        with lw.options(device=device, checks="all"):
+            called(load("K = 2" + PLAIN).f)
+    assert len(passes) == 2
 
 
 def test_every_kind_of_call_is_another(load, passes):

@@ -40,8 +40,9 @@ else:
 FORMAT = "2"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
 # Options that no result depends on: where it is kept, how it is called, how long making it may take, where times of it
-# are kept. With those that print what passes do, the passes run.
-INDIFFERENT = ("variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
+# are kept; and on which device it was to run, since only what runs on a CPU is remembered. With those that print what
+# passes do, the passes run.
+INDIFFERENT = ("device", "variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
 
 
 @dataclass(frozen=True)

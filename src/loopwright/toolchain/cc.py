@@ -136,6 +136,8 @@ def build_with(
     command = (*command, *flags, "-lm")
     key = key_of((ABI, text, "\0".join(command), compiler.identity, cpu_fingerprint(), *salt))
     started = time.perf_counter()
+    if find_flags is not tuple and find(config.cache, key) is None:
+        find_flags()  # what it raises, it raises before anything is written
 
     def make(folder: Path) -> None:
         _make_library(text, (*command, *find_flags()), config, key, folder)

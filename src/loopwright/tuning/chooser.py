@@ -10,29 +10,38 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from loopwright.config import Config
+from loopwright.deferred import deferred
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant
-from loopwright.profile.records import Choice
+from loopwright.profile.records import ANY, WORK, Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
 from loopwright.runtime.choosing import shape_of
 from loopwright.runtime.explore import Evidence, Experiment
 from loopwright.runtime.variants import default_variant
-from loopwright.tuning.arguments import save, write
-from loopwright.tuning.isolated import Isolated
-from loopwright.tuning.jobs import Setting, Trial, Tried
-from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import Members
 from loopwright.tuning.predictors import Predictors
-from loopwright.tuning.recording import RecordedCall
-from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
-from loopwright.tuning.work import work_form
+from loopwright.tuning.recorded_call import RecordedCall
+
+if TYPE_CHECKING:
+    from loopwright.tuning import arguments as files
+    from loopwright.tuning import isolated, jobs, judge, members, work
+    from loopwright.tuning import tune as tuning
+    from loopwright.tuning.jobs import Setting, Tried
+else:  # what a choice among known variants does without
+    files = deferred("loopwright.tuning.arguments")
+    isolated = deferred("loopwright.tuning.isolated")
+    jobs = deferred("loopwright.tuning.jobs")
+    judge = deferred("loopwright.tuning.judge")
+    members = deferred("loopwright.tuning.members")
+    tuning = deferred("loopwright.tuning.tune")
+    work = deferred("loopwright.tuning.work")
 
 OBSERVING_NS = 200_000
 """What telling of calls is taken to cost before it was measured."""
@@ -194,18 +203,18 @@ class KernelChooser:
         end = time.monotonic() + experiment.limit_ns / 1e9
         with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
             saved = Path(folder) / "arguments"
-            write(save(arguments), saved)
-            with Isolated(self._setting(shape, saved)) as isolated:
+            files.write(files.save(arguments), saved)
+            with isolated.Isolated(self._setting(shape, saved)) as process:
                 budget_ns = max(1_000_000, experiment.expected_ns // 4)
-                beside = isolated.tried(Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
+                beside = process.tried(jobs.Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
                 if beside.outcome != "ok":  # nothing to compare with; where time ran out, it gets more the next time
                     return Evidence("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
-                tried = isolated.tried(Trial(experiment.variant, budget_ns), end - time.monotonic())
+                tried = process.tried(jobs.Trial(experiment.variant, budget_ns), end - time.monotonic())
         return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
 
     def _setting(self, shape: Shape, saved: Path) -> Setting:
         call = replace(self._call, shape=shape, saved=saved)
-        return replace(setting_of(call, self._form), reference=self._default)
+        return replace(tuning.setting_of(call, self._form), reference=self._default)
 
     def _extend(self, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
@@ -213,10 +222,10 @@ class KernelChooser:
         begun = time.perf_counter_ns()
         found = list(self._variants)
         for device in self._machines:
-            judge = judge_for(self._call.one, device, self._call.config, arguments)
-            members = Members(self._call.one, device, self._call.config, judge)
+            judged = judge.judge_for(self._call.one, device, self._call.config, arguments)
+            space = members.Members(self._call.one, device, self._call.config, judged)
             until = begun + LOOKING_NS
-            pruned = members.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
+            pruned = space.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
             threads = self._call.config.threads if device == "cpu" else 0
             found += [Variant(device, schedule, threads) for schedule in pruned.measure]
         self._variants = tuple(dict.fromkeys(found))
@@ -233,8 +242,8 @@ def _form(call: RecordedCall, journal: Journal) -> WorkForm:
             return WorkForm.from_json(table.content)
         except (KeyError, TypeError, ValueError):  # written by hand, or by another version
             pass
-    form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
-    put_kernel(journal, call, form)
+    form = work.work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
+    tuning.put_kernel(journal, call, form)
     return form
 
 

@@ -20,13 +20,13 @@ from loopwright.specialisation import Specialisation
 if TYPE_CHECKING:
     from loopwright.devices import gpus
     from loopwright.profile import journal, machine
-    from loopwright.tuning import chooser, recording
+    from loopwright.tuning import chooser, recorded_call
 else:
     gpus = deferred("loopwright.devices.gpus")
     journal = deferred("loopwright.profile.journal")
     machine = deferred("loopwright.profile.machine")
     chooser = deferred("loopwright.tuning.chooser")
-    recording = deferred("loopwright.tuning.recording")
+    recorded_call = deferred("loopwright.tuning.recorded_call")
 
 
 class KernelExperience:
@@ -66,5 +66,5 @@ class KernelExperience:
         serves = any(row.outcome == "ok" and row.variant != default for row in rows)
         if default.device not in machines or not (begin or serves):
             return None
-        call = recording.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
+        call = recorded_call.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
         return chooser.chooser_of(call, store, machines, rows, begun=not serves)
