@@ -29,6 +29,7 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.imports_only_upward,
     checkers.hot_path_sees_no_tree,
     checkers.no_local_imports,
+    checkers.late_imports_are_told,
     checkers.every_public_name_says_what_it_is,
 ]
 
@@ -110,6 +111,49 @@ def test_a_local_import_is_found_outside_the_cli_only(tmp_path: Path) -> None:
 def test_a_local_import_in_a_method_is_found(tmp_path: Path) -> None:
     plant(tmp_path, {"ir/x.py": "class A:\n    async def f(self):\n        from . import nodes\n"})
     assert checkers.no_local_imports(tmp_path) == ["ir/x.py:3: an import of our own inside a function"]
+
+
+LATE = """
+if TYPE_CHECKING:
+    from loopwright.ir import nodes
+    from loopwright.steps import tile as tiling
+    from loopwright.tuning.tune import Tuned
+else:
+    nodes = deferred("loopwright.ir.nodes")
+    tiling = deferred("loopwright.steps.tile")
+    LATER = {"Tuned": deferred("loopwright.tuning.tune")}
+    islpy = import_module("islpy")
+"""
+
+
+def test_a_late_import_beside_its_import_is_no_fault(tmp_path: Path) -> None:
+    plant(tmp_path, {"kernel.py": LATE, "ir/x.py": LATE})
+    assert checkers.late_imports_are_told(tmp_path) == []
+    assert [fault.split(": ")[1] for fault in checkers.imports_only_upward(tmp_path)] == [
+        "ir imports steps, which is below it",
+        "ir imports tuning, which is below it",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "line"),
+    [
+        ("    from loopwright.ir import nodes\n", "", 6),
+        ("import nodes", "import walk as nodes", 7),
+        ("tile as tiling", "tile", 8),
+        ('"loopwright.steps.tile"', '"loopwright.steps.split"', 8),
+        ("import Tuned", "import Tuned as T", 0),
+        ('"loopwright.tuning.tune"', '"loopwright.tuning.work"', 9),
+        ("TYPE_CHECKING", "THEN", 7),
+        ('import_module("islpy")', 'import_module("loopwright.cli.main")', 10),
+        ("\nif", 'x = importlib.import_module("loopwright.kernel")\nif', 1),
+    ],
+)
+def test_a_late_import_that_nothing_tells_is_found(tmp_path: Path, then: str, now: str, line: int) -> None:
+    assert then in LATE
+    plant(tmp_path, {"kernel.py": LATE.replace(then, now)})
+    found = checkers.late_imports_are_told(tmp_path)
+    assert [fault.split(":")[1] for fault in found][:1] == ([str(line)] if line else [])
 
 
 def test_a_step_with_two_names_is_found(tmp_path: Path) -> None:

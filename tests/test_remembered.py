@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright import remembered, specialisation
+from loopwright import compiler, remembered
 from loopwright.toolchain import store
 
 
@@ -27,13 +27,13 @@ def options(tmp_path: Path):
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the kernels that the passes were run for."""
     ran: list[str] = []
-    real = specialisation.analysed
+    real = compiler.analysed
 
     def counted(source: Any, *rest: Any) -> Any:
         ran.append(source.name)
         return real(source, *rest)
 
-    monkeypatch.setattr(specialisation, "analysed", counted)
+    monkeypatch.setattr(compiler, "analysed", counted)
     return ran
 
 
@@ -205,8 +205,19 @@ def test_the_number_of_threads_hits(load, passes):
 def test_each_option_is_known_to_matter_or_not_to():
     """A new option matters until somebody has thought about it."""
     assert set(remembered.INDIFFERENT) == {
-        "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump", "store",
+        "device", "threads", "variant", "explore", "cache", "compile_timeout_s", "debug", "dump", "store",
     }  # fmt: skip
+
+
+def test_what_runs_on_the_cpu_is_the_same_under_every_device_that_means_it(load, passes):
+    called(load("K = 2" + PLAIN).f)
+    with lw.options(device="cpu"):  # as where it was chosen among variants
+        called(load("K = 2" + PLAIN).f)
+    assert len(passes) == 1
+    for device in ("emulated", "auto"):
+        with lw.options(device=device, checks="all"):
+            called(load("K = 2" + PLAIN).f)
+    assert len(passes) == 2
 
 
 def test_every_kind_of_call_is_another(load, passes):

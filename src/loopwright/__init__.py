@@ -12,7 +12,10 @@ def smooth(a, b):
 from loopwright.revision import AT_IMPORT as _AT_IMPORT  # noqa: F401
 
 # isort: split
+from typing import TYPE_CHECKING
+
 from loopwright.config import Config, options
+from loopwright.deferred import deferred as _deferred
 from loopwright.errors import (
     ArgumentTypeError,
     ArgumentValueError,
@@ -29,9 +32,27 @@ from loopwright.frontend.markers import function, prange
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.profile.measurement import Variant
-from loopwright.report.explanation import Explanation
-from loopwright.search.ranges import tunable
-from loopwright.tuning.tune import Tuned
+
+if TYPE_CHECKING:
+    from loopwright.report.explanation import Explanation
+    from loopwright.search.ranges import tunable
+    from loopwright.tuning.tune import Tuned
+else:
+    _LATER = {
+        "Explanation": _deferred("loopwright.report.explanation"),
+        "tunable": _deferred("loopwright.search.ranges"),
+        "Tuned": _deferred("loopwright.tuning.tune"),
+    }
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(_LATER[name], name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *_LATER})
+
 
 __version__ = "0.1.0"
 

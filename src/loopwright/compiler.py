@@ -20,8 +20,8 @@ from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
 from loopwright.config import Config
 from loopwright.frontend.capture import Source
-from loopwright.frontend.lower import CapturedConstant, lower
-from loopwright.frontend.outside import Outside
+from loopwright.frontend.lower import lower
+from loopwright.frontend.outside import CapturedConstant, Outside
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
@@ -36,7 +36,6 @@ from loopwright.search.ranges import Ranges, space_of_ranges
 from loopwright.search.space import MOST, Space, space_of
 from loopwright.search.space import Device as SpaceDevice
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
-from loopwright.toolchain.cc import Artifact, build
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
 
@@ -136,16 +135,6 @@ def program_of(found: Analysed, config: Config) -> Program:
     if "source" in config.debug:
         say(program.text)
     return program
-
-
-def artifact_of(program: Program, config: Config) -> Artifact:
-    """The compiled program. Raises CompilerError."""
-    artifact = build(program.text, program.flags, config)
-    if "times" in config.debug:
-        say(
-            f"compiled in {artifact.seconds:.3f} s{' (from the cache)' if artifact.from_cache else ''}: {artifact.path}"
-        )
-    return artifact
 
 
 def say(text: str) -> None:

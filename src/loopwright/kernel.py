@@ -7,37 +7,37 @@ import inspect
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from loopwright.analysis.coalescing import Shape
-from loopwright.analysis.counts import trip_counts
-from loopwright.analysis.footprint import footprint
-from loopwright.compiler import analysed, space_for
 from loopwright.config import Config, current
+from loopwright.deferred import deferred
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
-from loopwright.memory.gpu_call import GpuExecutable
-from loopwright.profile.journal import journal_of
-from loopwright.recipe.recipe import Recipe
-from loopwright.report.call_shape import shape_of
-from loopwright.report.explain import Counted, explain
-from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
-from loopwright.report.grids import grid_reports
 from loopwright.runtime.bind import bind
-from loopwright.runtime.dispatch import Dispatch, Run
+from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.specialise import as_arguments, signature_of
-from loopwright.search.ranges import Ranges
-from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation, specialise
-from loopwright.steps.schedule import as_run, print_schedule
-from loopwright.toolchain.cc import find_compiler
-from loopwright.tuning.choices import choice_of, choices_of
 from loopwright.tuning.experience import KernelExperience
-from loopwright.tuning.recording import Recording
-from loopwright.tuning.tune import Budget, Tuned, parse_budget, tune
+
+if TYPE_CHECKING:
+    from loopwright import answers
+    from loopwright.profile import journal
+    from loopwright.report.explanation import Explanation
+    from loopwright.search import ranges as search_ranges
+    from loopwright.search.ranges import Ranges
+    from loopwright.search.space import Device, Space
+    from loopwright.tuning import choices, recording
+    from loopwright.tuning import tune as tuning
+    from loopwright.tuning.recording import Recording
+    from loopwright.tuning.tune import Tuned
+else:  # what calls do without
+    answers = deferred("loopwright.answers")
+    journal = deferred("loopwright.profile.journal")
+    search_ranges = deferred("loopwright.search.ranges")
+    choices = deferred("loopwright.tuning.choices")
+    recording = deferred("loopwright.tuning.recording")
+    tuning = deferred("loopwright.tuning.tune")
 
 # Called with each new kernel: the command line reports on all that a script makes, local ones included.
 WATCHERS: list[Callable[[LoopKernel], object]] = []
@@ -86,13 +86,16 @@ class LoopKernel:
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
-        choices = (choice_of(considered, time.time()),)
-        return self._explained(_own(considered.compiled), prepared.arguments, choices)
+        one, told = _own(considered.compiled), choices.choice_of(considered, time.time())
+        return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs())
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
-        served, now = self._dispatch.served(), time.time()
-        return [self._explained(one, None, choices_of(one, served, current(), now)) for one in self.specialisations()]
+        served, config, now = self._dispatch.served(), current(), time.time()
+        return [
+            answers.explained(one, None, choices.choices_of(one, served, config, now), self._dispatch.runs())
+            for one in self.specialisations()
+        ]
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
@@ -107,14 +110,14 @@ class LoopKernel:
         such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
         Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
         ValueError for a budget that is none."""
-        seconds = parse_budget(budget) if isinstance(budget, str) else parse_budget(f"{budget}s")
+        seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
         prepared = self._dispatch.prepare(args, kwargs)
         with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-            recording = Recording(Path(folder))
-            with recording.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
+            recorded = recording.Recording(Path(folder))
+            with recorded.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
                 pass
-            (call,) = recording.calls
-            (found,) = tune((call,), journal_of(prepared.config), Budget(seconds), Path(folder))
+            store, budgeted = journal.journal_of(prepared.config), tuning.Budget(seconds)
+            (found,) = tuning.tune(recorded.calls, store, budgeted, Path(folder))
         self._dispatch.learn_anew()
         return found
 
@@ -123,20 +126,17 @@ class LoopKernel:
         written = sorted(self._dispatch.written)
         self._dispatch.record(lambda prepared: recording.of(self._dispatch.parameters, written, prepared))
 
-    def space(self, *args: Any, device: Device | None = None, most: int = MOST, **kwargs: Any) -> Space:
+    def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:
         """The variants that tuning may choose from for calls with such arguments: those of a schedule with ranges, in
         the options or given to `@lw.kernel`, or those that the recipe makes. It compiles and runs nothing. Raises what
-        such a call would raise before it runs."""
+        such a call would raise before it runs. most: of their points (search.space.MOST)."""
         parameters = self._source.parameters
         names = tuple(one.name for one in parameters)
         defaults = {one.name: one.default for one in parameters if one.has_default}
         arguments = as_arguments(bind(self.name, names, defaults, args, kwargs), names)
-        config = current()
-        ranges = Ranges(config.schedule) if "{" in config.schedule else self.ranges
         written = [position for position, name in enumerate(names) if name in self._source.written]
         signature = signature_of(arguments, written, names)
-        found = analysed(self._source, signature, replace(config, schedule=""))
-        return space_for(found, config, ranges, device, most)
+        return answers.space(self._source, signature, current(), self.ranges, device, most)
 
     def __get__(self, instance: object, owner: type | None = None) -> LoopKernel:
         """A kernel is no method: in a class it stays what it is."""
@@ -148,29 +148,10 @@ class LoopKernel:
     def __repr__(self) -> str:
         return f"<loopwright kernel {self.name}{inspect.signature(self._source.function)}>"
 
-    # ---- what the dispatch and the reports need ---------------------------------------------------------------
+    # ---- what the dispatch needs ------------------------------------------------------------------------------
 
     def _specialise(self, signature: Signature, config: Config) -> Specialisation:
         return specialise(self._source, signature, config)
-
-    def _explained(
-        self, one: Specialisation, arguments: tuple[object, ...] | None, choices: tuple[ChoiceReport, ...]
-    ) -> Explanation:
-        runs = [run for run in self._dispatch.runs() if run.compiled is one]
-        written, facts = one.analysed.written, one.analysed.facts
-        counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
-        touched = {name: str(count) for name, count in footprint(written).items() if count is not None}
-        recipe = one.analysed.recipe
-        return explain(
-            as_run(written, one.kernel),
-            facts,
-            print_schedule(recipe.schedule),
-            _generated(one, arguments),
-            _ran(one, runs),
-            Counted(counts, touched),
-            _decided(recipe),
-            choices,
-        )
 
 
 @overload
@@ -191,7 +172,7 @@ def kernel(
 
     Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
     first call for what depends on its types."""
-    if schedule is not None and not isinstance(schedule, Ranges):
+    if schedule is not None and not isinstance(schedule, search_ranges.Ranges):
         raise TypeError(
             f"schedule is lw.tunable(...), not {schedule!r}: one schedule goes into lw.options(schedule=...)"
         )
@@ -203,57 +184,3 @@ def kernel(
 def _own(compiled: object) -> Specialisation:
     assert isinstance(compiled, Specialisation)
     return compiled
-
-
-def _decided(recipe: Recipe) -> tuple[DecisionReport, ...]:
-    """Neighbouring steps with one reason together; how loops run is told with the loops."""
-    groups = groupby((one for one in recipe.decisions if one.why), key=lambda one: one.why)
-    return tuple(DecisionReport("; ".join(str(one.step) for one in group), why) for why, group in groups)
-
-
-def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:
-    if one.program is None or one.artifact is None:
-        return None
-    compiler = find_compiler(one.config)
-    artifact = one.artifact
-    return Generated(
-        lines=one.program.text.count("\n"),
-        source_path=str(artifact.source_path),
-        seconds=artifact.seconds,
-        from_cache=artifact.from_cache,
-        compiler="" if compiler is None else compiler.version,
-        notes=one.program.notes,
-        grids=_grids(one, arguments),
-        not_on_gpu=one.why_not_gpu,
-    )
-
-
-def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[GridReport, ...]:
-    executable = one.executable
-    if not isinstance(executable, GpuExecutable) or executable.program.device is None:
-        return ()
-    written = one.analysed.written
-    shape = Shape({}, {}) if arguments is None else shape_of(written, arguments)
-    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.config, shape)
-
-
-def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:
-    """The runs of one specialisation together; the threads are those of the last one that was started."""
-    if not runs:
-        return None
-    calls = sum(run.calls for run in runs)
-    parallel = one.program is not None and bool(one.program.parallel)
-    return Ran(
-        device=_device(one, runs[-1]),
-        calls=calls,
-        last_ns=runs[-1].last_ns,
-        min_ns=min(run.min_ns for run in runs),
-        total_ns=sum(run.total_ns for run in runs),
-        threads=0 if one.takes_device_arrays else runs[-1].threads if parallel else 1,
-    )
-
-
-def _device(one: Specialisation, run: Run) -> str:
-    if isinstance(one.executable, GpuExecutable):
-        return f"{one.executable.gpu.name} GPU"
-    return "interpreter" if run.how == "interpreter" else "cpu"

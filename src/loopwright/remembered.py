@@ -15,28 +15,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from loopwright.codegen.program import Program, Site
 from loopwright.config import Config
+from loopwright.deferred import deferred
 from loopwright.devices.base import Returns, returns_of
 from loopwright.frontend.capture import Source
-from loopwright.frontend.context import CapturedConstant
-from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
-from loopwright.ir.nodes import Kernel, Location
+from loopwright.frontend.outside import CapturedConstant, Outside, UnknownError, Way, text_of
+from loopwright.ir.location import Location
 from loopwright.ir.signature import Signature
-from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
 from loopwright.toolchain.store import discard, find, keep, key_of
 
+if TYPE_CHECKING:
+    from loopwright.ir import text
+    from loopwright.ir.nodes import Kernel
+else:
+    text = deferred("loopwright.ir.text")
+
 FORMAT = "2"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
 # Options that no result depends on: where it is kept, how it is called, how long making it may take, where times of it
-# are kept. With those that print what passes do, the passes run.
-INDIFFERENT = ("variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
+# are kept; and on which device it was to run, since only what runs on a CPU is remembered. With those that print what
+# passes do, the passes run.
+INDIFFERENT = ("device", "variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def ready_of(program: Program, kernel: Kernel, constants: tuple[CapturedConstant
 
 def fingerprint_of(kernel: Kernel) -> str:
     """What tells a kernel for certain types from others, wherever it stands: its text as IR."""
-    return key_of(("kernel", print_kernel(kernel)))
+    return key_of(("kernel", text.print_kernel(kernel)))
 
 
 def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready | None, Place]:
@@ -100,7 +106,7 @@ def remember(ready: Ready, place: Place, config: Config) -> None:
     outside = place.outside
     left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
     content = _content(ready, outside) if place.key and not outside.untold else None
-    if content is None:
+    if content is None or not revision():  # some of the passes were loaded after the key was made
         return
     try:
         key = _next_key(place.key, outside, left) if left else place.key
@@ -150,10 +156,10 @@ def _next_key(key: str, outside: Outside, questions: Iterable[Way]) -> str:
 
 
 def _keep(folder: Path, key: str, content: dict[str, Any]) -> None:
-    text = json.dumps(content)
+    written = json.dumps(content)
 
     def make(entry: Path) -> None:
-        (entry / ENTRY).write_text(text)
+        (entry / ENTRY).write_text(written)
 
     keep(folder, key, make)
 
@@ -172,7 +178,7 @@ def _content(ready: Ready, outside: Outside) -> dict[str, Any] | None:
     """The entry's text as JSON; None for what does not come back as it was."""
     places = {(id(found.namespace), found.key): way for way, found in outside.asked.items() if found is not None}
     constants = [places.get((id(one.namespace), one.key)) for one in ready.constants]
-    results = None if ready.results is None else print_kernel(ready.results)
+    results = None if ready.results is None else text.print_kernel(ready.results)
     program = {one.name: getattr(ready.program, one.name) for one in fields(Program) if one.name != "sites"}
     content = {
         "program": program,
@@ -203,7 +209,7 @@ def _ready(content: dict[str, Any], outside: Outside) -> Ready:
     return Ready(
         Program(sites=sites, **program),
         Returns(shape, _tuples(values)),
-        None if content["results"] is None else parse_kernel(content["results"]),
+        None if content["results"] is None else text.parse_kernel(content["results"]),
         tuple(_constant(_way(one), outside) for one in content["constants"]),
         str(content["fingerprint"]),
     )

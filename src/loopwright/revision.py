@@ -1,7 +1,7 @@
 """Which text of this package is running, so that nothing that one text made is ever taken for what another makes.
 
-It is imported before all the rest: what the files were then is compared, once everything is loaded, with what they
-are. Where they differ, somebody is editing them, and which text was loaded nobody can say.
+It is imported before all the rest: what the files were then is compared, whenever more of them was loaded, with what
+they are. Where they differ, somebody is editing them, and which text was loaded nobody can say.
 """
 
 from __future__ import annotations
@@ -43,6 +43,15 @@ AT_IMPORT = _files_now()
 
 @cache
 def revision() -> str:
-    """A text that differs between all that this package ever was; '' where that cannot be told. To be asked only
-    after everything is imported."""
+    """A text that differs between all that this package ever was; '' where that cannot be told of what is loaded so
+    far. What it says may have to be asked again when more was loaded."""
     return f"{sys.version} {sys.maxsize}\n{AT_IMPORT}" if _files_now() == AT_IMPORT else ""
+
+
+def loaded_more() -> bool:
+    """To be told of every module that is loaded later than the package: whether all that is loaded is one text. The
+    answer is never yes again after a no."""
+    if _files_now() == AT_IMPORT:
+        return True
+    revision.cache_clear()
+    return False

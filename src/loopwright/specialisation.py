@@ -6,42 +6,48 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loopwright.analysis.bounds import violation
-from loopwright.analysis.facts import Facts
-from loopwright.analysis.reach import reach, results_from
-from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
-from loopwright.compiler import (
-    Analysed,
-    analysed,
-    analysed_in_parts,
-    artifact_of,
-    program_of,
-    scheduled,
-    space_for,
-)
 from loopwright.config import Config
+from loopwright.deferred import deferred
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
-from loopwright.devices.gpu import Gpu
-from loopwright.devices.gpus import gpu_of, why_no_gpu
 from loopwright.errors import ScheduleError, warn_once
 from loopwright.frontend.capture import Source
-from loopwright.frontend.lower import CapturedConstant
-from loopwright.ir.interp import evaluation, prepare, window
-from loopwright.ir.nodes import ArrayParam, Dim, Kernel, ScalarParam, Store, Var
+from loopwright.frontend.outside import CapturedConstant, Outside
 from loopwright.ir.signature import Signature
-from loopwright.ir.walk import statements, subexpressions
-from loopwright.memory.gpu_call import GpuExecutable, InParts
-from loopwright.memory.offload import on_gpu
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
-from loopwright.search.ranges import Ranges
-from loopwright.search.space import Space
-from loopwright.steps.schedule import apply_schedule, parse_schedule
-from loopwright.toolchain.cc import Artifact, find_compiler
+from loopwright.toolchain.cc import Artifact, build, find_compiler
+
+if TYPE_CHECKING:
+    from loopwright import compiler
+    from loopwright.analysis import bounds, reach
+    from loopwright.analysis.facts import Facts
+    from loopwright.codegen import gpu_writer, openmp
+    from loopwright.compiler import Analysed
+    from loopwright.devices import gpus
+    from loopwright.devices.gpu import Gpu
+    from loopwright.ir import interp, nodes, walk
+    from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
+    from loopwright.memory import gpu_call, offload
+    from loopwright.memory.gpu_call import GpuExecutable, InParts
+    from loopwright.search.ranges import Ranges
+    from loopwright.search.space import Space
+    from loopwright.steps import schedule
+else:  # what a remembered kernel's first call does without
+    compiler = deferred("loopwright.compiler")
+    bounds = deferred("loopwright.analysis.bounds")
+    reach = deferred("loopwright.analysis.reach")
+    gpu_writer = deferred("loopwright.codegen.gpu_writer")
+    openmp = deferred("loopwright.codegen.openmp")
+    gpu_call = deferred("loopwright.memory.gpu_call")
+    gpus = deferred("loopwright.devices.gpus")
+    offload = deferred("loopwright.memory.offload")
+    schedule = deferred("loopwright.steps.schedule")
+    interp = deferred("loopwright.ir.interp")
+    nodes = deferred("loopwright.ir.nodes")
+    walk = deferred("loopwright.ir.walk")
 
 FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
 
@@ -84,7 +90,7 @@ class Specialisation:
     @property
     def takes_device_arrays(self) -> bool:
         """Whether the code finds its arrays in a GPU's memory."""
-        return isinstance(self.executable, GpuExecutable)
+        return self.executable is not None and self.executable.takes_device_arrays
 
     @property
     def kernel(self) -> Kernel:
@@ -110,12 +116,14 @@ class Specialisation:
     def scheduled(self, steps: str) -> Scheduled:
         """The kernel as it was written after another schedule, given as text. Raises ScheduleError."""
         written = self.analysed
-        kernel, facts = apply_schedule(written.written, written.facts, parse_schedule(steps), self.config.strict)
+        kernel, facts = schedule.apply_schedule(
+            written.written, written.facts, schedule.parse_schedule(steps), self.config.strict
+        )
         return Scheduled(self, kernel, facts)
 
     def space(self, ranges: Ranges | None = None) -> Space:
         """What tuning may choose from."""
-        return space_for(self.analysed, self.config, ranges)
+        return compiler.space_for(self.analysed, self.config, ranges)
 
     @cached_property
     def returns(self) -> Returns:
@@ -124,7 +132,7 @@ class Specialisation:
     @cached_property
     def interpret(self) -> Callable[[Sequence[object]], object]:
         """Run through the interpreter; takes the arguments of a call in order."""
-        return prepare(self.analysed.written)
+        return interp.prepare(self.analysed.written)
 
     @cached_property
     def results(self) -> FreshArrays | None:
@@ -132,10 +140,14 @@ class Specialisation:
         kernel = self.kernel if self.ready is None else self.ready.results
         if kernel is None or not kernel.results:
             return None
-        parts = [part for one in kernel.results for size in one.shape for part in subexpressions(size)]
-        used = {part.array if isinstance(part, Dim) else part.name for part in parts if isinstance(part, Dim | Var)}
+        parts = [part for one in kernel.results for size in one.shape for part in walk.subexpressions(size)]
+        used = {
+            part.array if isinstance(part, nodes.Dim) else part.name
+            for part in parts
+            if isinstance(part, nodes.Dim | nodes.Var)
+        }
         params = tuple(param for param in kernel.params if param.name in used)
-        shapes = [[evaluation(size) for size in result.shape] for result in kernel.results]
+        shapes = [[interp.evaluation(size) for size in result.shape] for result in kernel.results]
         fills = [None if result.fill is None else result.fill.value for result in kernel.results]
         dtypes = [result.element.dtype for result in kernel.results]
 
@@ -152,7 +164,7 @@ class Specialisation:
         for name, (source, argument, axis) in self.analysed.facts.guard.parameters:
             value: Any = arguments[argument]
             values[name] = int(value.shape[axis] if source == "size" else value)
-        return violation(self.analysed.written, values)
+        return bounds.violation(self.analysed.written, values)
 
 
 @dataclass(frozen=True)
@@ -166,7 +178,7 @@ class Scheduled:
     @property
     def c_text(self) -> str:
         """The C that would be generated."""
-        return generate(self.kernel, self.facts, False, self.one.config.strict).text
+        return openmp.generate(self.kernel, self.facts, False, self.one.config.strict).text
 
     def scheduled(self, steps: str) -> Scheduled:
         """Another schedule of the same kernel."""
@@ -182,8 +194,8 @@ def _outside(params: Sequence[ScalarParam | ArrayParam], arguments: Sequence[obj
     state: dict[str, Any] = {}
     for param in params:
         value: Any = arguments[param.argument]
-        if isinstance(param, ArrayParam):
-            state[param.name] = window(param, value) if param.tail else value
+        if isinstance(param, nodes.ArrayParam):
+            state[param.name] = interp.window(param, value) if param.tail else value
         else:
             state[param.name] = param.type.dtype.type(value)
     return state
@@ -199,17 +211,30 @@ class _Known:
         return self.found
 
 
+def _analysed(source: Source, signature: Signature, config: Config, outside: Outside) -> Analysed:
+    """Here, so that the compiler is loaded only where somebody asks."""
+    return compiler.analysed(source, signature, config, outside)
+
+
+def _artifact_of(program: Program, config: Config) -> Artifact:
+    artifact = build(program.text, program.flags, config)
+    if "times" in config.debug:
+        cached = " (from the cache)" if artifact.from_cache else ""
+        compiler.say(f"compiled in {artifact.seconds:.3f} s{cached}: {artifact.path}")
+    return artifact
+
+
 def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisation:
-    gpu = gpu_of(config.device)
+    gpu = gpus.gpu_of(config.device)
     if gpu is None:
-        warn_once("no GPU", f"device={config.device!r}: {why_no_gpu()}. Kernels run on the CPU")
-        raise NotOnGpu("there is no GPU")
-    return _made_for(gpu, analysed(source, signature, config), signature, config)
+        warn_once("no GPU", f"device={config.device!r}: {gpus.why_no_gpu()}. Kernels run on the CPU")
+        raise gpu_writer.NotOnGpu("there is no GPU")
+    return _made_for(gpu, compiler.analysed(source, signature, config), signature, config)
 
 
 def _made_for(gpu: Gpu, found: Analysed, signature: Signature, config: Config) -> Specialisation:
-    ready = ready_of(program_of(found, config), found.written, found.constants)
-    artifact = artifact_of(ready.program, config)
+    ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
+    artifact = _artifact_of(ready.program, config)
     executable = _loaded_on(gpu, found, artifact, ready.program, config, cache(partial(_in_parts, gpu, found, config)))
     return Specialisation(signature, config, _Known(found), ready, artifact, executable)
 
@@ -217,14 +242,14 @@ def _made_for(gpu: Gpu, found: Analysed, signature: Signature, config: Config) -
 def specialise_kernel(kernel: Kernel, facts: Facts, signature: Signature, config: Config) -> Specialisation:
     """The same for a kernel and what is known of it, without the function that it comes from. Raises ScheduleError,
     CompilerError, NotOnGpu."""
-    found = Analysed(kernel, facts, scheduled(kernel, facts, config), (), 0.0)
+    found = compiler.Analysed(kernel, facts, compiler.scheduled(kernel, facts, config), (), 0.0)
     if config.on_gpu:
-        gpu = gpu_of(config.device)
+        gpu = gpus.gpu_of(config.device)
         if gpu is None:
-            raise NotOnGpu("there is no GPU")
+            raise gpu_writer.NotOnGpu("there is no GPU")
         return _made_for(gpu, found, signature, config)
-    ready = ready_of(program_of(found, config), kernel, ())
-    artifact = artifact_of(ready.program, config)
+    ready = ready_of(compiler.program_of(found, config), kernel, ())
+    artifact = _artifact_of(ready.program, config)
     return Specialisation(signature, config, _Known(found), ready, artifact, load(artifact, ready.program))
 
 
@@ -237,12 +262,12 @@ def _loaded_on(
     find_parts: Callable[[], InParts | None],
 ) -> GpuExecutable:
     assert program.device is not None
-    return on_gpu(
+    return offload.on_gpu(
         load(artifact, program),
         gpu,
         gpu.module(program.device, config),
         _written(found.written),
-        reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
+        reach.reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
         find_parts,
     )
 
@@ -250,21 +275,21 @@ def _loaded_on(
 def _in_parts(gpu: Gpu, found: Analysed, config: Config) -> InParts | None:
     """What runs a call in parts, made when a call first moves so much that it may pay off."""
     try:
-        parts = analysed_in_parts(found, config)
+        parts = compiler.analysed_in_parts(found, config)
         if parts is None:
             return None
         some, iterations = parts
-        program = program_of(some, config)
-    except (NotOnGpu, ScheduleError):
+        program = compiler.program_of(some, config)
+    except (gpu_writer.NotOnGpu, ScheduleError):
         return None
-    first = results_from(found.written)
-    return InParts(
-        _loaded_on(gpu, some, artifact_of(program, config), program, config, lambda: None), iterations, first
+    first = reach.results_from(found.written)
+    return gpu_call.InParts(
+        _loaded_on(gpu, some, _artifact_of(program, config), program, config, lambda: None), iterations, first
     )
 
 
 def _written(kernel: Kernel) -> frozenset[int]:
-    stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
+    stored = {stmt.array for stmt in walk.statements(kernel.body) if isinstance(stmt, nodes.Store)}
     return frozenset(param.argument for param in kernel.arrays if param.name in stored)
 
 
@@ -272,23 +297,23 @@ def specialise(source: Source, signature: Signature, config: Config) -> Speciali
     """Compile `source` for one kind of call, with no more work than nobody did before. Raises KernelError,
     CompilerError."""
     if config.device == "interpreter" or find_compiler(config) is None:
-        found = analysed(source, signature, config)
+        found = compiler.analysed(source, signature, config)
         return Specialisation(signature, config, _Known(found), None, None, None)
     if config.on_gpu:
         try:
             return _on_gpu(source, signature, config)
-        except NotOnGpu as why:
-            schedule = "" if "bind " in config.schedule else config.schedule  # blocks and threads are no use there
-            on_cpu = specialise(source, signature, replace(config, device="cpu", schedule=schedule))
+        except gpu_writer.NotOnGpu as why:
+            steps = "" if "bind " in config.schedule else config.schedule  # blocks and threads are no use there
+            on_cpu = specialise(source, signature, replace(config, device="cpu", schedule=steps))
             return replace(on_cpu, config=config, why_not_gpu=str(why))
     ready, place = recall(source, signature, config)
-    analyse: Callable[[], Analysed] = partial(analysed, source, signature, config, place.outside)
+    analyse: Callable[[], Analysed] = partial(_analysed, source, signature, config, place.outside)
     is_new = ready is None
     if ready is None:
         found = analyse()
         analyse = _Known(found)
-        ready = ready_of(program_of(found, config), found.written, found.constants)
-    artifact = artifact_of(ready.program, config)
+        ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
+    artifact = _artifact_of(ready.program, config)
     executable = load(artifact, ready.program)
     if is_new:  # last: what the compiler refuses is not worth remembering
         remember(ready, place, config)

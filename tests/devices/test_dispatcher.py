@@ -17,7 +17,7 @@ from devices.handmade import ADD, NOTHING, config_in, executable
 from loopwright.devices.base import ARGUMENT, MOST_PARAMETERS
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
-from loopwright.memory.arrays import REFUSED
+from loopwright.memory.arrays import refuses
 from loopwright.memory.records import alignment_of
 from loopwright.runtime.specialise import signature_of
 
@@ -43,7 +43,7 @@ def dispatcher(launcher, names="abc", written=(True, False, False), slow=lambda 
         names=tuple(map(sys.intern, names)),
         defaults=defaults,
         written=written,
-        refused=REFUSED,
+        refuses=refuses,
         describe=alignment_of,
     )
 
@@ -145,6 +145,38 @@ def test_subclasses_have_the_key_of_their_base(launcher, tmp_path):
     assert made.key((mapped,)) == made.key((np.zeros(3),)) is not None
 
 
+def test_each_subclass_is_asked_about_once(launcher):
+    class Refused(np.ndarray):
+        pass
+
+    asked: list[type] = []
+
+    def noting(kind):
+        asked.append(kind)
+        return kind is Refused
+
+    made = launcher.Dispatcher(
+        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=noting, describe=alignment_of
+    )
+    plain = np.zeros(3)
+    keys = [made.key((one,)) for one in (plain, plain.view(Refused), plain.view(np.recarray), plain.view(Refused))]
+    assert (keys, asked) == ([keys[0], None, keys[0], None], [Refused, np.recarray])
+    assert keys[0] is not None
+
+
+def test_an_error_of_refuses_comes_out_each_time(launcher):
+    def refusing(kind):
+        raise LoopwrightError("no")
+
+    made = launcher.Dispatcher(
+        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=refusing, describe=alignment_of
+    )
+    for _ in range(2):
+        with pytest.raises(LoopwrightError):
+            made(np.zeros(2).view(np.recarray))
+    assert made.key((np.zeros(2),)) is not None
+
+
 def test_a_read_only_array_that_is_written_has_no_key(launcher):
     array = np.zeros(3)
     array.flags.writeable = False
@@ -162,7 +194,7 @@ def test_an_error_of_describe_comes_out(launcher):
         raise LoopwrightError("no")
 
     made = launcher.Dispatcher(
-        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refused=(), describe=describe
+        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=refuses, describe=describe
     )
     with pytest.raises(LoopwrightError):
         made(np.zeros(2, PLAIN))

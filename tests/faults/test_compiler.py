@@ -102,6 +102,12 @@ def test_without_pythons_headers_calls_go_through_ctypes(tmp_path):
     assert trouble == ""
 
 
+def test_a_launcher_that_is_there_needs_no_headers(tmp_path):
+    report = "\nprint(*launchers.launcher_kind(config))\n"
+    for again in (LAUNCHER, ""):
+        assert run(again + USE + report, tmp_path) == ("[2.0, 2.0, 2.0]\nextension", "")
+
+
 def test_a_launcher_that_does_not_compile_or_load(tmp_path):
     for text in ("#error no", "int nothing;"):
         broken = f"from loopwright.devices import launcher\nlauncher._source = lambda: {text!r}\n"

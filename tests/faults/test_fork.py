@@ -33,7 +33,7 @@ def in_child(who, work):
 
 @pytest.fixture(params=["extension", "ctypes"])
 def forked(request, tmp_path_factory):
-    cache = tmp_path_factory.getbasetemp() / "forks"  # one for all: the launcher is built once
+    cache = tmp_path_factory.getbasetemp() / f"forks {request.param}"  # one for all: the launcher is built once
 
     def go(code: str) -> tuple[list[str], str]:
         text = (LAUNCHER if request.param == "extension" else "") + FORK + code
@@ -84,7 +84,7 @@ in_child("child", call)
 def test_a_fork_while_another_thread_compiles(forked):
     """The locks that it holds are nobody's in the child."""
     code = """
-import threading, time
+import contextvars, threading, time
 inside, leave = threading.Event(), threading.Event()
 plain = kernel._compile
 def waits(signature, config):
@@ -92,7 +92,7 @@ def waits(signature, config):
     leave.wait(30)
     return plain(signature, config)
 kernel._compile = waits
-thread = threading.Thread(target=kernel.prepare, args=((out,), {}))
+thread = threading.Thread(target=contextvars.copy_context().run, args=(kernel.prepare, (out,), {}))
 thread.start()
 inside.wait(30)
 kernel._compile = plain

@@ -7,13 +7,13 @@ import re
 import tomllib
 from pathlib import Path
 
-from laws.tree import SourceFile, functions, own_imports, source_files
+from laws.tree import PACKAGE, SourceFile, absolute, functions, own_imports, source_files
 
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
-    "revision", "errors", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain", "devices",
-    "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
-    "remembered", "specialisation", "tuning", "kernel", "__init__", "cli",
+    "revision", "errors", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain",
+    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
+    "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
 )  # fmt: skip
 
 # The hot path never sees a tree.
@@ -70,6 +70,53 @@ def no_local_imports(root: Path) -> list[str]:
             if id(node) in inside
         ]
     return faults
+
+
+def late_imports_are_told(root: Path) -> list[str]:
+    """A module of our own is loaded late only as deferred.py says, beside the import that says the same to whoever
+    reads imports: no name in a text gets past the order of the house."""
+    faults: list[str] = []
+    for file in source_files(root):
+        told = {id(call) for block in file.tree.body for call in _told(file, block)}
+        for node in ast.walk(file.tree):
+            name = _module_named(node)
+            if name is not None and name.split(".")[0] == PACKAGE and id(node) not in told:
+                faults.append(f"{file.path}:{node.lineno}: loads {name}, which no import beside it tells")
+    return faults
+
+
+def _module_named(node: ast.AST) -> str | None:
+    """The text that a call of `deferred` or `import_module` is given."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="deferred" | "_deferred" | "import_module" | "__import__")
+            | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(name)), *_],
+        ):
+            return name
+        case _:
+            return None
+
+
+def _told(file: SourceFile, block: ast.stmt) -> list[ast.AST]:
+    """The calls in an `else` of `if TYPE_CHECKING` whose module is imported there, under the same name if any."""
+    if not (isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"):
+        return []
+    reached: set[str] = set()
+    names: dict[str, str] = {}
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom):
+            base = absolute(file, node)
+            reached.add(base)
+            names |= {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
+    found: list[ast.AST] = []
+    for statement in block.orelse:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                found += [call] if names.get(name) == _module_named(call) else []
+            case _:
+                found += [node for node in ast.walk(statement) if _module_named(node) in reached]
+    return found
 
 
 def one_step_one_name(root: Path, tests: Path) -> list[str]:

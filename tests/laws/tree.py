@@ -63,7 +63,7 @@ def _imported_names(file: SourceFile, node: ast.AST) -> list[str]:
         case ast.Import():
             return [alias.name for alias in node.names]
         case ast.ImportFrom():
-            base = _absolute(file, node)
+            base = absolute(file, node)
             if base != PACKAGE:
                 return [base]
             return [f"{base}.{alias.name}" if _is_place(file, alias.name) else base for alias in node.names]
@@ -71,7 +71,8 @@ def _imported_names(file: SourceFile, node: ast.AST) -> list[str]:
             return []
 
 
-def _absolute(file: SourceFile, node: ast.ImportFrom) -> str:
+def absolute(file: SourceFile, node: ast.ImportFrom) -> str:
+    """The full name of the module that a `from` names."""
     if not node.level:
         return node.module or ""
     package = file.module.split(".")

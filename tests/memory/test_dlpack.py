@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright import specialisation
+from loopwright.devices import gpus
 from loopwright.errors import ArgumentTypeError, ArgumentValueError
 from loopwright.memory.dlpack import _Tensor, _Versioned, is_on_gpu, of_dlpack
 from loopwright.memory.on_device import LEGACY_STREAM
@@ -129,7 +129,7 @@ def add(a, b):
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     watched = Watched()
-    monkeypatch.setattr(specialisation, "gpu_of", lambda _: watched)
+    monkeypatch.setattr(gpus, "gpu_of", lambda _: watched)
     with lw.options(device="emulated"):
         yield watched
 

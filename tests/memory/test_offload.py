@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright import specialisation
+from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
 from loopwright.memory.gpu_call import GpuExecutable
@@ -23,7 +23,7 @@ from memory.watched import Watched
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     """The GPU of all kernels that are compiled in the test."""
     watched = Watched()
-    monkeypatch.setattr(specialisation, "gpu_of", lambda _: watched)
+    monkeypatch.setattr(gpus, "gpu_of", lambda _: watched)
     with lw.options(device="emulated"):
         yield watched
 
@@ -87,7 +87,7 @@ def prefix(a, b):
 def test_more_than_the_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a call cannot be made in parts."""
     small = Watched(100_000)
-    monkeypatch.setattr(specialisation, "gpu_of", lambda _: small)
+    monkeypatch.setattr(gpus, "gpu_of", lambda _: small)
     with lw.options(device="emulated"):
         kernel, kept = ready(small, prefix, np.zeros(10), np.ones(10))
         a = np.zeros(9000)

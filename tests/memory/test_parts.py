@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright import specialisation
+from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
 from loopwright.memory import offload, parts
@@ -24,7 +24,7 @@ Seen = list[tuple[list[Slice], bool]]
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     """The GPU of all kernels that are compiled in the test; small calls count as large ones."""
     watched = Watched()
-    monkeypatch.setattr(specialisation, "gpu_of", lambda _: watched)
+    monkeypatch.setattr(gpus, "gpu_of", lambda _: watched)
     monkeypatch.setattr(parts, "PART_BYTES", 1024)
     monkeypatch.setattr(parts, "USUAL", parts.MOST)
     monkeypatch.setattr(parts, "EVEN", 4)

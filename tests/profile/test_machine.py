@@ -12,6 +12,7 @@ import pytest
 
 from faults.stored import HERE
 from loopwright.config import DEFAULT
+from loopwright.devices import gpus
 from loopwright.devices.gpu import Limits
 from loopwright.profile import machine
 from loopwright.profile.machine import Machine, machine_of, machine_text, makers_digest, parse_machine, same_kind
@@ -77,7 +78,7 @@ def test_a_gpu(alike, tmp_path):
     class Gpu:
         name, limits = "Some GPU", Limits((9, 0), 132, 140 << 30)
 
-    alike.setattr(machine, "gpu_of", lambda device: Gpu)
+    alike.setattr(gpus, "gpu_of", lambda device: Gpu)
     alike.setattr(machine, "DRIVER", tmp_path / "version")
     (tmp_path / "version").write_text(
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build"
@@ -93,7 +94,7 @@ def test_a_gpu(alike, tmp_path):
 
 
 def test_no_gpu_is_no_machine(alike):
-    alike.setattr(machine, "gpu_of", lambda device: None)
+    alike.setattr(gpus, "gpu_of", lambda device: None)
     assert machine_of("cuda", DEFAULT) is machine_of("interpreter", DEFAULT) is None
 
 

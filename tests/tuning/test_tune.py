@@ -15,7 +15,8 @@ from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Table
 from loopwright.tuning.jobs import Tried
-from loopwright.tuning.recording import RecordedCall, Recording
+from loopwright.tuning.recorded_call import RecordedCall
+from loopwright.tuning.recording import Recording
 from loopwright.tuning.tune import ANY, WORK, Budget, Silent, Tuned, parse_budget, tune
 
 

@@ -18,7 +18,8 @@ from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.profile.journal import journal_of
 from loopwright.report.words import duration
 from loopwright.tuning.jobs import Tried
-from loopwright.tuning.recording import RecordedCall, Recording
+from loopwright.tuning.recorded_call import RecordedCall
+from loopwright.tuning.recording import Recording
 from loopwright.tuning.tune import Budget, Tuned, tune
 
 

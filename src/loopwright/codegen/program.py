@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.ir.nodes import Location
+from loopwright.ir.location import Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,27 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from loopwright.codegen.program import Program
+from loopwright.deferred import deferred
 from loopwright.errors import BoundsError, check_failed
-from loopwright.ir.nodes import Kernel, ReturnedArray
 from loopwright.ir.types import ALL
+
+if TYPE_CHECKING:
+    from loopwright.ir import nodes
+    from loopwright.ir.nodes import Kernel
+else:
+    nodes = deferred("loopwright.ir.nodes")
 
 # Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
 ARGUMENT, FRESH, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 32, 64
 Shape = Literal[0, 1, 2]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
 MOST_TIMES = 64  # that an observer is told at once
+
+NOT_DONE = object()
+"""What repeating a call gives where it has to be done the long way."""
 
 Observer = Callable[[tuple[int, ...]], object]
 """Takes the nanoseconds of the last calls, oldest first, at most MOST_TIMES of them."""
@@ -45,7 +54,7 @@ def returns_of(kernel: Kernel) -> Returns:
     values: list[tuple[int, int]] = []
     slot = 0
     for one in kernel.returned:
-        if isinstance(one, ReturnedArray):
+        if isinstance(one, nodes.ReturnedArray):
             is_fresh = one.name in fresh
             values.append((FRESH, fresh[one.name]) if is_fresh else (ARGUMENT, arguments[one.name]))
         else:
@@ -56,7 +65,10 @@ def returns_of(kernel: Kernel) -> Returns:
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """Loaded code. entry, guard: addresses of its functions (guard 0: always true). `library` keeps it loaded."""
+    """Loaded code. entry, guard: addresses of its functions (guard 0: always true). `library` keeps it loaded.
+    takes_device_arrays: whether it finds its arrays in a GPU's memory."""
+
+    takes_device_arrays: ClassVar[bool] = False
 
     program: Program
     library: ctypes.CDLL
@@ -105,9 +117,9 @@ class Entry(Protocol):
 class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
 
-    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refused=, describe=): the ContextVar of the
-    Config; the parameters' names, their trailing defaults, one bool each; array types that are refused;
-    describe(dtype) -> alignment for records (0 never aligned)."""
+    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=): the ContextVar of the
+    Config; the parameters' names, their trailing defaults, one bool each; refuses(type) -> whether arrays of a subclass
+    go the slow way, asked once for each; describe(dtype) -> alignment for records (0 never aligned)."""
 
     def __call__(self, *args: object, **kwargs: object) -> object: ...
 

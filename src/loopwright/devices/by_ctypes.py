@@ -235,10 +235,10 @@ class Dispatcher:
         names: tuple[str, ...],
         defaults: tuple[object, ...],
         written: tuple[bool, ...],
-        refused: tuple[type, ...],
+        refuses: Callable[[type], bool],
         describe: Callable[[np.dtype[Any]], int],
     ) -> None:
-        del context, names, defaults, written, refused, describe
+        del context, names, defaults, written, refuses, describe
         self._slow = slow
 
     def __call__(self, *args: object, **kwargs: object) -> object:

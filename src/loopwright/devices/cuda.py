@@ -25,16 +25,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loopwright.codegen.gpu import complete
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config, available_cores, current
+from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import cuda_launcher
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.toolchain import nvrtc
+
+if TYPE_CHECKING:
+    from loopwright.codegen import gpu as device_texts
+else:
+    device_texts = deferred("loopwright.codegen.gpu")
 
 LIBRARY = "libcuda.so.1"
 OLDEST_DRIVER = 13000  # what cuDriverGetVersion says for CUDA 13.0; older drivers refuse the cubins that we make
@@ -325,7 +330,7 @@ class CudaGpu:
 
     def module(self, text: DeviceText, config: Config) -> CudaModule:
         """Compile and load. Raises CompilerError."""
-        artifact = nvrtc.build(complete(text), self.limits.capability, config)
+        artifact = nvrtc.build(device_texts.complete(text), self.limits.capability, config)
         opened = self._open(config)
         with self.current():
             loaded = int(self._ask("cuModuleLoadData", artifact.path.read_bytes(), doing="loading compiled code"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from loopwright.config import Device
+from loopwright.config import Config, Device
 from loopwright.devices.cuda import find_gpus, why_none
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.gpu import Gpu
@@ -21,6 +21,15 @@ def gpu_of(device: Device) -> Gpu | None:
 def why_no_gpu() -> str:
     """Why there is no GPU, and what to do about it, for people."""
     return why_none()
+
+
+def devices_for(config: Config) -> tuple[str, ...]:
+    """The devices that a call under these options may run on."""
+    if config.device in ("cuda", "emulated"):
+        return (config.device,)
+    if config.device == "auto" and gpu_of("cuda") is not None:
+        return ("cpu", "cuda")
+    return ("cpu",)
 
 
 @functools.cache

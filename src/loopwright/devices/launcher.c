@@ -157,21 +157,15 @@ static int read_shape(Dispatcher *self, PyObject *written) {
   }
   for (Py_ssize_t k = 0; k < shape->count; k++)
     shape->written[k] = (char)PyObject_IsTrue(PyTuple_GET_ITEM(written, k));
-  shape->refused_count = PyTuple_GET_SIZE(shape->refused);
-  for (Py_ssize_t k = 0; k < shape->refused_count; k++)
-    if (!PyType_Check(PyTuple_GET_ITEM(shape->refused, k))) {
-      PyErr_SetString(PyExc_TypeError, "refused must be types");
-      return -1;
-    }
   return 0;
 }
 
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *words[] = {"slow", "context", "names", "defaults", "written", "refused", "describe", NULL};
-  PyObject *slow, *context, *names, *defaults, *written, *refused, *describe;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!O!O!O!O", words, &slow, &PyContextVar_Type, &context,
+  static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", NULL};
+  PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!O!O!OO", words, &slow, &PyContextVar_Type, &context,
                                    &PyTuple_Type, &names, &PyTuple_Type, &defaults, &PyTuple_Type, &written,
-                                   &PyTuple_Type, &refused, &describe))
+                                   &refuses, &describe))
     return NULL;
   Dispatcher *self = (Dispatcher *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -180,11 +174,12 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
   self->context = Py_NewRef(context);
   self->names = Py_NewRef(names);
   self->defaults = Py_NewRef(defaults);
-  self->shape.refused = Py_NewRef(refused);
+  self->shape.refuses = Py_NewRef(refuses);
   self->shape.describe = Py_NewRef(describe);
+  self->shape.types = PyDict_New();
   self->shape.dtypes = PyDict_New();
   self->configs = PyDict_New();
-  if (self->shape.dtypes && self->configs && read_shape(self, written) == 0) return (PyObject *)self;
+  if (self->shape.types && self->shape.dtypes && self->configs && read_shape(self, written) == 0) return (PyObject *)self;
   Py_DECREF(self);
   return NULL;
 }
@@ -194,7 +189,8 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
   Py_VISIT(self->context);
   Py_VISIT(self->names);
   Py_VISIT(self->defaults);
-  Py_VISIT(self->shape.refused);
+  Py_VISIT(self->shape.refuses);
+  Py_VISIT(self->shape.types);
   Py_VISIT(self->shape.describe);
   Py_VISIT(self->shape.dtypes);
   Py_VISIT(self->configs);
@@ -222,7 +218,8 @@ static void dispatcher_dealloc(Dispatcher *self) {
   Py_CLEAR(self->context);
   Py_CLEAR(self->names);
   Py_CLEAR(self->defaults);
-  Py_CLEAR(self->shape.refused);
+  Py_CLEAR(self->shape.refuses);
+  Py_CLEAR(self->shape.types);
   Py_CLEAR(self->shape.describe);
   Py_CLEAR(self->shape.dtypes);
   Py_CLEAR(self->configs);

@@ -5,20 +5,26 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import pkgutil
+import sys
 import sysconfig
 import threading
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from loopwright.config import Config
-from loopwright.devices import by_ctypes
+from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
 from loopwright.toolchain.cc import build_with, find_compiler
+
+if TYPE_CHECKING:
+    from loopwright.devices import by_ctypes
+else:
+    by_ctypes = deferred("loopwright.devices.by_ctypes")
 
 MODULE = "loopwright_launcher"
 PARTS = ("launcher_entry.c", "launcher_key.c", "launcher.c")  # one text, in this order
@@ -56,23 +62,26 @@ def launcher_kind(config: Config) -> tuple[Kind, str]:
 
 def _made(config: Config) -> Loaded:
     fallback = cast(Launcher, by_ctypes)
-    reason = missing_headers()
-    if reason:
-        return Loaded(fallback, "ctypes", reason)
     compiler = find_compiler(config)
     if compiler is None:
         return Loaded(fallback, "ctypes", "no C compiler")
     try:
-        flags = tuple(f"-I{folder}" for folder in header_folders())
-        salt = (sysconfig.get_config_var("SOABI") or "", np.__version__)
-        artifact = build_with(compiler, _source(), flags, config, salt)
+        salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
+        artifact = build_with(compiler, _source(), (), config, salt, _header_flags)
         return Loaded(_imported(artifact.path), "extension", "")
     except (CompilerError, ImportError, OSError) as error:
         return Loaded(fallback, "ctypes", str(error))
 
 
 def _source() -> str:
-    return "".join(resources.files(__package__).joinpath(part).read_text() for part in PARTS)
+    return "".join((pkgutil.get_data(__package__, part) or b"").decode() for part in PARTS)
+
+
+def _header_flags() -> tuple[str, ...]:
+    """To ask Python where its headers are takes milliseconds, so that is done only where the launcher is made."""
+    if reason := missing_headers():
+        raise CompilerError(reason)
+    return tuple(f"-I{folder}" for folder in header_folders())
 
 
 def header_folders() -> tuple[Path, ...]:

@@ -29,9 +29,10 @@ typedef struct {
 
 /* What of a kernel's parameters the key depends on. */
 typedef struct {
-  Py_ssize_t count, refused_count;
+  Py_ssize_t count;
   char written[MOST_PARAMETERS];
-  PyObject *refused;  /* tuple of array types that are left to `slow` */
+  PyObject *refuses;  /* refuses(type) -> whether arrays of this subclass are left to `slow` */
+  PyObject *types;    /* dict: subclass of arrays -> what refuses said, a bool */
   PyObject *describe; /* describe(dtype) -> alignment of records, 0: never aligned */
   PyObject *dtypes;   /* dict: dtype of records -> (one dtype equal to it, alignment) */
 } Shape;
@@ -55,6 +56,18 @@ static int layout_of(const View *view) {
   if (view->strides[last] == view->item || view->sizes[last] == 1) return LAYOUT_LAST;
   if (view->strides[0] == view->item || view->sizes[0] == 1) return LAYOUT_FIRST;
   return LAYOUT_STRIDED;
+}
+
+/* Whether arrays of this subclass are left to `slow`; -1: exception. */
+static int is_refused(const Shape *shape, PyTypeObject *type) {
+  PyObject *known = PyDict_GetItemWithError(shape->types, (PyObject *)type);
+  if (known) return known == Py_True;
+  if (PyErr_Occurred()) return -1;
+  PyObject *answer = PyObject_CallOneArg(shape->refuses, (PyObject *)type);
+  int refused = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  if (refused < 0 || PyDict_SetItem(shape->types, (PyObject *)type, refused ? Py_True : Py_False) < 0) return -1;
+  return refused;
 }
 
 /* The one dtype that stands for all equal to this one, and its records' alignment. 0: no key; -1: exception. */
@@ -91,9 +104,10 @@ static int append_array(Key *key, const Shape *shape, PyArrayObject *array, int 
   long alignment = 0;
   View *view = &key->views[key->count];
   if (code == NONE || !PyArray_ISNBO(descr->byteorder)) return 0;
-  if (!PyArray_CheckExact(array))
-    for (Py_ssize_t k = 0; k < shape->refused_count; k++)
-      if (PyType_IsSubtype(Py_TYPE(array), (PyTypeObject *)PyTuple_GET_ITEM(shape->refused, k))) return 0;
+  if (!PyArray_CheckExact(array)) {
+    int refused = is_refused(shape, Py_TYPE(array));
+    if (refused) return refused < 0 ? -1 : 0;
+  }
   *view = (View){.data = PyArray_BYTES(array), .sizes = PyArray_DIMS(array), .strides = PyArray_STRIDES(array),
                  .item = PyArray_ITEMSIZE(array), .dtype = &TYPE_NUMBERS[code == RECORD ? 0 : code],
                  .rank = PyArray_NDIM(array), .position = position, .first = key->count,

@@ -15,7 +15,7 @@ from types import FunctionType
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import Definition, parameters_of, parse
 from loopwright.frontend.written import written_parameters
-from loopwright.ir.nodes import Location
+from loopwright.ir.location import Location
 
 
 @dataclass(frozen=True, slots=True)

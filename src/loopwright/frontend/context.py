@@ -15,7 +15,7 @@ from types import CellType
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
-from loopwright.frontend.outside import Outside
+from loopwright.frontend.outside import CapturedConstant, Outside
 from loopwright.frontend.values import Closure, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
@@ -37,18 +37,6 @@ from loopwright.ir.nodes import (
 from loopwright.ir.signature import Signature
 from loopwright.ir.types import BOOL
 from loopwright.ir.walk import subexpressions
-
-Namespace = dict[str, object] | CellType
-
-
-@dataclass(frozen=True, slots=True)
-class CapturedConstant:
-    """A global (namespace: its dict, and the key) or a closure cell (the cell, and '') whose value is frozen into
-    the code."""
-
-    namespace: Namespace
-    key: str
-    value: object
 
 
 class NotYet(KernelError):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from loopwright.errors import KernelError
 from loopwright.frontend.arrays import record_sizes
 from loopwright.frontend.capture import Source
-from loopwright.frontend.context import CapturedConstant, Context, Frame, Session, web_key
+from loopwright.frontend.context import Context, Frame, Session, web_key
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
-from loopwright.frontend.outside import Outside
+from loopwright.frontend.outside import CapturedConstant, Outside
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.statements import execute
@@ -25,8 +25,6 @@ from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, Re
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL
 from loopwright.ir.walk import expressions, rewrite_body, statements
-
-__all__ = ["CapturedConstant", "Lowered", "lower"]
 
 
 @dataclass(frozen=True)

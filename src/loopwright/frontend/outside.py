@@ -8,7 +8,8 @@ same text and the same kind of call, reading gives the same kernel. It decides n
 from __future__ import annotations
 
 import sys
-from types import FunctionType, ModuleType
+from dataclasses import dataclass
+from types import CellType, FunctionType, ModuleType
 
 import numpy as np
 
@@ -19,8 +20,19 @@ from loopwright.frontend.capture import Found, Source, capture
 # ("attribute", way of an object, name), and ("item", way of a tuple, number). The first two are questions.
 Way = tuple[object, ...]
 KERNEL: Way = ()
+Namespace = dict[str, object] | CellType
 _WORLD = ("builtins", "math", "numpy", "numba", "loopwright")  # what these call by a name stays what it is
 _MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedConstant:
+    """A global (namespace: its dict, and the key) or a closure cell (the cell, and '') whose value is frozen into
+    the code."""
+
+    namespace: Namespace
+    key: str
+    value: object
 
 
 class UnknownError(Exception):

@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType
 
 from loopwright.errors import KernelError
-from loopwright.ir.nodes import Location
+from loopwright.ir.location import Location
 
 
 @dataclass(frozen=True, eq=False)

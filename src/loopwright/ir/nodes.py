@@ -24,17 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.ir.location import Location as Location
 from loopwright.ir.types import BOOL, INT64, Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A stretch of the user's source: `line` counts from 1, columns from 0, `end_column` is exclusive."""
-
-    file: str
-    line: int
-    column: int
-    end_column: int
 
 
 def _at() -> Location | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from loopwright.ir.nodes import Layout
 from loopwright.ir.types import Scalar
+
+if TYPE_CHECKING:
+    from loopwright.ir.nodes import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from loopwright.errors import ArgumentTypeError
 
 Array = np.ndarray[Any, np.dtype[Any]]
-REFUSED: tuple[type, ...] = (np.ma.MaskedArray, np.matrix)
 _CPU_DEVICES = (1, 3, 11, 13)  # DLPack: plain host memory, or host memory that a GPU (CUDA, ROCm, SYCL) can reach
 
 
@@ -18,15 +18,26 @@ class _Dlpack(Protocol):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
+def refuses(kind: type) -> bool:
+    """Whether arrays of this type mean something else by their elements or operators than an array does."""
+    return kind is not np.ndarray and (issubclass(kind, np.matrix) or _is_masked(kind))
+
+
+def _is_masked(kind: type) -> bool:
+    """Without loading numpy.ma: where nobody has, there is no such array."""
+    masked = getattr(sys.modules.get("numpy.ma.core"), "MaskedArray", None)
+    return masked is not None and issubclass(kind, masked)
+
+
 def as_numpy(value: object, name: str = "") -> Array:
     """`value` as an array that shares its memory: a NumPy array, or anything on the CPU with __array_interface__,
     the buffer protocol, DLPack or a copy-free __array__. Raises ArgumentTypeError for anything else; `name` is
     the parameter's, for its text."""
-    if isinstance(value, np.ndarray) and not isinstance(value, REFUSED):
+    if isinstance(value, np.ndarray) and not refuses(type(value)):
         return value
     if isinstance(value, np.ndarray):
-        kind = "a masked array" if isinstance(value, np.ma.MaskedArray) else "a matrix"
-        plain = f"{name or 'x'}.filled()" if isinstance(value, np.ma.MaskedArray) else f"np.asarray({name or 'x'})"
+        kind = "a masked array" if _is_masked(type(value)) else "a matrix"
+        plain = f"{name or 'x'}.filled()" if _is_masked(type(value)) else f"np.asarray({name or 'x'})"
         raise refusal(name, f"{kind} is not supported", f"pass {plain}")
     if isinstance(value, (list, tuple, range)):
         raise refusal(name, f"a {type(value).__name__} is not an array", f"pass np.asarray({name or 'x'})")

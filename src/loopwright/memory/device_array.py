@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from loopwright.config import current
-from loopwright.devices.gpu import Gpu
-from loopwright.devices.gpus import gpu_of, why_no_gpu
+from loopwright.deferred import deferred
 from loopwright.errors import DeviceError
 from loopwright.ir.types import from_dtype
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.on_device import OnDevice, Where, on_device
+
+if TYPE_CHECKING:
+    from loopwright.devices import gpus
+    from loopwright.devices.gpu import Gpu
+else:
+    gpus = deferred("loopwright.devices.gpus")
 
 
 def device_array(source: Any) -> DeviceArray:
@@ -23,9 +28,9 @@ def device_array(source: Any) -> DeviceArray:
     or the emulated one under `lw.options(device="emulated")`. Raises DeviceError where there is no GPU,
     DeviceMemoryError where it has no room, ArgumentTypeError for another kind of array."""
     where: Where = "emulated" if current().device == "emulated" else "cuda"
-    gpu = gpu_of(where)
+    gpu = gpus.gpu_of(where)
     if gpu is None:
-        raise DeviceError(why_no_gpu())
+        raise DeviceError(gpus.why_no_gpu())
     array = as_numpy(np.asarray(source), "source")
     if array.dtype.names is None and from_dtype(array.dtype) is None:
         raise refusal("source", f"dtype {array.dtype} is not supported", "")

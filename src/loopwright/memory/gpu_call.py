@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class GpuExecutable(Executable):
     """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to; reach: which
     part of each array it is about, by position. `failures`: the address of an lw_failure there. entry_maker: what
     calls it. find_parts: what runs a call in parts, made when first asked for; None where that cannot be."""
+
+    takes_device_arrays: ClassVar[bool] = True
 
     gpu: Gpu
     module: Module

@@ -14,7 +14,7 @@ import numpy as np
 
 from loopwright.analysis.reach import Reach
 from loopwright.devices import base, by_ctypes
-from loopwright.devices.base import Executable
+from loopwright.devices.base import NOT_DONE, Executable
 from loopwright.devices.by_ctypes import fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
@@ -252,9 +252,6 @@ def _place(
         if one.owned:
             send(one, part.needed, gpu)
     return streams
-
-
-NOT_DONE = object()
 
 
 class Again:

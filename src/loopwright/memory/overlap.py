@@ -6,8 +6,12 @@ in C; tests hold the two together.
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Layout
+from typing import TYPE_CHECKING
+
 from loopwright.memory.arrays import Array
+
+if TYPE_CHECKING:
+    from loopwright.ir.nodes import Layout
 
 
 def layout_of(array: Array) -> Layout:

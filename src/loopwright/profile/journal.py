@@ -66,6 +66,11 @@ class Journal:
 
     # ---- for calls ----------------------------------------------------------------------------------------------
 
+    def has_kernel(self, kernel: str) -> bool:
+        """Whether anything is known of a kernel (its fingerprint), on whatever machine: one look-up in the file."""
+        mine = any(isinstance(one, Cell) and one.kernel == kernel for one in self._unwritten())
+        return mine or self._read(lambda store: store.has_kernel(kernel), False)
+
     def measurements(self, kernel: str, machine: str) -> tuple[Measurement, ...]:
         """All that is known of a kernel on a machine (fingerprints), with what is not written yet, in the order of
         variants' texts. It reads the file: some milliseconds for 1000 measurements."""

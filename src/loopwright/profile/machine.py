@@ -13,16 +13,22 @@ import re
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from loopwright.config import Config
-from loopwright.devices.gpu import Limits
-from loopwright.devices.gpus import gpu_of
+from loopwright.deferred import deferred
 from loopwright.revision import PACKAGE, revision
-from loopwright.toolchain import nvrtc
 from loopwright.toolchain.cc import BASE_FLAGS, find_compiler
 from loopwright.toolchain.machine import cache_bytes, cpu_fields
 from loopwright.toolchain.store import find, keep, key_of
+
+if TYPE_CHECKING:
+    from loopwright.devices import gpus
+    from loopwright.devices.gpu import Limits
+    from loopwright.toolchain import nvrtc
+else:
+    gpus = deferred("loopwright.devices.gpus")
+    nvrtc = deferred("loopwright.toolchain.nvrtc")
 
 MachineKind = Literal["cpu", "cuda", "emulated", "simulated"]
 DRIVER = Path("/proc/driver/nvidia/version")
@@ -107,7 +113,7 @@ def machine_of(device: str, config: Config) -> Machine | None:
         return _cpu(config)
     if device not in ("cuda", "emulated"):
         return None
-    gpu = gpu_of(device)  # type: ignore[arg-type]
+    gpu = gpus.gpu_of(device)  # type: ignore[arg-type]
     return None if gpu is None else _gpu(device, gpu.name, gpu.limits, config)  # type: ignore[arg-type]
 
 

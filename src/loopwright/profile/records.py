@@ -10,6 +10,15 @@ from loopwright.profile.history import Cell
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Shape, Variant
 
+WORK = "work"
+"""The kind of the tables that hold forms of work, which hold on any machine."""
+
+TREE = "tree"
+"""The kind of those that hold a tree for each variant of a kernel."""
+
+ANY = "any"
+"""In place of a machine, for what holds on any."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelName:

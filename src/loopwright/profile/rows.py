@@ -164,6 +164,13 @@ def _writable(text: str) -> str:
 # ---- reading ----------------------------------------------------------------------------------------------------
 
 
+def has_kernel(connection: Connection, kernel: str) -> bool:
+    """Whether anything was measured of a kernel, on whatever machine."""
+    which = "WHERE kernel = (SELECT id FROM kernels WHERE fingerprint = ?)"
+    (found,) = connection.execute(f"SELECT EXISTS (SELECT 1 FROM measurements {which})", (kernel,)).fetchone()
+    return bool(found)
+
+
 def measurements(connection: Connection, kernel: str, machine: str) -> tuple[Measurement, ...]:
     """What is concluded of each cell of a kernel on a machine."""
     found = connection.execute(

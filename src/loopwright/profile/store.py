@@ -109,6 +109,10 @@ class Store:
         with it. Raises ValueError for what nobody can have measured."""
         self.absorb([cell_of(one) for one in measurements])
 
+    def has_kernel(self, kernel: str) -> bool:
+        """Whether anything was measured of a kernel (its fingerprint), on whatever machine."""
+        return self._read(lambda connection: rows.has_kernel(connection, kernel), False)
+
     def of_kernel(self, kernel: str, machine: str) -> tuple[Measurement, ...]:
         """All measurements of a kernel on a machine (fingerprints), in the order of variants' texts."""
         return self._read(lambda connection: rows.measurements(connection, kernel, machine), ())

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from loopwright.config import Config
 from loopwright.ir.signature import Signature
 from loopwright.profile.measurement import Shape, Variant
-from loopwright.runtime.adapt import Decision, Standing
 from loopwright.runtime.compiled import Compiled
+
+if TYPE_CHECKING:
+    from loopwright.runtime.adapt import Decision, Standing
 
 
 class Chooser(Protocol):

@@ -15,18 +15,17 @@ import weakref
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from loopwright.config import CURRENT, Config, current
-from loopwright.devices import by_ctypes
-from loopwright.devices.base import MOST_PARAMETERS, Dispatcher, Entry, Launcher
+from loopwright.deferred import deferred
+from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Launcher
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError, check_failed, warn_once
 from loopwright.ir.signature import Signature
-from loopwright.memory.arrays import REFUSED, refusal
-from loopwright.memory.offload import NOT_DONE, Again, OffloadEntry, through_host
+from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
@@ -37,6 +36,13 @@ from loopwright.runtime.compiled import Compile, Compiled, Constant
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
+
+if TYPE_CHECKING:
+    from loopwright.devices import by_ctypes
+    from loopwright.memory import offload
+else:
+    by_ctypes = deferred("loopwright.devices.by_ctypes")
+    offload = deferred("loopwright.memory.offload")
 
 _MISSING = object()
 
@@ -119,7 +125,7 @@ class _Repeated:
     """A call that was made before with the same arrays on a GPU, under this very Config."""
 
     config: Config
-    again: Again
+    again: offload.Again
 
 
 class Dispatch:
@@ -260,7 +266,7 @@ class Dispatch:
             names=self.parameters,
             defaults=tuple(trailing),
             written=tuple(place in self.written for place in range(len(self.parameters))),
-            refused=REFUSED,
+            refuses=refuses,
             describe=alignment_of,
         )
 
@@ -291,16 +297,17 @@ class Dispatch:
             serving = self._chosen(chooser, kind, shape, arguments)
             variant, config, chosen = serving.variant, serving.config, serving.chosen
         if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
-            return through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
+            return offload.through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
         entry = self._entry(variant, config, shape)
         if not any(map(is_on_device, arguments)):  # else a call returns before its kernels have run
             self._watch(entry, kind, shape, chosen)
-        if dispatcher is not None and key is not None and not isinstance(entry, OffloadEntry):
+        on_gpu = variant.compiled.takes_device_arrays
+        if dispatcher is not None and key is not None and not on_gpu:
             dispatcher.add(key, asked, entry, None if shape is None else arguments)
         result = entry.run(arguments, given)
-        if tokens is not None and isinstance(entry, OffloadEntry) and len(args) == len(arguments):
+        if tokens is not None and on_gpu and len(args) == len(arguments):
             self._remember(tokens, variant, entry, arguments)
         return result
 
@@ -373,9 +380,10 @@ class Dispatch:
         self._repeated.clear()
 
     def _remember(
-        self, tokens: tuple[Hashable, ...], variant: _Variant, entry: OffloadEntry, arguments: tuple[object, ...]
+        self, tokens: tuple[Hashable, ...], variant: _Variant, entry: Entry, arguments: tuple[object, ...]
     ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
+        assert isinstance(entry, offload.OffloadEntry)
         if variant.compiled.constants or any(not isinstance(one, np.ndarray | int | float) for one in arguments):
             return
         again = entry.again(arguments)

@@ -9,7 +9,7 @@ import numpy as np
 from loopwright.errors import ArgumentValueError
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
-from loopwright.memory.arrays import REFUSED, Array, as_numpy, refusal
+from loopwright.memory.arrays import Array, as_numpy, refusal, refuses
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.dlpack import is_on_gpu, of_dlpack
 from loopwright.memory.on_device import of_cuda_array
@@ -30,7 +30,7 @@ def _name(names: Sequence[str], position: int) -> str:
 
 
 def _as_argument(value: object, name: str) -> object:
-    if isinstance(value, np.ndarray) and not isinstance(value, REFUSED):
+    if isinstance(value, np.ndarray) and not refuses(type(value)):
         return value
     if value is None or isinstance(value, (bool, int, float, str, np.generic)):
         return value

@@ -122,14 +122,26 @@ def build(text: str, flags: Sequence[str], config: Config) -> Artifact:
 
 
 def build_with(
-    compiler: Compiler, text: str, flags: Sequence[str], config: Config, salt: Sequence[str] = ()
+    compiler: Compiler,
+    text: str,
+    flags: Sequence[str],
+    config: Config,
+    salt: Sequence[str] = (),
+    find_flags: Callable[[], Sequence[str]] = tuple,
 ) -> Artifact:
-    """As `build`, with this compiler and these flags after the base flags. salt: what else the result depends on."""
+    """As `build`, with this compiler and these flags after the base flags. salt: what else the result depends on.
+    find_flags: more flags, which are asked for only where it has to be made; what the result depends on of them, `salt`
+    says."""
     command = (*compiler.command, *BASE_FLAGS, *compiler.tuning, "-shared", "-o", LIBRARY, SOURCE)
     command = (*command, *flags, "-lm")
     key = key_of((ABI, text, "\0".join(command), compiler.identity, cpu_fingerprint(), *salt))
     started = time.perf_counter()
-    make = partial(_make_library, text, command, config, key)
+    if find_flags is not tuple and find(config.cache, key) is None:
+        find_flags()  # what it raises, it raises before anything is written
+
+    def make(folder: Path) -> None:
+        _make_library(text, (*command, *find_flags()), config, key, folder)
+
     try:
         stored = obtain(config.cache, key, make, config.compile_timeout_s + 30)
     except OSError as error:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from loopwright.config import Config
+from loopwright.devices.gpus import devices_for
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
@@ -14,7 +15,6 @@ from loopwright.report.explanation import ChoiceReport
 from loopwright.report.pruning import PARETO, front_of
 from loopwright.runtime.choosing import Considered
 from loopwright.specialisation import Specialisation
-from loopwright.tuning.members import devices_for
 from loopwright.tuning.work import work_form
 
 MOST_SHAPES = 8

@@ -1,61 +1,32 @@
-"""What is known of one kernel, for its calls: measurements from the store become choices, calls become measurements,
-and where a kernel has run for long, other variants are tried beside it, in a process apart.
+"""What is known of one kernel, for its calls: whether the store has anything to choose from. Where it has, or where a
+kernel has run for so long that looking for something pays off, tuning/chooser.py chooses; nothing of it is loaded for
+the others.
 """
 
 from __future__ import annotations
 
-import math
-import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loopwright.config import Config
+from loopwright.deferred import deferred
 from loopwright.errors import warn_once
-from loopwright.memory.on_device import is_on_device
-from loopwright.profile.features import PER_ARRAY, row_features
-from loopwright.profile.journal import Journal, journal_of
-from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
-from loopwright.profile.records import Choice
-from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.adapt import Adaptive, Decision, Standing
-from loopwright.runtime.choosing import Chooser, shape_of
+from loopwright.profile.measurement import Shape
+from loopwright.runtime.choosing import Chooser
 from loopwright.runtime.compiled import Compiled
-from loopwright.runtime.explore import Evidence, Experiment
 from loopwright.runtime.variants import default_variant
 from loopwright.specialisation import Specialisation
-from loopwright.tuning.arguments import save, write
-from loopwright.tuning.isolated import Isolated
-from loopwright.tuning.jobs import Setting, Trial, Tried
-from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import Members, devices_for
-from loopwright.tuning.predictors import Predictors
-from loopwright.tuning.recording import RecordedCall
-from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
-from loopwright.tuning.work import work_form
 
-OBSERVING_NS = 200_000
-"""What telling of calls is taken to cost before it was measured."""
-
-OBSERVING_SHARE = 0.01
-"""Of the time of calls, what telling of them may cost."""
-
-MAKING_NS = 1_500_000_000
-"""What an experiment takes beside running: to start a process, and to compile."""
-
-LOOKING_NS = 2_000_000_000
-"""What making the first members of a space may take."""
-
-MOST_BYTES = 1 << 30
-"""Arguments larger than this are not copied for experiments."""
-
-MEMBERS = 12
-NEVER = 2**62
-MOST_FEATURED = 512
+if TYPE_CHECKING:
+    from loopwright.devices import gpus
+    from loopwright.profile import journal, machine
+    from loopwright.tuning import chooser, recorded_call
+else:
+    gpus = deferred("loopwright.devices.gpus")
+    journal = deferred("loopwright.profile.journal")
+    machine = deferred("loopwright.profile.machine")
+    chooser = deferred("loopwright.tuning.chooser")
+    recorded_call = deferred("loopwright.tuning.recorded_call")
 
 
 class KernelExperience:
@@ -78,208 +49,22 @@ class KernelExperience:
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> KernelChooser | None:
-        journal = journal_of(config)
+    def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> Chooser | None:
+        store = journal.journal_of(config)
+        if not begin and not store.has_kernel(compiled.fingerprint):  # before anybody looks for a GPU
+            return None
         machines: dict[str, str] = {}
-        for device in devices_for(config):
-            machine = machine_of(device, config)
-            if machine is not None and machine.fingerprint:
-                machines[device] = machine.fingerprint
+        for device in gpus.devices_for(config):
+            found = machine.machine_of(device, config)
+            if found is not None and found.fingerprint:
+                machines[device] = found.fingerprint
                 if begin:
-                    journal.put_machine(machine)
-        rows = [row for one in machines.values() for row in journal.measurements(compiled.fingerprint, one)]
+                    store.put_machine(found)
+        rows = [row for one in machines.values() for row in store.measurements(compiled.fingerprint, one)]
         rows = [row for row in rows if row.variant.threads <= config.threads]
         default = default_variant(config)
         serves = any(row.outcome == "ok" and row.variant != default for row in rows)
         if default.device not in machines or not (begin or serves):
             return None
-        call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
-        form = _form(call, journal)
-        alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
-        return KernelChooser(call, form, journal, machines, alike, begun=not serves)
-
-
-class KernelChooser:
-    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world. begun: nobody has tuned this
-    kernel, so that candidates have to be found first."""
-
-    def __init__(
-        self,
-        call: RecordedCall,
-        form: WorkForm,
-        journal: Journal,
-        machines: Mapping[str, str],
-        rows: Sequence[Measurement],
-        begun: bool = False,
-    ) -> None:
-        self._begun = begun
-        self._call, self._form, self._journal, self._machines = call, form, journal, machines
-        self._default = default_variant(call.config)
-        self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
-        # The default of these options comes first: with other numbers of threads there are more like it.
-        self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
-        self._predictors.put_in_order(self._variants)
-        self._extended = False
-        self._observing_ns = float(OBSERVING_NS)
-        self._pending: Experiment | None = None
-        self._featured: dict[tuple[int, ...], Shape] = {}
-        self._decisions: dict[Shape, Decision] = {}
-        self.adaptive = Adaptive(
-            call.fingerprint,
-            machines,
-            self._variants,
-            self._predictors.predict,
-            now=time.time,
-            history=rows,
-            sink=lambda found: journal.add(*found),
-            share=0.05 if call.config.explore else 0.0,
-            make_ns=MAKING_NS,
-        )
-
-    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
-        """See Chooser."""
-        shape = shape_of(arguments)
-        pointers = self._form.row_pointers
-        if not pointers:
-            return shape
-        known = self._featured.get(shape.sizes)
-        if known is None:
-            if len(self._featured) >= MOST_FEATURED:
-                self._featured.clear()
-            known = self._featured[shape.sizes] = Shape(shape.sizes, row_features(arguments, pointers))
-        return known
-
-    def choose(self, shape: Shape) -> Variant:
-        """See Chooser."""
-        decision = self.adaptive.choose(shape, self._form.at(shape))
-        if self._decisions.get(shape) is not decision:
-            self._decisions[shape] = decision
-            self._tell(decision)
-        return decision.variant
-
-    def _tell(self, decision: Decision) -> None:
-        """Keep a choice, for reports."""
-        time_ns = decision.predicted_ns if math.isfinite(decision.predicted_ns) else 0.0
-        error = decision.error if math.isfinite(decision.error) else 1.0
-        machine = self._machines[decision.variant.device]
-        what = (self._call.fingerprint, machine, decision.shape, decision.variant, decision.why)
-        self._journal.put(Choice(*what, time_ns, error, time.time()))
-
-    def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
-        """For reports: what is chosen, and what is known of each candidate."""
-        self.choose(shape)
-        return self._decisions[shape], self.adaptive.standings(shape)
-
-    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
-        """See Chooser."""
-        decision = self._decisions.get(shape)
-        if decision is None or decision.variant != variant:
-            return True
-        begun = time.perf_counter_ns()
-        opened = self.adaptive.observe(decision, times_ns)
-        self._observing_ns += (time.perf_counter_ns() - begun - self._observing_ns) / 8
-        # What was learned under one shape may open the choice under others.
-        return opened or self.choose(shape) != variant or self.due(shape)
-
-    def failed(self, variant: Variant, reason: str) -> None:
-        """See Chooser."""
-        self.adaptive.prove(variant, "refused", reason)
-
-    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
-        """See Chooser."""
-        return NEVER, int(self._observing_ns / OBSERVING_SHARE)
-
-    def due(self, shape: Shape) -> bool:
-        """See Chooser."""
-        if not self._extended and self._begun:  # first of all, find what may be worth trying
-            return self.adaptive.account.credit_ns >= LOOKING_NS
-        if self._pending is None or self._pending.shape != shape:
-            if self._pending is not None:
-                self.adaptive.abandon(self._pending)
-            self._pending = self.adaptive.explore(shape)
-        return self._pending is not None
-
-    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
-        """See Chooser."""
-        if not self._extended and self._begun:
-            self._extend(arguments)
-            return
-        experiment, self._pending = self._pending, None
-        if experiment is None:
-            return
-        begun = time.perf_counter_ns()
-        try:
-            evidence = self._evidence(experiment, shape, arguments)
-        except (OSError, MemoryError):
-            evidence = None
-        except BaseException:
-            self.adaptive.abandon(experiment, time.perf_counter_ns() - begun)
-            raise
-        spent_ns = time.perf_counter_ns() - begun
-        if evidence is None:
-            self.adaptive.abandon(experiment, spent_ns)
-        else:
-            self.adaptive.finish(experiment, replace(evidence, spent_ns=spent_ns))
-
-    def _evidence(self, experiment: Experiment, shape: Shape, arguments: tuple[object, ...]) -> Evidence | None:
-        """In a process apart, on copies of the arguments; beside the variant that serves."""
-        arrays = [one for one in arguments if isinstance(one, np.ndarray)]
-        if any(map(is_on_device, arrays)) or sum(one.nbytes for one in arrays) > MOST_BYTES:
-            return None
-        end = time.monotonic() + experiment.limit_ns / 1e9
-        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-            saved = Path(folder) / "arguments"
-            write(save(arguments), saved)
-            with Isolated(self._setting(shape, saved)) as isolated:
-                budget_ns = max(1_000_000, experiment.expected_ns // 4)
-                beside = isolated.tried(Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
-                if beside.outcome != "ok":  # nothing to compare with; where time ran out, it gets more the next time
-                    return Evidence("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
-                tried = isolated.tried(Trial(experiment.variant, budget_ns), end - time.monotonic())
-        return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
-
-    def _setting(self, shape: Shape, saved: Path) -> Setting:
-        call = replace(self._call, shape=shape, saved=saved)
-        return replace(setting_of(call, self._form), reference=self._default)
-
-    def _extend(self, arguments: tuple[object, ...]) -> None:
-        """More candidates: the most promising members of the space of each device."""
-        self._extended = True
-        begun = time.perf_counter_ns()
-        found = list(self._variants)
-        for device in self._machines:
-            judge = judge_for(self._call.one, device, self._call.config, arguments)
-            members = Members(self._call.one, device, self._call.config, judge)
-            until = begun + LOOKING_NS
-            pruned = members.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
-            threads = self._call.config.threads if device == "cpu" else 0
-            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
-        self._variants = tuple(dict.fromkeys(found))
-        self._predictors.put_in_order(self._variants)
-        self.adaptive.refresh(self._predictors.predict, self._variants)
-        self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
-
-
-def _form(call: RecordedCall, journal: Journal) -> WorkForm:
-    """What such calls have to do: as the store knows it, else by analysis."""
-    table = journal.table(WORK, ANY, call.fingerprint)
-    if table is not None:
-        try:
-            return WorkForm.from_json(table.content)
-        except (KeyError, TypeError, ValueError):  # written by hand, or by another version
-            pass
-    form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
-    put_kernel(journal, call, form)
-    return form
-
-
-def _simple(config: Config) -> tuple[Variant, ...]:
-    """Candidates that are there without looking for any."""
-    if default_variant(config).device != "cpu":
-        return ()
-    return (Variant("cpu", threads=1),) if config.threads > 1 else ()
-
-
-def _times(tried: Tried) -> tuple[int, ...]:
-    half = tried.time_ns * tried.spread
-    return tuple(int(tried.time_ns + half * side) for side in (-1, 0, 1)) if tried.outcome == "ok" else ()
+        call = recorded_call.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
+        return chooser.chooser_of(call, store, machines, rows, begun=not serves)

@@ -12,7 +12,6 @@ from loopwright.compiler import target_of_machine
 from loopwright.config import Config
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned, prune
-from loopwright.devices.gpus import gpu_of
 from loopwright.errors import ScheduleError
 from loopwright.profile.measurement import RECIPE
 from loopwright.search.space import Member, Point, Space, space_of
@@ -25,15 +24,6 @@ MOST = 400
 
 LOOK, TAKEN = 16, 3
 """Members to know before any is measured, and how many are measured after each look but the last."""
-
-
-def devices_for(config: Config) -> tuple[str, ...]:
-    """The devices that a call under these options may run on."""
-    if config.device in ("cuda", "emulated"):
-        return (config.device,)
-    if config.device == "auto" and gpu_of("cuda") is not None:
-        return ("cpu", "cuda")
-    return ("cpu",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,34 +18,11 @@ from loopwright.runtime.choosing import shape_of
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
+from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.work import row_pointers
 
 MOST_BYTES = 1 << 33
 """Of all arguments that are kept on disk for one program."""
-
-
-@dataclass(slots=True)
-class RecordedCall:
-    """A call that can be made again. saved: the file with its arguments as they were before its first time; None where
-    they were too large, or on a GPU. min_ns: of the fastest such call, from outside: the others may have compiled."""
-
-    one: Specialisation
-    names: tuple[str, ...]
-    written: tuple[int, ...]
-    config: Config
-    shape: Shape
-    saved: Path | None
-    calls: int = 0
-    min_ns: int = 0
-
-    @property
-    def total_ns(self) -> int:
-        """What all such calls take, but for what happens only once."""
-        return self.calls * self.min_ns
-
-    @property
-    def fingerprint(self) -> str:
-        return self.one.fingerprint
 
 
 class Recording:

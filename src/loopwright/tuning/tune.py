@@ -17,13 +17,13 @@ from typing import Protocol, cast
 from loopwright.config import Device
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
-from loopwright.devices.gpus import gpu_of
+from loopwright.devices.gpus import devices_for, gpu_of
 from loopwright.ir.text import print_kernel
 from loopwright.predict.model import trees_of
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
-from loopwright.profile.records import KernelName, Table
+from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.stride import adaptive
 from loopwright.profile.work_form import WorkForm
@@ -35,8 +35,8 @@ from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import TAKEN, Members, devices_for
-from loopwright.tuning.recording import RecordedCall
+from loopwright.tuning.members import TAKEN, Members
+from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.transfers import measured_copies
 from loopwright.tuning.work import work_form
@@ -55,14 +55,6 @@ NEIGHBOURS = (UNIT // 2, 2 * UNIT)
 """Sizes beside those of a call, in parts of UNIT of them: where its fastest variants are measured first."""
 
 MOST_SIZES = 12
-
-WORK = "work"
-"""The kind of the tables that hold forms of work, which hold on any machine."""
-
-TREE = "tree"
-"""The kind of those that hold a tree for each variant of a kernel."""
-
-ANY = "any"
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""

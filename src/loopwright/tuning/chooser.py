@@ -1,0 +1,259 @@
+"""What chooses for one kernel: measurements from the store become choices, calls become measurements, and where a
+kernel has run for long, other variants are tried beside it, in a process apart.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.deferred import deferred
+from loopwright.memory.on_device import is_on_device
+from loopwright.profile.features import PER_ARRAY, row_features
+from loopwright.profile.journal import Journal
+from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.records import ANY, WORK, Choice
+from loopwright.profile.work_form import WorkForm
+from loopwright.runtime.adapt import Adaptive, Decision, Standing
+from loopwright.runtime.choosing import shape_of
+from loopwright.runtime.explore import Evidence, Experiment
+from loopwright.runtime.variants import default_variant
+from loopwright.tuning.predictors import Predictors
+from loopwright.tuning.recorded_call import RecordedCall
+
+if TYPE_CHECKING:
+    from loopwright.tuning import arguments as files
+    from loopwright.tuning import isolated, jobs, judge, members, work
+    from loopwright.tuning import tune as tuning
+    from loopwright.tuning.jobs import Setting, Tried
+else:  # what a choice among known variants does without
+    files = deferred("loopwright.tuning.arguments")
+    isolated = deferred("loopwright.tuning.isolated")
+    jobs = deferred("loopwright.tuning.jobs")
+    judge = deferred("loopwright.tuning.judge")
+    members = deferred("loopwright.tuning.members")
+    tuning = deferred("loopwright.tuning.tune")
+    work = deferred("loopwright.tuning.work")
+
+OBSERVING_NS = 200_000
+"""What telling of calls is taken to cost before it was measured."""
+
+OBSERVING_SHARE = 0.01
+"""Of the time of calls, what telling of them may cost."""
+
+MAKING_NS = 1_500_000_000
+"""What an experiment takes beside running: to start a process, and to compile."""
+
+LOOKING_NS = 2_000_000_000
+"""What making the first members of a space may take."""
+
+MOST_BYTES = 1 << 30
+"""Arguments larger than this are not copied for experiments."""
+
+MEMBERS = 12
+NEVER = 2**62
+MOST_FEATURED = 512
+
+
+def chooser_of(
+    call: RecordedCall, journal: Journal, machines: Mapping[str, str], rows: Sequence[Measurement], begun: bool
+) -> KernelChooser:
+    """For calls like this one. machines: fingerprints by device; rows: all that was measured of the kernel there;
+    begun: see KernelChooser."""
+    form = _form(call, journal)
+    alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
+    return KernelChooser(call, form, journal, machines, alike, begun)
+
+
+class KernelChooser:
+    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world. begun: nobody has tuned this
+    kernel, so that candidates have to be found first."""
+
+    def __init__(
+        self,
+        call: RecordedCall,
+        form: WorkForm,
+        journal: Journal,
+        machines: Mapping[str, str],
+        rows: Sequence[Measurement],
+        begun: bool = False,
+    ) -> None:
+        self._begun = begun
+        self._call, self._form, self._journal, self._machines = call, form, journal, machines
+        self._default = default_variant(call.config)
+        self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
+        # The default of these options comes first: with other numbers of threads there are more like it.
+        self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
+        self._predictors.put_in_order(self._variants)
+        self._extended = False
+        self._observing_ns = float(OBSERVING_NS)
+        self._pending: Experiment | None = None
+        self._featured: dict[tuple[int, ...], Shape] = {}
+        self._decisions: dict[Shape, Decision] = {}
+        self.adaptive = Adaptive(
+            call.fingerprint,
+            machines,
+            self._variants,
+            self._predictors.predict,
+            now=time.time,
+            history=rows,
+            sink=lambda found: journal.add(*found),
+            share=0.05 if call.config.explore else 0.0,
+            make_ns=MAKING_NS,
+        )
+
+    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
+        """See Chooser."""
+        shape = shape_of(arguments)
+        pointers = self._form.row_pointers
+        if not pointers:
+            return shape
+        known = self._featured.get(shape.sizes)
+        if known is None:
+            if len(self._featured) >= MOST_FEATURED:
+                self._featured.clear()
+            known = self._featured[shape.sizes] = Shape(shape.sizes, row_features(arguments, pointers))
+        return known
+
+    def choose(self, shape: Shape) -> Variant:
+        """See Chooser."""
+        decision = self.adaptive.choose(shape, self._form.at(shape))
+        if self._decisions.get(shape) is not decision:
+            self._decisions[shape] = decision
+            self._tell(decision)
+        return decision.variant
+
+    def _tell(self, decision: Decision) -> None:
+        """Keep a choice, for reports."""
+        time_ns = decision.predicted_ns if math.isfinite(decision.predicted_ns) else 0.0
+        error = decision.error if math.isfinite(decision.error) else 1.0
+        machine = self._machines[decision.variant.device]
+        what = (self._call.fingerprint, machine, decision.shape, decision.variant, decision.why)
+        self._journal.put(Choice(*what, time_ns, error, time.time()))
+
+    def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
+        """For reports: what is chosen, and what is known of each candidate."""
+        self.choose(shape)
+        return self._decisions[shape], self.adaptive.standings(shape)
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
+        """See Chooser."""
+        decision = self._decisions.get(shape)
+        if decision is None or decision.variant != variant:
+            return True
+        begun = time.perf_counter_ns()
+        opened = self.adaptive.observe(decision, times_ns)
+        self._observing_ns += (time.perf_counter_ns() - begun - self._observing_ns) / 8
+        # What was learned under one shape may open the choice under others.
+        return opened or self.choose(shape) != variant or self.due(shape)
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        """See Chooser."""
+        self.adaptive.prove(variant, "refused", reason)
+
+    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
+        """See Chooser."""
+        return NEVER, int(self._observing_ns / OBSERVING_SHARE)
+
+    def due(self, shape: Shape) -> bool:
+        """See Chooser."""
+        if not self._extended and self._begun:  # first of all, find what may be worth trying
+            return self.adaptive.account.credit_ns >= LOOKING_NS
+        if self._pending is None or self._pending.shape != shape:
+            if self._pending is not None:
+                self.adaptive.abandon(self._pending)
+            self._pending = self.adaptive.explore(shape)
+        return self._pending is not None
+
+    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
+        """See Chooser."""
+        if not self._extended and self._begun:
+            self._extend(arguments)
+            return
+        experiment, self._pending = self._pending, None
+        if experiment is None:
+            return
+        begun = time.perf_counter_ns()
+        try:
+            evidence = self._evidence(experiment, shape, arguments)
+        except (OSError, MemoryError):
+            evidence = None
+        except BaseException:
+            self.adaptive.abandon(experiment, time.perf_counter_ns() - begun)
+            raise
+        spent_ns = time.perf_counter_ns() - begun
+        if evidence is None:
+            self.adaptive.abandon(experiment, spent_ns)
+        else:
+            self.adaptive.finish(experiment, replace(evidence, spent_ns=spent_ns))
+
+    def _evidence(self, experiment: Experiment, shape: Shape, arguments: tuple[object, ...]) -> Evidence | None:
+        """In a process apart, on copies of the arguments; beside the variant that serves."""
+        arrays = [one for one in arguments if isinstance(one, np.ndarray)]
+        if any(map(is_on_device, arrays)) or sum(one.nbytes for one in arrays) > MOST_BYTES:
+            return None
+        end = time.monotonic() + experiment.limit_ns / 1e9
+        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
+            saved = Path(folder) / "arguments"
+            files.write(files.save(arguments), saved)
+            with isolated.Isolated(self._setting(shape, saved)) as process:
+                budget_ns = max(1_000_000, experiment.expected_ns // 4)
+                beside = process.tried(jobs.Trial(self._decisions[shape].variant, budget_ns), end - time.monotonic())
+                if beside.outcome != "ok":  # nothing to compare with; where time ran out, it gets more the next time
+                    return Evidence("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
+                tried = process.tried(jobs.Trial(experiment.variant, budget_ns), end - time.monotonic())
+        return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
+
+    def _setting(self, shape: Shape, saved: Path) -> Setting:
+        call = replace(self._call, shape=shape, saved=saved)
+        return replace(tuning.setting_of(call, self._form), reference=self._default)
+
+    def _extend(self, arguments: tuple[object, ...]) -> None:
+        """More candidates: the most promising members of the space of each device."""
+        self._extended = True
+        begun = time.perf_counter_ns()
+        found = list(self._variants)
+        for device in self._machines:
+            judged = judge.judge_for(self._call.one, device, self._call.config, arguments)
+            space = members.Members(self._call.one, device, self._call.config, judged)
+            until = begun + LOOKING_NS
+            pruned = space.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
+            threads = self._call.config.threads if device == "cpu" else 0
+            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
+        self._variants = tuple(dict.fromkeys(found))
+        self._predictors.put_in_order(self._variants)
+        self.adaptive.refresh(self._predictors.predict, self._variants)
+        self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
+
+
+def _form(call: RecordedCall, journal: Journal) -> WorkForm:
+    """What such calls have to do: as the store knows it, else by analysis."""
+    table = journal.table(WORK, ANY, call.fingerprint)
+    if table is not None:
+        try:
+            return WorkForm.from_json(table.content)
+        except (KeyError, TypeError, ValueError):  # written by hand, or by another version
+            pass
+    form = work.work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
+    tuning.put_kernel(journal, call, form)
+    return form
+
+
+def _simple(config: Config) -> tuple[Variant, ...]:
+    """Candidates that are there without looking for any."""
+    if default_variant(config).device != "cpu":
+        return ()
+    return (Variant("cpu", threads=1),) if config.threads > 1 else ()
+
+
+def _times(tried: Tried) -> tuple[int, ...]:
+    half = tried.time_ns * tried.spread
+    return tuple(int(tried.time_ns + half * side) for side in (-1, 0, 1)) if tried.outcome == "ok" else ()
