@@ -190,8 +190,9 @@ def test_windows(strict: bool) -> None:
     check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
 
 
-def test_the_sum_of_a_window_needs_no_weights() -> None:
-    plan = blocked(WINDOW.replace(" * w[p, q]", ""))
+@pytest.mark.parametrize(("old", "new"), [(" * w[p, q]", ""), ("q in 0", "q in p")], ids=["no weights", "a triangle"])
+def test_other_windows(old: str, new: str) -> None:
+    plan = blocked(WINDOW.replace(old, new))
     assert steps(plan) == IN_WINDOWS
     check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
 
@@ -210,11 +211,37 @@ def test_strips_of_windows_may_be_rows() -> None:
     check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
 
 
+DISTANCES = """
+kernel k(a: float64[2] C, b: float64[3] C, l: int64):
+    for x in 0 .. size(b, 0):
+        for i in 0 .. size(b, 1):
+            for j in 0 .. size(b, 2):
+                for p in 0 .. l:
+                    for q in 0 .. l:
+                        b[x, i, j] = b[x, i, j] + a[x * l + p + i, q + j]
+"""
+IN_LANES = {
+    "tested as they come": (DISTANCES, {"a": "nm", "b": "lll"}, ((1, 1, 1), (5, 3, 2), (41, 11, 6))),
+    "their bounds depend on the row": (WINDOW.replace("p in 0", "p in i"), WINDOW_SHAPES, WINDOW_SIZES[:-1]),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("text", "shapes", "sizes"), IN_LANES.values(), ids=IN_LANES.keys())
+def test_windows_without_blocks(text: str, shapes: dict[str, str], sizes: tuple[Sizes, ...], strict: bool) -> None:
+    plan = blocked(text, strict)
+    assert steps(plan) == "reorder p q j; unroll_and_jam q 2"
+    assert reasons(plan) == [
+        "each element of 'b' is added to in every iteration of 'q': neighbouring ones along 'j' are added to side by "
+        "side"
+    ]
+    check_same(plan.written, plan.kernel, shapes, sizes)
+
+
 NO_WINDOW = {
     "of 8 x 8, which the compiler writes out": WINDOW.replace(".. size(w, 0):", ".. 8:"),
     "in a scalar, of 3 x 3": SCALAR.replace(".. size(w, 0):", ".. 3:"),
-    "a triangle": WINDOW.replace("q in 0 .. size(w, 0)", "q in p .. size(w, 0)").replace("j in 0", "j in i"),
-    "its bounds depend on the row": WINDOW.replace("q in 0 ..", "q in i .."),
+    "its bounds depend on the column": WINDOW.replace("q in 0 ..", "q in j .."),
     "something else is done for each row of it": WINDOW.replace(
         "    for q", "    w[p, p] = 1.0\n                for q"
     ),

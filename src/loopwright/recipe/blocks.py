@@ -30,6 +30,7 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
+from loopwright.steps.unroll_and_jam import UnrollAndJam
 
 ROWS = Tunable(
     "rows of a register block",
@@ -55,6 +56,12 @@ STRIPS = Tunable(
     (0, 1),
     "blocks go down a strip of columns, or along a strip of rows: what they have in common stays in the cache",
     words=("columns", "rows"),
+)
+TOGETHER = Tunable(
+    "columns of a window together",
+    2,
+    (1, 2, 3),
+    "a sum that is not kept in a register is loaded and stored once for so many columns",
 )
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
@@ -94,23 +101,28 @@ def in_registers(plan: Plan, target: Target) -> None:
             _block(plan, roles, plan.around(chain[-1].name), target)
             done |= {loop.name for c in plan.chains() for loop in c} - before
             done |= {roles.rows, *roles.depths, roles.vector}
+            continue
+        with plan.together(), plan.in_nest(chain):
+            _in_lanes(plan, _wanted(plan, chain), plan.around(chain[-1].name))
+            done |= {loop.name for c in plan.chains() for loop in c} - before
 
 
 def _wanted(plan: Plan, chain: Chain) -> Roles:
     """What the loops do for a block, with sums in elements of an array where they were in scalars. Raises NotTaken."""
     short = set(short_loops(chain))
-    roles = roles_of(plan, chain)
+    roles = roles_of(plan, chain, windows=True)
     if roles is None and len(chain) > 2 and chain[-1].name not in short and (scalars := tying(plan, chain[-1])):
         for name in scalars:
             plan.take(Demote(name), f"what '{user_name(name)}' adds up can be added side by side in elements")
-        roles = roles_of(plan, plan.around(chain[-1].name))
+        roles = roles_of(plan, plan.around(chain[-1].name), windows=True)
     if roles is None or (len(roles.depths) > 1 and short.issuperset(roles.depths)):
         raise NotTaken
     return roles
 
 
-def roles_of(plan: Plan, chain: Chain) -> Roles | None:
-    """What the loops of a nest do for a block; None where it is no such nest."""
+def roles_of(plan: Plan, chain: Chain, windows: bool = False) -> Roles | None:
+    """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along with
+    a loop, as a window does."""
     inside = list(statements(chain[-1].body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
@@ -125,10 +137,11 @@ def roles_of(plan: Plan, chain: Chain) -> Roles | None:
     depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
     vector = next((loop for loop in reversed(chain) if all(w.strides.get(loop.name) == 1 for w in mine)), None)
     deep = [loop for loop in chain if not _moves(mine, loop)]
-    if depth is None or vector is None or not _are_shared(operands, vector, deep):
+    going = deep if windows else []
+    if depth is None or vector is None or not _are_shared(operands, vector, going):
         return None
     outer = [loop for loop in chain if loop is not vector]
-    rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, deep)), None)
+    rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)), None)
     far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
     if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
         return None
@@ -180,6 +193,26 @@ def _block(plan: Plan, roles: Roles, chain: Chain, target: Target) -> None:
     plan.take(Specialize((row, vector)), f"a whole block of {rows} x {columns} is written out without tests")
     is_known = roles.target in {array.name for array in plan.written.arrays} and not roles.across
     plan.take(Promote(roles.target, deep[0]), why, anew=not is_known)
+
+
+def _in_lanes(plan: Plan, roles: Roles, chain: Chain) -> None:
+    """The sums of a window side by side in lanes, where they cannot be kept in registers: what a window holds may be
+    tested before each of its rows (`frame[size * i + k]`). An element is loaded and stored once for several columns."""
+    places = [loop.name for loop in chain]
+    order = (*(name for name in places if name in roles.depths), roles.vector)
+    if len(roles.depths) == 1 or chain[-1].name != roles.depth:
+        raise NotTaken
+    why = (
+        f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(roles.depth)}': "
+        f"neighbouring ones along '{user_name(roles.vector)}' are added to side by side"
+    )
+    band = isolate(plan, chain[-1].name, places[min(places.index(name) for name in order)], why)
+    renamed = dict(zip(places[-len(band) :], band, strict=True))
+    last = [renamed[name] for name in order]
+    plan.take(Reorder((*(name for name in band if name not in last), *last)), why)
+    together = plan.number(TOGETHER)
+    if together > 1:
+        plan.take(UnrollAndJam(renamed[roles.depth], together), why)
 
 
 def _tile(
