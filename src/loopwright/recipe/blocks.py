@@ -121,8 +121,8 @@ def _wanted(plan: Plan, chain: Chain) -> Roles:
 
 
 def roles_of(plan: Plan, chain: Chain, windows: bool = False) -> Roles | None:
-    """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along with
-    a loop, as a window does."""
+    """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along
+    with a loop, as a window does."""
     inside = list(statements(chain[-1].body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
