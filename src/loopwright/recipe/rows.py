@@ -98,7 +98,8 @@ def _interchange(plan: Plan, chain: Chain) -> str:
     accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
     if any(walk.is_write and walk.strides.get(inner.name) is None for walk in accesses):
         return inner.name  # where it writes depends on data, and costs the same in any order
-    costs = {loop.name: _cost(accesses, loop) for loop in chain}
+    sums = 2.0 * len(tying(plan, inner))  # of a scalar that gets elements, one is loaded and stored in each iteration
+    costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
     movable = [loop for loop in chain if loop is inner or not _is_tied(plan, loop)]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
     if tying(plan, inner) and inner.name in short_loops(chain):
