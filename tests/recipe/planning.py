@@ -12,6 +12,7 @@ from loopwright.ir.nodes import ArrayParam, Kernel
 from loopwright.ir.text import print_kernel
 from loopwright.ir.verify import verify
 from loopwright.recipe.plan import Plan
+from loopwright.recipe.tunable import Choices
 from loopwright.steps.schedule import print_schedule
 from steps.kernels import known
 
@@ -74,15 +75,15 @@ kernel jacobi(a: float64[2] C, b: float64[2] C, l: int64):
 JACOBI_SHAPES = {"a": "nm", "b": "nm"}
 
 
-def plan_of(text: str, strict: bool = False) -> Plan:
+def plan_of(text: str, strict: bool = False, choices: Choices | None = None) -> Plan:
     """A plan in which nothing is decided yet."""
     kernel, facts = known(text)
-    return Plan(kernel, facts, strict, kernel)
+    return Plan(kernel, facts, strict, kernel, choices=choices)
 
 
-def planned(decide: Callable[[Plan], None], text: str, strict: bool = False) -> Plan:
+def planned(decide: Callable[[Plan], None], text: str, strict: bool = False, choices: Choices | None = None) -> Plan:
     """The plan after one part of the recipe; its kernel is well formed, and the written one where nothing is taken."""
-    plan = plan_of(text, strict)
+    plan = plan_of(text, strict, choices)
     decide(plan)
     verify(plan.kernel)
     assert (plan.kernel is plan.written) == (not plan.decisions)

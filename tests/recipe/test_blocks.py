@@ -7,6 +7,7 @@ import pytest
 from loopwright.recipe.blocks import in_registers
 from loopwright.recipe.plan import Plan
 from loopwright.recipe.target import Target
+from loopwright.recipe.tunable import Choices
 from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, check_same, planned, reasons, steps
 from steps.kernels import MATMUL, ROWS, TOTAL
 
@@ -158,6 +159,105 @@ def test_no_blocks(text: str) -> None:
 
 def test_that_nest_is_taken_where_nothing_is_wrong_with_it() -> None:
     assert "promote c k" in steps(blocked(nest(ADDS)))
+
+
+WINDOW = """
+kernel k(a: float64[2] C, b: float64[2] C, w: float64[2] C):
+    for i in 0 .. size(a, 0) - size(w, 0) + 1:
+        for j in 0 .. size(a, 1) - size(w, 0) + 1:
+            for p in 0 .. size(w, 0):
+                for q in 0 .. size(w, 0):
+                    b[i, j] = b[i, j] + a[i + p, j + q] * w[p, q]
+"""
+SCALAR = (
+    WINDOW.replace("w: float64[2] C):\n", "w: float64[2] C):\n    var s: float64\n")
+    .replace("            for p", "            s = 0.0\n            for p")
+    .replace("b[i, j] = b[i, j] +", "s = s +")
+    + "            b[i, j] = s * 2.0\n"
+)
+WINDOW_SHAPES = {"a": "nm", "b": "nm", "w": "ll"}
+WINDOW_SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (2, 2, 3), (7, 27, 3), (5, 13, 2), (18, 18, 17))
+"""None, one, windows larger than the array, whole blocks and parts, and more than one stretch of the window's rows."""
+
+IN_WINDOWS = "reorder p q i j; tile i 4 j 12; split p 16; reorder p.o j.o i.o p q; specialize i j full; promote b p"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_windows(strict: bool) -> None:
+    plan = blocked(WINDOW, strict)
+    assert steps(plan) == IN_WINDOWS
+    assert reasons(plan)[0] == because("b", "p' and 'q", 4, 12)[0]
+    check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+@pytest.mark.parametrize(("old", "new"), [(" * w[p, q]", ""), ("q in 0", "q in p")], ids=["no weights", "a triangle"])
+def test_other_windows(old: str, new: str) -> None:
+    plan = blocked(WINDOW.replace(old, new))
+    assert steps(plan) == IN_WINDOWS
+    check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+def test_the_sum_of_a_window_in_a_scalar_goes_to_its_element() -> None:
+    plan = blocked(SCALAR)
+    assert steps(plan).startswith("demote s; fission j 3; fission j 2;") and steps(plan).endswith("promote b p")
+    assert reasons(plan)[0] == "what 's' adds up can be added side by side in elements"
+    check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES[1:])
+
+
+def test_strips_of_windows_may_be_rows() -> None:
+    choices = Choices({"strips of register blocks": 1, "depth of a register block": 64})
+    plan = planned(partial(in_registers, target=Target()), WINDOW, choices=choices)
+    assert steps(plan) == IN_WINDOWS.replace("split p 16; reorder p.o j.o i.o", "split p 4; reorder p.o i.o j.o")
+    check_same(plan.written, plan.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+DISTANCES = """
+kernel k(a: float64[2] C, b: float64[3] C, l: int64):
+    for x in 0 .. size(b, 0):
+        for i in 0 .. size(b, 1):
+            for j in 0 .. size(b, 2):
+                for p in 0 .. l:
+                    for q in 0 .. l:
+                        b[x, i, j] = b[x, i, j] + a[x * l + p + i, q + j]
+"""
+IN_LANES = {
+    "tested as they come": (DISTANCES, {"a": "nm", "b": "lll"}, ((1, 1, 1), (5, 3, 2), (41, 11, 6))),
+    "their bounds depend on the row": (WINDOW.replace("p in 0", "p in i"), WINDOW_SHAPES, WINDOW_SIZES[:-1]),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("text", "shapes", "sizes"), IN_LANES.values(), ids=IN_LANES.keys())
+def test_windows_without_blocks(text: str, shapes: dict[str, str], sizes: tuple[Sizes, ...], strict: bool) -> None:
+    plan = blocked(text, strict)
+    assert steps(plan) == "reorder p q j; unroll_and_jam q 2"
+    assert reasons(plan) == [
+        "each element of 'b' is added to in every iteration of 'q': neighbouring ones along 'j' are added to side by "
+        "side"
+    ]
+    check_same(plan.written, plan.kernel, shapes, sizes)
+
+
+NO_WINDOW = {
+    "of 8 x 8, which the compiler writes out": WINDOW.replace(".. size(w, 0):", ".. 8:"),
+    "in a scalar, of 3 x 3": SCALAR.replace(".. size(w, 0):", ".. 3:"),
+    "its bounds depend on the column": WINDOW.replace("q in 0 ..", "q in j .."),
+    "something else is done for each row of it": WINDOW.replace(
+        "    for q", "    w[p, p] = 1.0\n                for q"
+    ),
+    "its columns are copied": WINDOW.replace("w[p, q]", "w[j, q]"),
+    "a scalar that something else reads": SCALAR.replace("s * 2.0", "s * w[0, 0]").replace("= s +", "= 0.5 * s +")
+    + "            w[0, 0] = s\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_WINDOW.values(), ids=NO_WINDOW.keys())
+def test_no_windows(text: str) -> None:
+    assert steps(blocked(text)) == ""
+
+
+def test_a_larger_window_of_constant_size() -> None:
+    assert steps(blocked(WINDOW.replace(".. size(w, 0):", ".. 9:"))).endswith("promote b p")
 
 
 def test_all_is_taken_back_where_a_cut_is_not_legal() -> None:

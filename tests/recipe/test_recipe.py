@@ -74,8 +74,8 @@ CASES = {
     "jacobi": (
         JACOBI,
         JACOBI_SHAPES,
-        "reschedule smart tile 16 32 wavefront above 8; parallelize i.o; parallelize i; parallelize i.2; vectorize j; "
-        "vectorize j.2; vectorize j.1; vectorize j.2.1",
+        "reschedule smart tile 16 32 wavefront above 8 16; parallelize i.o; parallelize i; parallelize i.2; "
+        "vectorize j; vectorize j.2; vectorize j.1; vectorize j.2.1",
     ),
     "paths": (
         PATHS,

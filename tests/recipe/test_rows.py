@@ -53,6 +53,16 @@ kernel window(a: float64[2] C):
             for i in 0 .. size(a, 0):
                 a[i, j + x] = 2.0 * a[i, j + x] + 1.0
 """
+FILTER = """
+kernel filter(x: float64[1] C, y: float64[1] C, h: float64[1] C):
+    var s: float64
+    for i in 0 .. size(y, 0):
+        s = 0.0
+        for k in 0 .. size(h, 0):
+            s = s + h[k] * x[i + k]
+        y[i] = s
+"""
+"""With `i` innermost `h` would stay, but the sums would come from memory and go there."""
 MANY = ((0, 0, 0), (1, 1, 1), (3, 127, 1), (3, 128, 2), (4, 300, 2))
 """Widths of less than a stretch, of one, and of some and a part."""
 
@@ -105,6 +115,7 @@ def test_threads_take_stretches_where_only_the_innermost_loop_is_free(
 
 
 NOT_TAKEN = {
+    "a filter": FILTER,
     "along rows already": ROWS,
     "along rows already, all three": MATMUL,
     "one loop": PREFIX,

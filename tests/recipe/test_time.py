@@ -32,11 +32,13 @@ DIAGONAL = "every loop needs its order, but tiles on a diagonal do not need one 
 BUFFERS = SWEEPS + ", and so is the copy of 'b' into 'a' for the next one"
 TWICE = JACOBI.replace("= b[i.2, j.2]", "= b[i.2 - 1, j.2] + b[i.2, j.2]")
 TAKEN = [
-    (JACOBI, JACOBI_SHAPES, BUFFERS),
-    (TWICE, JACOBI_SHAPES, SWEEPS),
-    (SEIDEL, {"a": "nm"}, DIAGONAL),
-    (PATHS, PATHS_SHAPES, DIAGONAL),
+    (JACOBI, JACOBI_SHAPES, BUFFERS, 16),
+    (TWICE, JACOBI_SHAPES, SWEEPS, 16),
+    (SEIDEL, {"a": "nm"}, DIAGONAL, 0),
+    (PATHS, PATHS_SHAPES, DIAGONAL, 0),
 ]
+IDS = ["jacobi", "two sweeps", "seidel", "paths"]
+"""The last number: sweeps that calls have more of, which may be any where no loop inside is shared."""
 
 
 HEAT = """
@@ -65,26 +67,28 @@ def over_time(text: str, strict: bool = False, l2_bytes: int = 512 << 10) -> Pla
 
 
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize(("text", "shapes", "why"), TAKEN, ids=["jacobi", "two sweeps", "seidel", "paths"])
-def test_sweeps_and_recurrences_have_another_order(text: str, shapes: dict[str, str], why: str, strict: bool) -> None:
+@pytest.mark.parametrize(("text", "shapes", "why", "sweeps"), TAKEN, ids=IDS)
+def test_sweeps_and_recurrences_have_another_order(
+    text: str, shapes: dict[str, str], why: str, sweeps: int, strict: bool
+) -> None:
     plan = over_time(text, strict)
-    assert steps(plan) == "reschedule smart tile 16 32 wavefront above 2097152"
+    assert steps(plan) == "reschedule smart tile 16 32 wavefront above 2097152" + (f" {sweeps}" if sweeps else "")
     assert reasons(plan) == [why]
     check_same(plan.written, plan.kernel, shapes, SIZES)
 
 
-@pytest.mark.parametrize(("text", "shapes", "why"), TAKEN, ids=["jacobi", "two sweeps", "seidel", "paths"])
-def test_the_other_order_computes_the_same(text: str, shapes: dict[str, str], why: str) -> None:
+@pytest.mark.parametrize(("text", "shapes", "why", "sweeps"), TAKEN, ids=IDS)
+def test_the_other_order_computes_the_same(text: str, shapes: dict[str, str], why: str, sweeps: int) -> None:
     plan = over_time(text, l2_bytes=2)
-    assert steps(plan) == "reschedule smart tile 16 32 wavefront above 8"
+    assert steps(plan) == "reschedule smart tile 16 32 wavefront above 8" + (f" {sweeps}" if sweeps else "")
     check_same(plan.written, plan.kernel, shapes, (*SIZES, *LARGE))
 
 
-@pytest.mark.parametrize(("text", "shapes", "why"), TAKEN, ids=["jacobi", "two sweeps", "seidel", "paths"])
-def test_small_tiles_compute_the_same(text: str, shapes: dict[str, str], why: str) -> None:
+@pytest.mark.parametrize(("text", "shapes", "why", "sweeps"), TAKEN, ids=IDS)
+def test_small_tiles_compute_the_same(text: str, shapes: dict[str, str], why: str, sweeps: int) -> None:
     (decision,) = over_time(text).decisions
     assert decision.step == Reschedule(
-        Wanted("smart", (TIMES.default, 32), wavefront=True), CACHES.default * (512 << 10)
+        Wanted("smart", (TIMES.default, 32), wavefront=True), CACHES.default * (512 << 10), sweeps
     )
     plan = over_time(text)
     small = Reschedule(Wanted("smart", (2, 3), wavefront=True), above=8)
@@ -93,7 +97,7 @@ def test_small_tiles_compute_the_same(text: str, shapes: dict[str, str], why: st
 
 def test_three_dimensions() -> None:
     plan = over_time(HEAT, l2_bytes=2)
-    assert steps(plan) == "reschedule smart tile 4 16 32 wavefront above 8"
+    assert steps(plan) == "reschedule smart tile 4 16 32 wavefront above 8 4"
     assert reasons(plan) == [BUFFERS]
     sizes: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 3, 2), (9, 5, 5), (19, 3, 3))
     check_same(plan.written, plan.kernel, {"a": "nnm", "b": "nnm"}, sizes)
@@ -104,6 +108,19 @@ def test_small_arrays_keep_their_loops() -> None:
     assert "    if 8 * size(a, 0) * size(a, 1) > 2097152:\n" in new
     loops = SEIDEL.partition("l: int64):\n")[2]
     assert textwrap.dedent(small.replace(".1", "")).strip() == textwrap.dedent(loops).strip()
+
+
+def test_few_sweeps_keep_their_loops() -> None:
+    """One stretch of sweeps is one tile for each diagonal, which threads could not share."""
+    new = print_kernel(over_time(JACOBI).kernel).partition("    else:\n")[0]
+    assert " > 2097152 and l > 16:\n" in new
+
+
+@pytest.mark.parametrize("counted", ["l .. 0 step -1", "0 .. l step 2"])
+def test_sweeps_counted_in_another_way(counted: str) -> None:
+    plan = over_time(JACOBI.replace("t in 0 .. l", f"t in {counted}"), l2_bytes=2)
+    assert steps(plan) == "reschedule smart tile 16 32 wavefront above 8"
+    check_same(plan.written, plan.kernel, JACOBI_SHAPES, SIZES)
 
 
 def inside(*lines: str) -> str:

@@ -229,7 +229,7 @@ def test_instances() -> None:
 
 
 def test_text() -> None:
-    texts = ("smart", "min tile 32", "max tile 8 16 wavefront", "min inner", "smart inner above 4096")
+    texts = ("smart", "min tile 32", "max tile 8 16 wavefront", "min inner", "smart inner above 4096", "min above 1 9")
     for text in (f"reschedule {words}" for words in texts):
         (step,) = parse_schedule(text)
         assert str(step) == text
@@ -237,6 +237,18 @@ def test_text() -> None:
     for words in (("tile",), ("tile", "1"), ("large",), ("wavefront", "tile", "4"), ("tile", "8", "inner")):
         with pytest.raises(ValueError, match=r"SIZE|wavefront"):
             Reschedule.parse(words)
+    for words in (("above",), ("above", "0"), ("above", "8", "many"), ("above", "8", "9", "10"), ("above", "8", "min")):
+        with pytest.raises(ValueError, match=r"BYTES|TIMES"):
+            Reschedule.parse(words)
+
+
+@pytest.mark.parametrize(
+    "text", [BACKWARD, WAVE + "    for x in 0 .. n:\n        a[0, x] = 1.0\n"], ids=["down", "two"]
+)
+def test_only_the_iterations_of_one_loop_that_counts_up_are_compared(text: str) -> None:
+    (step,) = parse_schedule("reschedule above 8 2")
+    rejection = step.illegal(*known(text), strict=True)
+    assert rejection is not None and "not just one outermost loop" in rejection.reason
 
 
 def test_too_many_dependences_are_refused_before_isl_starts(monkeypatch: pytest.MonkeyPatch) -> None:

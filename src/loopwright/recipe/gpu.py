@@ -241,7 +241,7 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if len(band) != 3 + len(batch) or len(places) - first != 3:
         raise NotTaken
     names = dict(zip(places[-len(band) :], band, strict=True))
-    roles = replace(roles, rows=names[roles.rows], depth=names[roles.depth], vector=names[roles.vector])
+    roles = replace(roles, rows=names[roles.rows], depths=(names[roles.depth],), vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, band[-3:], roles)]
 

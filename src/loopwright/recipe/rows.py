@@ -10,6 +10,7 @@ from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.shape import short_loops
 from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
 from loopwright.recipe.time import shared_tiles, tiles
 from loopwright.steps.demote import Demote, ends_plainly
@@ -53,7 +54,7 @@ def along_rows(plan: Plan) -> None:
     while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
         done.add(chain[-1].name)
         with plan.together(), plan.in_nest(chain):
-            _interchange(plan, chain)
+            done.add(_interchange(plan, chain))
 
 
 def _in_a_new_order(plan: Plan, column: Walk) -> bool:
@@ -90,17 +91,21 @@ def _columns(plan: Plan) -> list[Walk]:
     return found
 
 
-def _interchange(plan: Plan, chain: Chain) -> None:
+def _interchange(plan: Plan, chain: Chain) -> str:
+    """The name of the loop that is innermost then: it was chosen, and is not to be looked at again."""
     inner = chain[-1]
     inside = {id(stmt) for stmt in statements(inner.body)}
     accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
     if any(walk.is_write and walk.strides.get(inner.name) is None for walk in accesses):
-        return  # where it writes depends on data, and costs the same in any order
-    costs = {loop.name: _cost(accesses, loop) for loop in chain}
+        return inner.name  # where it writes depends on data, and costs the same in any order
+    sums = 2.0 * len(tying(plan, inner))  # of a scalar that gets elements, one is loaded and stored in each iteration
+    costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
     movable = [loop for loop in chain if loop is inner or not _is_tied(plan, loop)]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
+    if tying(plan, inner) and inner.name in short_loops(chain):
+        return inner.name  # written out by the C compiler, it is no loop any more
     if best is inner or costs[best.name] * WORTH > costs[inner.name]:
-        return
+        return inner.name
     worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
     why = (
         f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
@@ -119,11 +124,10 @@ def _interchange(plan: Plan, chain: Chain) -> None:
     band = isolate(plan, inner.name, best.name, why)
     order = (*band[1:], band[0])
     plan.take(Reorder(order), why)
-    if in_stretches:
-        return
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
-    if not (vectors and not plan.strict) and _splits_well(plan, chain, best):
+    if not in_stretches and not (vectors and not plan.strict) and _splits_well(plan, chain, best):
         _in_stretches(plan, order)
+    return order[-1]
 
 
 def _is_tied(plan: Plan, loop: For) -> bool:

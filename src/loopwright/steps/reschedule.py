@@ -9,11 +9,11 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.isl_schedule import Fusion, Wanted
 from loopwright.analysis.reschedule import rescheduled
 from loopwright.errors import LoopwrightError
-from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel
+from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel, Logical
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import finished, names_of, number, plus
-from loopwright.steps.nest import reordering, size_of, too_large
+from loopwright.steps.draft import finished, minus, names_of, number, plus
+from loopwright.steps.nest import reordering, size_of, step_of, too_large
 from loopwright.steps.step import Rejection, whole_number
 
 CHOICES = (
@@ -37,7 +37,8 @@ class Reschedule:
     A new loop that is the user's `i` for every statement in it is called `i`; one that is made of `i` and others
     (`2 * t + i`) `i.s`; the one over tiles `i.o`, the one over diagonals `i.w`; further ones of a name `i.o.1`, `i.o.2`
     in the order of the text. With `above 4194304` at the end the new order is for calls whose arrays have more bytes
-    than that in all; for others the loops stay, as a version of their own. `reschedule smart tile 32 wavefront`:
+    than that in all, with `above 4194304 16` whose only outermost loop runs more than 16 times too; for others the
+    loops stay, as a version of their own. `reschedule smart tile 32 wavefront`:
 
     for i in 1 .. n:
         for j in 1 .. m:
@@ -53,6 +54,7 @@ class Reschedule:
     name: ClassVar[str] = "reschedule"
     wanted: Wanted
     above: int = 0
+    often: int = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if kernel.overlap:
@@ -60,6 +62,8 @@ class Reschedule:
         marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
         if marked:
             return Rejection(f"how '{marked[0]}' runs is decided already")
+        if self.often and _only_loop(kernel) is None:
+            return Rejection("there is not just one outermost loop, or it does not count by ones")
         draft = self._draft(kernel)
         if isinstance(draft, str):
             return Rejection(draft)
@@ -78,7 +82,9 @@ class Reschedule:
         assert isinstance(draft, Kernel)
         if not self.above:
             return finished(draft, kernel)
-        large = Compare("gt", _bytes_of(kernel), number(self.above))
+        large: Expr = Compare("gt", _bytes_of(kernel), number(self.above))
+        if self.often and (outer := _only_loop(kernel)) is not None:
+            large = Logical("and", large, Compare("gt", minus(outer.upper, outer.lower), number(self.often)))
         return finished(replace(draft, body=(If(large, draft.body, kernel.body),)), kernel)
 
     def _draft(self, kernel: Kernel) -> Kernel | str:
@@ -104,15 +110,19 @@ class Reschedule:
                 sizes.append(whole_number(rest.pop(0), "SIZE", least=2))
             if not sizes:
                 raise ValueError("tile SIZE ...")
-        above = 0
-        if len(rest) >= 2 and rest[-2] == "above":
-            above = whole_number(rest[-1], "BYTES")
-            del rest[-2:]
+        above, often = 0, 0
+        if "above" in rest:
+            at = rest.index("above")
+            limits = [whole_number(word, what) for word, what in zip(rest[at + 1 :], ("BYTES", "TIMES"), strict=False)]
+            if not limits or len(rest) > at + 3:
+                raise ValueError("above BYTES, or above BYTES TIMES")
+            above, often = limits[0], limits[1] if len(limits) == 2 else 0
+            del rest[at:]
         wavefront, inner = rest == ["wavefront"], rest == ["inner"] and not sizes
         if rest and not (wavefront or inner):
-            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES], or "
-                             "reschedule [min|smart|max] inner [above BYTES]")  # fmt: skip
-        return cls(Wanted(fusion, tuple(sizes), wavefront, inner), above)
+            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES [TIMES]], or "
+                             "reschedule [min|smart|max] inner [above BYTES [TIMES]]")  # fmt: skip
+        return cls(Wanted(fusion, tuple(sizes), wavefront, inner), above, often)
 
     def __str__(self) -> str:
         words: list[str] = [self.wanted.fusion]
@@ -121,12 +131,19 @@ class Reschedule:
         words += ["wavefront"] if self.wanted.wavefront else []
         words += ["inner"] if self.wanted.inner else []
         words += ["above", str(self.above)] if self.above else []
+        words += [str(self.often)] if self.often else []
         return " ".join(["reschedule", *words])
 
 
 def _made_inside(kernel: Kernel) -> str | None:
     """An array that the kernel makes for itself."""
     return next((stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)), None)
+
+
+def _only_loop(kernel: Kernel) -> For | None:
+    """The loop that is all of the kernel, if it counts up by ones."""
+    only = kernel.body[0] if len(kernel.body) == 1 else None
+    return only if isinstance(only, For) and step_of(only) == 1 else None
 
 
 def _bytes_of(kernel: Kernel) -> Expr:
