@@ -145,6 +145,14 @@ LW_PURE int64_t lw_from_start(int64_t index, int64_t count) { return index + (in
 /* Whether an index counted from the start is outside. */
 LW_PURE bool lw_outside(int64_t from_start, int64_t count) { return (uint64_t)from_start >= (uint64_t)count; }
 
+/* The same two of an index of 32 bits at most, in 32 bits where lw_int has no more. Of a size that takes more, only the
+   lowest bits count: then lw_outside may say so of an index that is inside, but never the other way round. */
+template <class I>
+LW_PURE I lw_near_from_start(int32_t index, int64_t count) {
+  return (I)((uint64_t)(I)index + (uint64_t)((I)(index >> 31) & (I)count));
+}
+LW_PURE bool lw_outside(int32_t from_start, int64_t count) { return (uint32_t)from_start >= (uint32_t)count; }
+
 /* An index checked as Python does: -size <= index < size, or the failure is recorded and the thread ends. */
 LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int64_t site) {
   const int64_t from_start = lw_from_start(index, count);
