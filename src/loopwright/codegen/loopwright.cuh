@@ -34,6 +34,8 @@ typedef unsigned long long uint64_t;
 #define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
 #define LW_ADDRESS(array, index) (&(array)[index])
 #define LW_OPAQUE(value)
+/* An element that nobody reads again soon: it leaves caches first. */
+#define LW_PASSING(element) __ldcs(&(element))
 #define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
@@ -117,6 +119,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #else
 
 #define LW_OPAQUE(value) __asm__("" : "+r"(value))
+#define LW_PASSING(element) (element)
 
 #endif /* LW_EMULATED */
 

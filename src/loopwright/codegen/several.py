@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from loopwright.analysis.row_pointers import stages
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.ir.nodes import Body, Expr, Load
+from loopwright.ir.nodes import Body, Expr, Load, Var
+from loopwright.ir.types import INT64
 
 
 @dataclass
@@ -32,10 +33,16 @@ def about(item: Item, w: GpuWriter) -> Iterator[None]:
 
 
 def read_ahead(
-    body: Body, items: Sequence[Item], w: GpuWriter, targets: frozenset[str], held: frozenset[str] = frozenset()
+    body: Body,
+    items: Sequence[Item],
+    w: GpuWriter,
+    targets: frozenset[str],
+    held: frozenset[str] = frozenset(),
+    along: str = "",
 ) -> Body:
     """Lines that read, for all items, what straight code reads in any case, and set the scalars that it sets once, but
-    for `targets`; nothing of the arrays in `held`, which may change meanwhile. What is left to do for each item."""
+    for `targets`; nothing of the arrays in `held`, which may change meanwhile. along: a loop no two iterations of which
+    read the same element where the index is its variable. What is left to do for each item."""
     found, rest = stages(body, targets, held)
     reads = 0
     for stage in found:
@@ -45,12 +52,12 @@ def read_ahead(
                     name = f"{w.names.of(stmt.name)}{item.number}"
                     w.line(f"const {VALUE_TYPE[stmt.value.type.name]} {name} = {w.text(stmt.value)};")
                     w.function.renamed[stmt.name] = item.renamed[stmt.name] = name
-        _read(stage.loads, items, reads, w)
+        _read(stage.loads, items, reads, along, w)
         reads += len(stage.loads)
     return rest
 
 
-def _read(loads: Sequence[Load], items: Sequence[Item], reads: int, w: GpuWriter) -> None:
+def _read(loads: Sequence[Load], items: Sequence[Item], reads: int, along: str, w: GpuWriter) -> None:
     """Read elements for all items; `reads` were read before."""
     texts: dict[tuple[int, int], str] = {}
     with w.testing_at_once():
@@ -60,6 +67,8 @@ def _read(loads: Sequence[Load], items: Sequence[Item], reads: int, w: GpuWriter
                     texts[number, item.number] = w.element(load)
     for (number, at), text in texts.items():
         load = loads[number]
+        if Var(along, INT64) in load.index:
+            text = f"LW_PASSING({text})"  # what is read again and again stays in the caches then
         name = f"lw_read_{reads + number}_{at}"
         w.line(f"const {w.arrays[load.array].memory_type} {name} = {text};")
         items[at].replaced[load.array, load.index] = name
