@@ -19,6 +19,9 @@ from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.nest import step_of
 
 FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
+ON = "lw_part += (int64_t)gridDim.x"
+"""Where a block goes on from part to part, in the text of its kernel: then there are few blocks."""
+
 MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 
@@ -66,7 +69,7 @@ def _start_of(block: For, number: str, w: GpuWriter) -> str:
 def _each_part(block: For, w: GpuWriter) -> tuple[str, ...]:
     """The lines that begin the iterations of a loop over blocks that one block does."""
     first = f"{w.use('lw_base_x')} + (int64_t)blockIdx.x"
-    head = f"for (int64_t lw_part = {first}; lw_part < {w.use('lw_end_x')}; lw_part += (int64_t)gridDim.x) {{"
+    head = f"for (int64_t lw_part = {first}; lw_part < {w.use('lw_end_x')}; {ON}) {{"
     return head, f"  {_start_of(block, 'lw_part', w)}"
 
 
