@@ -1,4 +1,5 @@
-"""Histograms: `for i: h[b[i]] += 1`, beside torch.bincount, cupy.bincount and atomic additions by hand."""
+"""Histograms: `for i: h[b[i]] += 1`, beside torch.bincount, cupy.bincount, CUB's histogram (of ranges
+of equal width, as CuPy calls it) and atomic additions by hand."""
 
 from __future__ import annotations
 
@@ -34,6 +35,7 @@ def make(bench: Bench, case: str, size: str) -> Trial:
     if cupy is not None:
         there = cupy.asarray(b)
         runs["cupy"] = lambda: cupy.bincount(there, minlength=bins)
+        runs["cub"] = lambda: cupy.histogram(there, bins=bins, range=(0, bins))
     runs |= bench.numba("histogram", by_hand.kernels, (n,), b, h)
 
     def agrees() -> bool:

@@ -103,3 +103,11 @@ def test_what_may_not_be_read_waits() -> None:
 
 def test_an_element_is_read_once() -> None:
     assert staged("s = s + v[k] * v[k]\ns = s + v[k]")[0] == [["v[k]"]]
+
+
+def test_elements_that_may_change_are_left_and_what_rests_on_them() -> None:
+    _, entry = found("s = 0.0\nfor k in p[i] .. p[i + 1]:\n    s = s + v[k] * y[c[k]]\ny[i] = s")
+    read = [[load.array for load in stage.loads] for stage in stages(entry.body, frozenset({"s"}))[0]]
+    left = [[load.array for load in stage.loads] for stage in stages(entry.body, frozenset({"s"}), frozenset({"c"}))[0]]
+    assert (sorted(read[0]), read[1:]) == (["c", "v"], [["y"]])
+    assert left == [["v"]]

@@ -9,6 +9,7 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree, device_text, outcome
+from loopwright.codegen import grid
 
 RANDOM = np.random.default_rng(8)
 
@@ -97,3 +98,77 @@ def test_a_copy_is_empty_again_for_the_next_round_of_a_block() -> None:
     keys = RANDOM.integers(0, 40, (9, 600))
     found = agree(by_rows, keys, np.zeros(40, np.int64), schedule="split i 512; bind i thread.x 32")
     assert "lw_copy" in device_text(found)
+
+
+# ---- ahead, in 32 bits, and from part to part ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64])
+def test_keys_of_every_width(dtype: Any) -> None:
+    keys = RANDOM.integers(0 if np.dtype(dtype).kind == "u" else -40, 40, 1500).astype(dtype)
+    agree(count, keys, np.zeros(40, np.int64), schedule=COPIES)
+    for wrong in {40, 127, int(np.iinfo(dtype).max)}:
+        keys[1234] = wrong
+        with lw.options(device="emulated", schedule=COPIES):
+            _, _, error = outcome(lw.kernel(count), [keys, np.zeros(40, np.int64)])
+        assert isinstance(error, lw.BoundsError) and f"index {wrong} is out of bounds" in str(error)
+
+
+def fewer(keys, h):
+    for i in range(keys.shape[0]):
+        h[keys[i]] -= 1
+
+
+def by_millions(keys, h):
+    for i in range(keys.shape[0]):
+        h[keys[i]] += 2097152
+
+
+def by_more(keys, h):
+    for i in range(keys.shape[0]):
+        h[keys[i]] += 1099511627776
+
+
+@pytest.mark.parametrize(
+    ("function", "small"), [(count, True), (fewer, True), (by_millions, True), (by_more, False), (least, False)]
+)
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_what_a_block_surely_counts_in_32_bits(function: Any, small: bool, dtype: Any) -> None:
+    keys = RANDOM.integers(0, 40, 1500)
+    more = [RANDOM.integers(0, 9, 1500).astype(dtype)] if function is least else []
+    found = agree(function, keys, *more, np.full(40, 7, dtype), schedule=COPIES)
+    assert ("LW_SHARED(int32_t, lw_copy" in device_text(found)) == small
+
+
+@pytest.mark.parametrize("function", [count, by_millions, by_more])
+def test_blocks_go_on_from_part_to_part(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of parts that together would not stay within 32 bits, each has a block of its own: 4 * 512 * 2^21 is 2^32."""
+    monkeypatch.setattr(grid, "PARTED", 1)
+    found = agree(function, np.zeros(4 * 512 + 100, np.int64), np.zeros(3, np.int64), schedule=COPIES)
+    assert "lw_part += (int64_t)gridDim.x" in device_text(found)
+
+
+def two_ways(keys, c, h):
+    for i in range(keys.shape[0]):
+        c[i] = keys[i] // 2
+        h[c[i]] += 1
+
+
+def where_there_is_one(position, keys, h):
+    for i in range(position.shape[0]):
+        h[keys[position[i]] if position[i] < keys.shape[0] else 0] += 1
+
+
+@BOTH
+def test_what_may_not_be_looked_up_ahead(schedule: str) -> None:
+    """An element that the iteration writes before it reads it; and one that is read on a condition."""
+    agree(two_ways, RANDOM.integers(0, 40, 1500), np.zeros(1500, np.int64), np.zeros(20, np.int64), schedule=schedule)
+    agree(where_there_is_one, RANDOM.integers(0, 90, 1500), RANDOM.integers(0, 9, 50), np.zeros(9, np.int32),
+          schedule=schedule)  # fmt: skip
+
+
+def test_updates_that_take_attempts_have_copies_for_the_threads_of_a_warp() -> None:
+    keys, values = RANDOM.integers(0, 9, 1500), RANDOM.integers(-9, 9, 1500)
+    several = agree(sums, keys, values.astype(float), np.ones(9), schedule=COPIES, strict=False)
+    one = agree(sums, keys, values.astype(np.int32), np.ones(9, np.int32), schedule=COPIES)
+    assert "lw_shift" in device_text(several) and "lw_shift" not in device_text(one)

@@ -195,3 +195,19 @@ def test_what_a_kernel_needs_in_one_line() -> None:
 
 def test_no_kernels_are_no_lines() -> None:
     assert list(grid_lines(Generated(1, "", 0.0, True, "").grids)) == []
+
+
+def counts(keys, h):  # type: ignore[no-untyped-def]
+    for i in range(keys.shape[0]):
+        h[keys[i]] += 1
+
+
+def test_blocks_that_go_on_from_part_to_part_are_few() -> None:
+    schedule = "split i 64; bind i.o block.x; bind i thread.x 8"
+    with lw.options(device="emulated", schedule=schedule):
+        few, many = lw.kernel(counts), lw.kernel(counts)
+        for kernel, size in ((few, 640), (many, 64 * 1025)):
+            kernel(np.zeros(size, np.int64), np.zeros(9, np.int64))
+        assert "10 blocks of 8 threads" in str(few.explain(np.zeros(640, np.int64), np.zeros(9, np.int64)))
+        assert "1024 blocks of 8 threads" in str(many.explain(np.zeros(64 * 1025, np.int64), np.zeros(9, np.int64)))
+        assert "min(ceil(len(keys) / 64), 1024) blocks of 8 threads" in str(many.explanations()[0])

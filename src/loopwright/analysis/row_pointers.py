@@ -177,9 +177,10 @@ class Stage:
     loads: tuple[Load, ...]
 
 
-def stages(body: Body, targets: frozenset[str]) -> tuple[tuple[Stage, ...], Body]:
+def stages(body: Body, targets: frozenset[str], held: frozenset[str] = frozenset()) -> tuple[tuple[Stage, ...], Body]:
     """What can be read ahead of the rest of a body, in stages that only need the ones before: the elements that it
-    reads in any case, and the scalars that it sets once and for all, but for `targets`. And that rest."""
+    reads in any case, but for those of arrays in `held`, and the scalars that it sets once and for all, but for
+    `targets`. And that rest."""
     assigned = [stmt.name for stmt in statements(body) if isinstance(stmt, Assign)]
     ready: dict[str, int] = {}  # scalars, by the stage that sets them
     found: dict[tuple[str, tuple[Expr, ...]], tuple[int, Load]] = {}
@@ -203,9 +204,9 @@ def stages(body: Body, targets: frozenset[str]) -> tuple[tuple[Stage, ...], Body
 
     for stmt in body:
         for load in (load for expr in own_expressions(stmt) for load in _certain(expr)):
-            if all((at := known_at(index)) is not None for index in load.index):
-                at = max((known_at(index) or 0 for index in load.index), default=0)
-                found.setdefault((load.array, load.index), (at, load))
+            if load.array not in held and all(known_at(index) is not None for index in load.index):
+                needed = max((known_at(index) or 0 for index in load.index), default=0)
+                found.setdefault((load.array, load.index), (needed, load))
         at = known_at(stmt.value) if isinstance(stmt, Assign) and stmt.name not in unknown else None
         if isinstance(stmt, Assign) and at is not None:
             ready[stmt.name] = at

@@ -18,7 +18,8 @@ from loopwright.codegen.ahead import ahead_of, has_ends, write_ahead, write_copi
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
-from loopwright.codegen.scatter import copied, fits, in_copy
+from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
+from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
@@ -79,7 +80,8 @@ def sharing_of(loop: For) -> int:
 @dataclass
 class Whole:
     """What a block does as a whole, and what happened since its last barrier: `read` and `written`, names of arrays.
-    shared: declarations of arrays in shared memory. repeated: around how many loops the text is."""
+    shared: declarations of arrays in shared memory. repeated: around how many loops the text is. each_part: the lines
+    that begin what a block does for each of several parts, where it goes on from one to the next."""
 
     w: GpuWriter
     size: tuple[int, int, int]
@@ -89,6 +91,7 @@ class Whole:
     written: set[str] = field(default_factory=set)
     in_thread: Callable[[For, GpuWriter], None] = write_in_thread
     repeated: int = 0
+    each_part: tuple[str, ...] = ()
 
     def body(self, body: Body) -> None:
         if self.size == (1, 1, 1):  # then there is nobody to wait for
@@ -276,10 +279,7 @@ class Whole:
         return " && ".join(f"threadIdx.{axis} == 0" for axis in others) or "true"
 
     def _nest(self, loop: For) -> None:
-        w = self.w
-        band = [loop]
-        while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For) and inner.run in THREADS:
-            band.append(inner)
+        w, band = self.w, _band_of(loop)
         body = band[-1].body
         team = any(_has_threads(stmt) for stmt in body)
         if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
@@ -288,20 +288,36 @@ class Whole:
         if team:
             self._check_team(band)
         else:
-            name = in_copy(self._updated(body), self._rounds(band), w)
-            if name is not None:
-                w.line(f"if ({fits(name, w)}) {{")
-                with copied(name, self.size, self.shared, w):
-                    self._band(band, team)
+            rounds = self._rounds(band)
+            copy = copy_of(body, band, rounds, w)
+            if copy is not None:
+                w.line(f"if ({fits(copy, w)}) {{")
+                with copied(copy, self.size, rounds, self.shared, w):
+                    self._parts_of(band)
                 w.line("} else {")
-                self._band(band, team)
+                self._parts_of(band)
                 w.line("}")
                 return
         self._band(band, team)
 
-    def _updated(self, body: Body) -> list[str]:
-        stored = (stmt.array for stmt in statements(body) if isinstance(stmt, Store))
-        return [name for name in dict.fromkeys(stored) if name in self.w.scattered]
+    def _parts_of(self, band: Sequence[For]) -> None:
+        """A nest that threads share, for each of the parts that the block goes on to."""
+        for line in self.each_part:
+            self.w.line(line)
+        self._band(band, False)
+        if self.each_part:
+            self.w.line("}")
+
+    def goes_on(self, body: Body) -> int:
+        """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates
+        in copies; 0 elsewhere."""
+        if len(body) > 1 or not (isinstance(loop := body[0], For) and loop.run in THREADS):
+            return 0
+        band = _band_of(loop)
+        if any(_has_threads(stmt) for stmt in band[-1].body):
+            return 0
+        copy = copy_of(band[-1].body, band, self._rounds(band), self.w)
+        return 0 if copy is None else parts_of(band, copy)
 
     def _rounds(self, band: Sequence[For]) -> int:
         """How many iterations each thread has at most; many, where that is not known."""
@@ -319,13 +335,16 @@ class Whole:
         if idle != "true":
             w.line(f"if ({idle}) {{")
             opened += 1
-        for one in band:
+        updating = not team and is_updating(band[-1], w) and self._rounds(band[-1:]) >= LOOKED_AHEAD
+        for one in band[:-1] if updating else band:
             opened += self._shared_out(one)
         outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
         outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
         w.function.depth += 1
         if team:
             Team.of(self, body).body(body)
+        elif updating:
+            self._updates(band[-1])
         else:
             write_body(body, w)
         w.function.depth -= 1
@@ -339,6 +358,15 @@ class Whole:
             if team:  # its lanes have all found the same
                 begin(part, w, "if (threadIdx.x) ")
             self._put_together(part)
+
+    def _updates(self, loop: For) -> None:
+        """A loop that threads share and that updates what only data tells."""
+        w, axis, sharing, step = self.w, loop.run[-1], sharing_of(loop), step_of(loop)
+        some = "" if sharing == self.size[AXES.index(axis)] else f"if (threadIdx.{axis} < {sharing}) "
+        w.line(f"{some}{{ const int64_t lw_upper = {w.text(loop.upper)};")
+        start = f"{w.text(loop.lower)} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
+        write_updates(loop, start, sharing * step, w)
+        w.line("}")
 
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
@@ -544,6 +572,14 @@ class Columns(Whole):
         self.read.clear()
         self.written.clear()
         put_together(partial, self.w)
+
+
+def _band_of(loop: For) -> list[For]:
+    """A loop over threads and those perfectly nested in it."""
+    band = [loop]
+    while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For) and inner.run in THREADS:
+        band.append(inner)
+    return band
 
 
 def _own_sizes(stmt: Allocate, found: tuple[Share | None, ...]) -> list[int]:

@@ -1,19 +1,17 @@
-"""What the threads of a block compute for the entries that are theirs, each thread for several at once: first all that
-can be read ahead is read, stage by stage, so that many loads are under way before anything waits for one of them."""
+"""What the threads of a block compute for the entries that are theirs, each thread for several at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
-from loopwright.analysis.row_pointers import stages
 from loopwright.codegen.c_text import MEMORY_TYPE, VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.several import Item, about, read_ahead
 from loopwright.codegen.statements import write_body
-from loopwright.ir.nodes import Expr, For, Load, Var
+from loopwright.ir.nodes import For, Var
 from loopwright.ir.types import Scalar
 
 AHEAD = 4
@@ -59,15 +57,6 @@ class Sum:
         return text
 
 
-@dataclass
-class _Item:
-    """One of the entries that a thread works on at once: C names that stand for scalars, and for elements."""
-
-    number: int
-    renamed: dict[str, str]
-    replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
-
-
 def write_terms(
     entry: For, sums: Sequence[Sum], entries: int, threads: int, value: Callable[[Sum, str], str], w: GpuWriter
 ) -> None:
@@ -75,7 +64,7 @@ def write_terms(
     There are lw_count entries, at most `entries`, and the first of them is lw_from."""
     each = entries // threads
     ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
-    items = [_Item(number, {entry.name: f"lw_entry_{number}"}) for number in range(ahead)]
+    items = [Item(number, {entry.name: f"lw_entry_{number}"}) for number in range(ahead)]
     w.line(f"for (int lw_part = 0; lw_part < lw_count; lw_part += {threads * ahead}) {{")
     w.function.depth += 1
     for item in items:
@@ -83,49 +72,15 @@ def write_terms(
         w.line(f"const int {place} = lw_part + {item.number * threads} + (int)threadIdx.x;")
         # Threads that have no entry left do the last one again: no branch holds the loads of the others up.
         w.line(f"const int64_t lw_entry_{item.number} = lw_from + LW_MIN(int, {place}, lw_count - 1);")
-    found, rest = stages(entry.body, frozenset(one.reduction.target for one in sums))
-    reads = 0
-    for stage in found:
-        for item in items:
-            with _as(item, w):
-                for stmt in stage.scalars:
-                    name = f"{w.names.of(stmt.name)}{item.number}"
-                    w.line(f"const {VALUE_TYPE[stmt.value.type.name]} {name} = {w.text(stmt.value)};")
-                    w.function.renamed[stmt.name] = item.renamed[stmt.name] = name
-        _read(stage.loads, items, reads, w)
-        reads += len(stage.loads)
+    rest = read_ahead(entry.body, items, w, frozenset(one.reduction.target for one in sums), along=entry.name)
     for item in items:
         for one in sums:
             item.renamed[one.reduction.target] = name = f"{one.named('term')}_{item.number}"
             w.line(f"{one.ctype} {name} = {one.nothing};")
-        with _as(item, w):
+        with about(item, w):
             write_body(rest, w)
         for one in sums:
             name = item.renamed[one.reduction.target]
             w.line(f"if (lw_place_{item.number} < lw_count) {value(one, f'lw_place_{item.number}')} = {name};")
     w.function.depth -= 1
     w.line("}")
-
-
-def _read(loads: Sequence[Load], items: Sequence[_Item], reads: int, w: GpuWriter) -> None:
-    """Read elements for all items; `reads` were read before."""
-    texts: dict[tuple[int, int], str] = {}
-    with w.testing_at_once():
-        for number, load in enumerate(loads):
-            for item in items:
-                with _as(item, w):
-                    texts[number, item.number] = w.element(load)
-    for (number, at), text in texts.items():
-        load = loads[number]
-        name = f"lw_read_{reads + number}_{at}"
-        w.line(f"const {w.arrays[load.array].memory_type} {name} = {text};")
-        items[at].replaced[load.array, load.index] = name
-
-
-@contextmanager
-def _as(item: _Item, w: GpuWriter) -> Iterator[None]:
-    """Within the block, text is about one entry."""
-    outer = w.function.renamed, w.function.replaced
-    w.function.renamed, w.function.replaced = outer[0] | item.renamed, outer[1] | item.replaced
-    yield
-    w.function.renamed, w.function.replaced = outer

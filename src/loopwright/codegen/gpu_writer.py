@@ -21,6 +21,7 @@ from loopwright.ir.nodes import (
     Allocate,
     Binary,
     Body,
+    Cast,
     Checked,
     Const,
     Expr,
@@ -31,7 +32,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
 
@@ -70,9 +71,10 @@ class GpuWriter(Writer):
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
+        self.copies: dict[str, str] = {}  # of arrays that a block has copies of: what makes a place one in a copy
         self.buffers: dict[str, str] = {}  # of arrays that a block has two of: the text of where the one in use begins
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
-        self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base") for axis in AXES}
+        self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
     def giving_back(self, buffer: str) -> str:
         return f"if ({buffer}) gpu->release(gpu, {buffer});"
@@ -102,7 +104,11 @@ class GpuWriter(Writer):
         text, size = self.text(expr), self.size(node.array, axis)
         site = self.site("bounds", node.array, axis, node.at)
         one = Untested(f"lw_index_{site}", text, size, site)
-        self.line(f"const int64_t {one.name} = lw_from_start({text}, {size});")
+        if isinstance(expr, Cast) and _is_near(expr.operand.type):
+            near = f"lw_near_from_start<lw_int>({self.text(expr.operand)}, {size})"
+            self.line(f"const lw_int {one.name} = {near};")
+        else:
+            self.line(f"const int64_t {one.name} = lw_from_start({text}, {size});")
         untested.append(one)
         return one.name
 
@@ -146,7 +152,8 @@ class GpuWriter(Writer):
         if update is None or (value := addend(update, stmt.value.type)) is None:
             return None
         array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
-        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
+        found = f"{array.place_of(self.index_of(stmt))}{self.copies.get(stmt.array, '')}"
+        place = f"LW_ADDRESS({array.pointer}, {found})"
         return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
 
     def _counted(self, expr: Expr) -> str:
@@ -255,6 +262,11 @@ def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
     words = own_bytes // 4
     blocks = REGISTERS // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
     return (blocks,) if blocks > 1 else ()
+
+
+def _is_near(type_: Scalar) -> bool:
+    """Whether all values of a type are integers of 32 bits."""
+    return type_.minimum >= INT32.minimum and type_.maximum <= INT32.maximum
 
 
 def _sum(left: Counter[str], right: Counter[str], factor: int) -> Counter[str]:

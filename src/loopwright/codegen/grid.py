@@ -8,6 +8,7 @@ from loopwright.codegen.block import Whole, block_size
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
+from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
 from loopwright.ir.nodes import (
     Body,
@@ -18,6 +19,9 @@ from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.nest import step_of
 
 FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
+ON = "lw_part += (int64_t)gridDim.x"
+"""Where a block goes on from part to part, in the text of its kernel: then there are few blocks."""
+
 MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 
@@ -30,29 +34,49 @@ def write_grid(loop: For, w: GpuWriter) -> None:
         body = body[0].body
     size = block_size(body)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
+    parts = 0
     with w.on_device(part):
-        for block in blocks:
-            axis = block.run[-1]
-            variable = w.names.of(block.name)
-            number = f"({w.use(f'lw_base_{axis}')} + (int64_t)blockIdx.{axis})"
-            step = "" if step_of(block) == 1 else f" * {step_of(block)}"
-            w.line(f"const int64_t {variable} = {w.use(f'lw_lower_{axis}')} + {number}{step};")
-            w.function.scoped.add(variable)
         bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
         w.scattered = scattered(bound, w)
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
+        parts = whole.goes_on(body) if [block.run for block in blocks] == ["block.x"] else 0
+        if parts:
+            whole.each_part = _each_part(blocks[0], w)
+        else:
+            for block in blocks:
+                w.line(
+                    _start_of(block, f"({w.use(f'lw_base_{block.run[-1]}')} + (int64_t)blockIdx.{block.run[-1]})", w)
+                )
         whole.body(body)
         slots = write_handed(handed, w, FIRST)
         w.scattered = {}
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared)
     w.parallel.append(loop.name)
     with fetched(slots, w):
-        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, w)
+        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, w)
 
 
-def _start_grid(blocks: Sequence[For], part: Function, size: Sequence[int], own: dict[str, str], w: GpuWriter) -> None:
+def _start_of(block: For, number: str, w: GpuWriter) -> str:
+    """The line that sets the variable of a loop over blocks, from the number of an iteration as C text."""
+    variable = w.names.of(block.name)
+    w.function.scoped.add(variable)
+    step = "" if step_of(block) == 1 else f" * {step_of(block)}"
+    return f"const int64_t {variable} = {w.use(f'lw_lower_{block.run[-1]}')} + {number}{step};"
+
+
+def _each_part(block: For, w: GpuWriter) -> tuple[str, ...]:
+    """The lines that begin the iterations of a loop over blocks that one block does."""
+    first = f"{w.use('lw_base_x')} + (int64_t)blockIdx.x"
+    head = f"for (int64_t lw_part = {first}; lw_part < {w.use('lw_end_x')}; {ON}) {{"
+    return head, f"  {_start_of(block, 'lw_part', w)}"
+
+
+def _start_grid(
+    blocks: Sequence[For], part: Function, size: Sequence[int], own: dict[str, str], parts: int, w: GpuWriter
+) -> None:
+    """parts: how many iterations a block may have, 0 where each has one."""
     grid = dict.fromkeys(AXES, "1")
     for block in blocks:
         axis = block.run[-1]
@@ -65,5 +89,9 @@ def _start_grid(blocks: Sequence[For], part: Function, size: Sequence[int], own:
         most = MOST_BLOCKS[axis]
         w.line(f"for (int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}) {{")
         grid[axis] = f"lw_trip_{axis} - lw_base_{axis} < {most} ? lw_trip_{axis} - lw_base_{axis} : {most}"
+        if parts:
+            w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
+            own["lw_end_x"] = "lw_end_x"
+            grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
     w.start(part, [grid[axis] for axis in AXES], size, own)
     w.line("}" * len(blocks))

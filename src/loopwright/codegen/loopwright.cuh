@@ -34,6 +34,8 @@ typedef unsigned long long uint64_t;
 #define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
 #define LW_ADDRESS(array, index) (&(array)[index])
 #define LW_OPAQUE(value)
+/* An element that nobody reads again soon: it leaves caches first. */
+#define LW_PASSING(element) __ldcs(&(element))
 #define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
@@ -117,6 +119,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #else
 
 #define LW_OPAQUE(value) __asm__("" : "+r"(value))
+#define LW_PASSING(element) (element)
 
 #endif /* LW_EMULATED */
 
@@ -144,6 +147,14 @@ LW_PURE int64_t lw_from_start(int64_t index, int64_t count) { return index + (in
 
 /* Whether an index counted from the start is outside. */
 LW_PURE bool lw_outside(int64_t from_start, int64_t count) { return (uint64_t)from_start >= (uint64_t)count; }
+
+/* The same two of an index of 32 bits at most, in 32 bits where lw_int has no more. Of a size that takes more, only the
+   lowest bits count: then lw_outside may say so of an index that is inside, but never the other way round. */
+template <class I>
+LW_PURE I lw_near_from_start(int32_t index, int64_t count) {
+  return (I)((uint64_t)(I)index + (uint64_t)((I)(index >> 31) & (I)count));
+}
+LW_PURE bool lw_outside(int32_t from_start, int64_t count) { return (uint32_t)from_start >= (uint32_t)count; }
 
 /* An index checked as Python does: -size <= index < size, or the failure is recorded and the thread ends. */
 LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int64_t site) {

@@ -1,23 +1,59 @@
 """Updates of any elements by many threads at once (histograms, sums by key): atomic operations, and where threads of a
-block do many of them, in a copy that the block has in shared memory, which it adds to the array in the end."""
+block do many of them, in copies that the block has in shared memory, which it adds to the array in the end.
+
+Where an update takes several attempts, because the GPU has no such operation on shared memory, a small target has
+several copies, up to one for each thread of a warp, element by element side by side: threads that update the same
+element then hardly ever meet. A thread looks up what it updates for several iterations at once, so that the loads
+overlap.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from loopwright.analysis.facts import Reduction
-from loopwright.analysis.reductions import identity
-from loopwright.codegen.c_text import literal
+from loopwright.analysis.reductions import addend, combined, identity, updates_of
+from loopwright.codegen.c_text import MEMORY_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.several import Item, about, read_ahead
+from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
-from loopwright.ir.nodes import For
+from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
+from loopwright.ir.types import INT32, INT64, UINT64, Scalar
+from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.bind import ATOMIC
+from loopwright.steps.extent import extent_of
+from loopwright.steps.nest import step_of
 
-COPY_BYTES = 32 * 1024  # of a block's copy: six blocks of a multiprocessor still fit
+COPY_BYTES = 32 * 1024  # of a block's copies: six blocks of a multiprocessor still fit
 ROUNDS = 8  # so many iterations of each thread are worth a copy
+LANES = 5  # the copies of a small target at most, as a power of two: one for each thread of a warp
+SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
+AHEAD = 8  # iterations that a thread looks ahead
+BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What a block has copies of. element: the type of their elements. each: what an iteration adds to it at most,
+    where that has to stay within 32 bits; else 0."""
+
+    array: str
+    element: Scalar
+    each: int
+
+    @property
+    def most(self) -> int:
+        """How many elements there is room for."""
+        return COPY_BYTES // self.element.size_bytes
+
+    @property
+    def lanes(self) -> int:
+        """How many copies are of use, as a power of two: integers of 32 bits are added and compared at once."""
+        return LANES if self.element.is_float or self.element.size_bytes > INT32.size_bytes else 0
 
 
 def scattered(loops: Iterable[For], w: GpuWriter) -> Mapping[str, Reduction]:
@@ -34,37 +70,101 @@ def scattered(loops: Iterable[For], w: GpuWriter) -> Mapping[str, Reduction]:
     return found
 
 
-def in_copy(names: Iterable[str], rounds: int, w: GpuWriter) -> str | None:
-    """The array of these that a block should have a copy of, if there is one."""
+# ---- copies -----------------------------------------------------------------------------------------------------
+
+
+def copy_of(body: Body, band: Sequence[For], rounds: int, w: GpuWriter) -> Copy | None:
+    """The array of those that a body updates that a block should have copies of, if there is one. rounds: how many
+    iterations of the band each thread has."""
     if rounds < ROUNDS:
         return None
-    fitting = [name for name in names if w.arrays[name].layout == "C" and w.arrays[name].on_device]
-    return fitting[0] if len(fitting) == 1 else None
+    stored = dict.fromkeys(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
+    arrays = [w.arrays[name] for name in stored if name in w.scattered]
+    fitting = [array for array in arrays if array.layout == "C" and array.on_device]
+    if len(fitting) != 1:
+        return None
+    array = fitting[0]
+    each = _each(array.name, body, w) if array.element in (INT64, UINT64) else None
+    if each is None or prod(_iterations(loop) for loop in band) * each > INT32.maximum:
+        return Copy(array.name, array.element, 0)
+    return Copy(array.name, INT32, each)
+
+
+def _iterations(loop: For) -> int:
+    """How many iterations a loop has at most; more than can be counted in 32 bits, where that is not known."""
+    extent = extent_of(loop)
+    return -(-extent // step_of(loop)) if extent else INT32.maximum + 1
+
+
+def _each(name: str, body: Body, w: GpuWriter) -> int | None:
+    """What an iteration adds to an integer at most, at least 1, where these are constants: what all threads of a block
+    add is then counted in 32 bits, whose additions are faster. None where that is not known."""
+    element = w.arrays[name].element
+    if w.scattered[name].op != "add":
+        return None
+    sizes = [_size(addend(update, element)) for update in updates_of(body, name, element)]
+    return None if None in sizes else max(1, sum(size or 0 for size in sizes))
+
+
+def _size(value: Expr | None) -> int | None:
+    """What a sum of constants amounts to at most; None for anything else."""
+    match value:
+        case Const():
+            return abs(int(value.value))
+        case Cast(operand=Const(value=known), type=kind) if kind.minimum <= known <= kind.maximum:
+            return abs(int(known))
+        case Binary(op="add" | "sub"):
+            left, right = _size(value.left), _size(value.right)
+            return None if left is None or right is None else left + right
+    return None
 
 
 @contextmanager
-def copied(name: str, size: tuple[int, int, int], shared: list[str], w: GpuWriter) -> Iterator[None]:
-    """Lines around a nest that the threads of a block share: within, it updates a copy of the array."""
-    array, op = w.arrays[name], w.scattered[name].op
+def copied(copy: Copy, size: tuple[int, int, int], rounds: int, shared: list[str], w: GpuWriter) -> Iterator[None]:
+    """Lines around a nest that the threads of a block share: within, it updates copies of the array. rounds: as for
+    `copy_of`."""
+    array, op = w.arrays[copy.array], w.scattered[copy.array].op
     threads, number = prod(size), number_in_block(size)
-    copy = w.fresh("lw_copy", array.pointer_type)
-    most = COPY_BYTES // array.element.size_bytes
-    shared.append(f"LW_SHARED({array.memory_type}, {copy}, {most});")
-    w.function.scoped.add(copy)
-    start = identity(op, array.element)
-    none = literal(start.value, array.element)
-    each = f"for (int lw_i = {number}; lw_i < (int)({count_of(name, w)}); lw_i += {threads})"
-    w.line("__syncthreads();")  # an iteration before may still be adding its copy up
-    w.line(f"{each} {copy}[lw_i] = {none};")
+    memory = MEMORY_TYPE[copy.element.name]
+    pointer = w.fresh("lw_copy", f"{memory} *")
+    shared.append(f"LW_SHARED({memory}, {pointer}, {copy.most});")
+    w.function.scoped.add(pointer)
+    none = literal(identity(op, copy.element).value, copy.element)
+    count = f"(int)({count_of(copy.array, w)})"
+    places = f"{count} << lw_shift" if copy.lanes else count
+    if copy.lanes:
+        w.line(f"int lw_shift = {copy.lanes};")
+        w.line(f"while (lw_shift && {places} > {min(copy.most, threads * rounds // SHARE)}) --lw_shift;")
+        w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
+    w.line("__syncthreads();")  # an iteration before may still be adding its copies up
+    w.line(f"for (int lw_i = {number}; lw_i < {places}; lw_i += {threads}) {pointer}[lw_i] = {none};")
     w.line("__syncthreads();")
-    w.arrays[name] = replace(array, pointer=copy)
+    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element)
+    w.copies[copy.array] = " << lw_shift | lw_lane" if copy.lanes else ""
     yield
-    w.arrays[name] = array
+    w.arrays[copy.array] = array
+    del w.copies[copy.array]
     w.line("__syncthreads();")
-    w.line(f"{each} {{")
-    w.line(f"  const {array.memory_type} lw_mine = {copy}[lw_i];")
-    w.line(f"  if (lw_mine != {none}) {ATOMIC[op]}(LW_ADDRESS({w.use(array.pointer)}, lw_i), lw_mine);")
+    w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {threads}) {{")
+    if copy.lanes:
+        w.line(f"  {memory} lw_mine = {none};")
+        w.line("  for (int lw_k = 0; lw_k <= lw_lanes; ++lw_k) {")  # neighbours begin in banks of their own
+        w.line(f"    const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
+        with about(Item(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
+            both = combined(op, Var("lw.mine", copy.element), Var("lw.other", copy.element))
+            w.line(f"    lw_mine = {w.text(both)};")
+        w.line("  }")
+    else:
+        w.line(f"  const {memory} lw_mine = {pointer}[lw_i];")
+    target = f"LW_ADDRESS({w.use(array.pointer)}, lw_i)"
+    w.line(f"  if (lw_mine != {none}) {ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
     w.line("}")
+
+
+def parts_of(band: Sequence[For], copy: Copy) -> int:
+    """How many iterations of the loop over blocks one block may have with the same copies."""
+    each = prod(_iterations(loop) for loop in band) * copy.each
+    return INT32.maximum // each if each else INT32.maximum
 
 
 def count_of(name: str, w: GpuWriter) -> str:
@@ -72,6 +172,66 @@ def count_of(name: str, w: GpuWriter) -> str:
     return " * ".join(w.size(name, axis) for axis in range(w.arrays[name].rank)) or "1"
 
 
-def fits(name: str, w: GpuWriter) -> str:
+def fits(copy: Copy, w: GpuWriter) -> str:
     """C text: whether a block's copy has room for all elements."""
-    return f"{count_of(name, w)} <= {COPY_BYTES // w.arrays[name].element.size_bytes}"
+    return f"{count_of(copy.array, w)} <= {copy.most}"
+
+
+# ---- updates ----------------------------------------------------------------------------------------------------
+
+
+def is_updating(loop: For, w: GpuWriter) -> bool:
+    """Whether a loop that threads share does nothing but set scalars, write elements, and update some that only data
+    tells, upwards."""
+    stored = [stmt.array for stmt in loop.body if isinstance(stmt, Store)]
+    plain = all(isinstance(stmt, Assign | Store) for stmt in loop.body)
+    return plain and step_of(loop) > 0 and any(name in w.scattered for name in stored)
+
+
+def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
+    """A thread's iterations of such a loop: every `stride`-th from `start` on, up to lw_upper."""
+    variable = w.names.of(loop.name)
+    items = [Item(number, {loop.name: f"lw_at_{number}"}) for number in range(AHEAD)]
+    w.line(f"int64_t lw_at = {start};")
+    most = (AHEAD - 1) * stride
+    w.line(f"for (; lw_at < lw_upper && (uint64_t)lw_upper - (uint64_t)lw_at > {most}; lw_at += {AHEAD * stride}) {{")
+    w.function.depth += 1
+    for item in items:
+        w.line(f"const int64_t lw_at_{item.number} = lw_at + {item.number * stride};")
+    held = frozenset(stmt.array for stmt in loop.body if isinstance(stmt, Store))
+    targets = frozenset(one.target for one in w.facts.loops[loop.name].reductions)
+    rest = read_ahead(loop.body, items, w, targets, held)
+    if not _at_once(rest, items, w):
+        for item in items:
+            with about(item, w):
+                write_body(rest, w)
+    w.function.depth -= 1
+    w.line("}")
+    w.line("#pragma unroll 1")
+    w.line(f"for (; lw_at < lw_upper; lw_at += {stride}) {{")
+    w.line(f"  const int64_t {variable} = lw_at;")
+    w.function.depth += 1
+    w.function.scoped.add(variable)
+    write_body(loop.body, w)
+    w.function.scoped.discard(variable)
+    w.function.depth -= 1
+    w.line("}")
+
+
+def _at_once(rest: Body, items: Sequence[Item], w: GpuWriter) -> bool:
+    """Write updates with one test of all of their indices, where no index and no value needs what is not read yet."""
+    for stmt in rest:
+        if not isinstance(stmt, Store) or stmt.array not in w.scattered:
+            return False
+        loads = [part for own in own_expressions(stmt) for part in subexpressions(own) if isinstance(part, Load)]
+        if any(one.array != stmt.array and (one.array, one.index) not in items[0].replaced for one in loads):
+            return False
+    texts: list[str | None] = []
+    with w.testing_at_once():
+        for item in items:
+            with about(item, w):
+                texts += [w.updated(stmt) for stmt in rest if isinstance(stmt, Store)]
+    for text in texts:
+        assert text is not None  # `bind` sees to it
+        w.line(text)
+    return True

@@ -51,8 +51,9 @@ LANES = Tunable(
     (1 << 14, 1 << 16, 1 << 18, 1 << 20),
     "as many as keep a large GPU busy; all of them have to be added up again",
 )
-FEWER, MOST_IN_BLOCK = 1 << 13, 1024
-"""Partial results of a sum: how many are left of all lanes; threads that add up these."""
+FEWER, MOST_IN_BLOCK = 512, 1024
+"""Blocks that add up the partial results of all lanes, and threads that add up what these find; threads of a block
+that does all by itself."""
 
 BALANCED = Tunable(
     "rows and entries of a block",
@@ -174,18 +175,24 @@ def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         )
         return [(Bind(loop.name, "thread.x", MOST_IN_BLOCK), why)]
     many, threads = plan.number(LANES), plan.number(LINE)
-    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} add up these, then one block"
-    bound: list[Bound] = []
-    name = loop.name
-    for lanes in (many, FEWER):
-        before = set(loops(plan.kernel))
-        plan.take(Reduce(name, lanes), why, anew=True)
-        lane, merge = (made for made in loops(plan.kernel) if made not in before)
-        plan.take(Split(lane, threads), why)
-        (block,) = set(loops(plan.kernel)) - before - {lane, merge}
-        bound += [(Bind(block, "block.x"), why), (Bind(lane, "thread.x"), why)]
-        name = merge
-    return [*bound, (Bind(name, "thread.x", MOST_IN_BLOCK), why)]
+    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} blocks add up these, then one"
+    lane, merge = _reduced(plan, loop.name, many, why)
+    before = set(loops(plan.kernel))
+    plan.take(Split(lane, threads), why)
+    (block,) = set(loops(plan.kernel)) - before
+    few, last = _reduced(plan, merge, FEWER, why)
+    bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
+    bound += [Bind(merge, "thread.x", min(FEWER, many // FEWER)), Bind(last, "thread.x", FEWER)]
+    return [(step, why) for step in bound]
+
+
+def _reduced(plan: Plan, name: str, lanes: int, why: str) -> tuple[str, str]:
+    """Reduce a loop in lanes; the loops over these, first of those that find partial results, then of those that put
+    them together."""
+    before = set(loops(plan.kernel))
+    plan.take(Reduce(name, lanes), why, anew=True)
+    lane, merge = (made for made in loops(plan.kernel) if made not in before)
+    return lane, merge
 
 
 def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:

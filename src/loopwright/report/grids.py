@@ -16,8 +16,10 @@ from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.block import block_size
 from loopwright.codegen.gpu import complete, is_bound
+from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
+from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.config import Config
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
@@ -132,6 +134,9 @@ class _About:
             return replace(report, blocks=1) if name.startswith("lw_single") else report
         size = block_size(nest.inside)
         blocks, blocks_words = self._blocks(nest)
+        if ON in self._of_kernel(name):
+            blocks = None if blocks is None else min(blocks, PARTED)
+            blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
         local = {stmt.array for stmt in statements(nest.inside) if isinstance(stmt, Allocate)}
         shared = self._shared(name, local)
@@ -151,10 +156,13 @@ class _About:
 
     def _shared(self, name: str, local: set[str]) -> frozenset[str]:
         """Which local arrays the text of a kernel declares in shared memory."""
-        start = self.text.index(f" {name}(")
-        declared = set(SHARED.findall(self.text[start : self.text.index('extern "C"', start)]))
+        declared = set(SHARED.findall(self._of_kernel(name)))
         names = Names()
         return frozenset(array for array in local if names.of(array) in declared)
+
+    def _of_kernel(self, name: str) -> str:
+        start = self.text.index(f" {name}(")
+        return self.text[start : self.text.index('extern "C"', start)]
 
     def _lines(self) -> Lines:
         nodes = (*expressions(self.written.body), *statements(self.written.body))
