@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -56,5 +58,5 @@ def test_no_look_is_taken_when_time_is_spent(members: Members, judged: list[int]
 
 def test_looks_grow_and_end_before_the_whole_space(members: Members) -> None:
     looks = members.looks()
-    assert looks[0] == LOOK and all(after == 2 * before for before, after in zip(looks, looks[1:], strict=False))
+    assert looks[0] == LOOK and all(after == 2 * before for before, after in itertools.pairwise(looks))
     assert looks[-1] < len(members._space.points) <= 2 * looks[-1]
