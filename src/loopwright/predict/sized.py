@@ -11,13 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from loopwright.predict.estimates import EXTRAPOLATED, INTERPOLATED, Codes, Floats
 from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Site, Transfers, own_time
-from loopwright.predict.prediction import How
 from loopwright.predict.surface import distances, surface
 from loopwright.predict.trend import COPIED, FIXED, FOOTPRINT, ITERATIONS, Trend, in_waves, trend
 from loopwright.profile.measurement import Shape, Work
-
-Floats = NDArray[np.float64]
 
 MOST_SITES = 32
 """Of a variant so many sites are kept for the surface, far from each other; the trend is fitted to all."""
@@ -33,6 +31,11 @@ UNTRIED = 0.3
 
 COPYING = 2.0
 """How far a call that copies all it touches is from one that copies nothing, over log(2)."""
+
+AXES = 3
+"""Of a point, those whose range says whether a call lies inside."""
+
+_WHERE = np.array([EXTRAPOLATED, INTERPOLATED])
 
 Point = tuple[float, float, float, float, float]
 """Logarithms of units, depth and footprint; how much is copied; 1 where that counts, 0 on a CPU."""
@@ -62,12 +65,14 @@ class Sized:
         self._rate2 = np.array(_rates(fits)) ** 2
         self.left_out_errors = [fit.missed for fit in fits]
 
-    def at(self, shape: Shape, work: Work) -> tuple[Floats, Floats, list[How]]:
-        """Of each variant: time, error, and whether this lies between what was measured."""
-        bends, nearest, inside = self._surfaces.at(work)
-        times = self._trends.at(shape.sizes, work) * np.exp(bends)
-        errors = np.sqrt(self._swing2 + self._rate2 * (NEAR + nearest))
-        return times, errors, ["interpolated" if inside[group] else "extrapolated" for group in self._surfaces.groups]
+    def at(self, shape: Shape, work: Work) -> tuple[Floats, Floats, Codes]:
+        """Of each variant: time, error, and whether this lies between what was measured. The arrays are new ones."""
+        bends, nearest, hows = self._surfaces.at(work)
+        times = np.exp(bends, out=bends)
+        times *= self._trends.at(shape.sizes, work)
+        errors = self._rate2 * (NEAR + nearest)
+        errors += self._swing2
+        return times, np.sqrt(errors, out=errors), hows
 
 
 class _Trends:
@@ -91,41 +96,44 @@ class _Trends:
 
 
 class _Surfaces:
-    """The surfaces of all variants, over the points of any of them. groups: of each variant, which of the sets of
-    points is its own; most variants are measured at the same ones."""
+    """The surfaces of all variants, over the points of any of them. Most variants are measured at the same ones: of
+    each set of points, `missing` is infinite at all others, and `low` and `high` are its corners."""
 
     def __init__(self, fits: Sequence[_Fit]) -> None:
         everywhere = sorted({point for fit in fits for point in fit.points})
         place = {point: column for column, point in enumerate(everywhere)}
-        self._x, self._y, self._z, self._copied, self._copies = np.array(everywhere, np.float64).reshape(-1, 5).T.copy()
-        self._copying = bool(self._copies.any())
+        points = np.array(everywhere, np.float64).reshape(-1, 5)
+        self._copies = points[:, 4].copy() if points[:, 4].any() else None
+        self._points = points[:, : AXES if self._copies is None else AXES + 1].T.copy()
         self._level = np.array([fit.level for fit in fits])
         self._weights = np.zeros((len(fits), len(everywhere)))
         for row, fit in enumerate(fits):
             np.add.at(self._weights[row], [place[point] for point in fit.points], fit.weights)
         sets = {points: group for group, points in enumerate(dict.fromkeys(fit.points for fit in fits))}
-        self.groups = [sets[fit.points] for fit in fits]
-        self._groups = np.array(self.groups, np.intp)
+        self._groups = np.array([sets[fit.points] for fit in fits], np.intp)
         self._missing = np.full((len(sets), len(everywhere)), np.inf)
-        for points, group in sets.items():
-            self._missing[group, [place[point] for point in points]] = 0.0
-        axes = [np.array(points)[:, :3] for points in sets]
+        for own, group in sets.items():
+            self._missing[group, [place[point] for point in own]] = 0.0
+        axes = [np.array(own)[:, :AXES] for own in sets]
         corners = [(found.min(axis=0) - 1e-9, found.max(axis=0) + 1e-9) for found in axes]
-        self._low = np.array([low for low, _ in corners]).reshape(-1, 3)
-        self._high = np.array([high for _, high in corners]).reshape(-1, 3)
+        self._low = np.array([low for low, _ in corners]).reshape(-1, AXES)
+        self._high = np.array([high for _, high in corners]).reshape(-1, AXES)
 
-    def at(self, work: Work) -> tuple[Floats, Floats, list[bool]]:
-        """Of each variant, the surface's value and the distance to the nearest point; of each set of points, whether
-        this lies inside."""
-        x, y, z, copied, _ = _place(work, self._copying)
-        squares = (self._x - x) ** 2 + (self._y - y) ** 2 + (self._z - z) ** 2
-        if self._copying:
-            squares += (self._copied - copied * self._copies) ** 2
-        away = np.sqrt(squares)
-        nearest: Floats = (self._missing + away).min(axis=1)[self._groups]
+    def at(self, work: Work) -> tuple[Floats, Floats, Codes]:
+        """Of each variant, the surface's value, the distance to the nearest point, and whether this lies inside."""
+        x, y, z, copied, _ = _place(work, self._copies is not None)
+        if self._copies is None:
+            away = self._points - np.array([[x], [y], [z]])
+        else:
+            away = self._points.copy()
+            away[:AXES] -= np.array([[x], [y], [z]])
+            away[AXES] -= copied * self._copies
+        away *= away
+        distance = np.sqrt(np.add.reduce(away))
+        nearest = np.minimum.reduce(self._missing + distance, axis=1)
         here = np.array([x, y, z])
-        inside = np.logical_and(here >= self._low, here <= self._high).min(axis=1)
-        return self._level - self._weights @ away, nearest, inside.tolist()
+        inside = np.logical_and.reduce((here >= self._low) & (here <= self._high), axis=1)
+        return self._level - self._weights @ distance, nearest[self._groups], _WHERE[inside[self._groups].view(np.int8)]
 
 
 def _place(work: Work, copies: bool) -> Point:

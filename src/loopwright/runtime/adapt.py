@@ -117,25 +117,23 @@ class Adaptive:
 
     def _decide(self, shape: Shape, calls: Calls, pinned: Variant | None = None) -> Decision:
         candidates = self.candidates
-        serving = candidates.serving(calls.work)
-        known, times = self.knowledge.forecasts(calls)
+        known = self.knowledge.forecasts(calls)
         wanted = None if pinned is None else index_of(candidates.variants, pinned)
-        if wanted is not None and wanted not in serving:
+        if wanted is not None and wanted not in candidates.serving(calls.work):
             failure = candidates.failed(wanted, calls.work)
             if failure is not None:
                 raise VariantError(
                     f"the pinned variant '{pinned}' does not serve: {failure.outcome}\n  {failure.reason}\n"
                     "  try: another variant, or none, so that the fastest is chosen"
                 )
-        choice = choose_one(
-            candidates.variants, known, times_ns=times, pinned=pinned, previous=calls.previous, allowed=serving
-        )
+        serving = candidates.places(calls.work)
+        choice = choose_one(candidates.variants, known, pinned=pinned, previous=calls.previous, allowed=serving)
         one, other = known[choice.index], choice.runner_up
         return Decision(
             shape,
             choice.index,
             candidates.variants[choice.index],
-            times[choice.index],
+            one.time_ns,
             one.error,
             one.how,
             choice.why,
