@@ -74,7 +74,7 @@ def choose(
     if times[best] == math.inf:
         return Choice(default if default is not None else first, "nothing is predicted of any variant")
     limits = found.hows == LIMITS
-    if limits.any():
+    if np.count_nonzero(limits):
         measured = np.where(limits, math.inf, times)
         fastest = int(measured.argmin())
         if measured[fastest] < math.inf:

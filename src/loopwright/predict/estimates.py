@@ -48,7 +48,9 @@ class Estimates(Sequence[Prediction]):
 
     def predictions(self) -> tuple[Prediction, ...]:
         """One for each variant: made at once, which takes about as long as finding the arrays does."""
-        values = zip(self.times_ns.tolist(), self.errors.tolist(), map(HOWS.__getitem__, self.hows.tolist()), strict=True)
+        values = zip(
+            self.times_ns.tolist(), self.errors.tolist(), map(HOWS.__getitem__, self.hows.tolist()), strict=True
+        )
         # What Prediction._make does, without a call of Python for each.
         return tuple(map(tuple.__new__, repeat(Prediction), values))
 

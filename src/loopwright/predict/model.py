@@ -79,7 +79,7 @@ class Models:
         if not self.variants:
             return estimates_of(())
         times, errors, hows = self._modelled(shape, work)
-        times = np.maximum(times, 1.0)
+        np.maximum(times, 1.0, out=times)
         for here, copies in self._devices:
             times += here * copies.time_ns(work.inputs_bytes, work.outputs_bytes)
         for known in (

@@ -35,8 +35,6 @@ COPYING = 2.0
 AXES = 3
 """Of a point, those whose range says whether a call lies inside."""
 
-_WHERE = np.array([EXTRAPOLATED, INTERPOLATED])
-
 Point = tuple[float, float, float, float, float]
 """Logarithms of units, depth and footprint; how much is copied; 1 where that counts, 0 on a CPU."""
 
@@ -88,10 +86,14 @@ class _Trends:
 
     def at(self, sizes: tuple[int, ...], work: Work) -> Floats:
         copied = work.inputs_bytes + work.outputs_bytes
-        times: Floats = self._costs @ np.array([1.0, work.iterations, work.footprint_bytes, copied])
+        times: Floats = self._costs.dot(np.array([1.0, work.iterations, work.footprint_bytes, copied]))
         if self._waved.size:
             counts = np.maximum(np.array([work.units, *sizes])[self._axis], 1.0)
-            times[self._waved] += self._per_iteration * ((in_waves(counts, self._quantum) - 1.0) * work.iterations)
+            longer = in_waves(counts, self._quantum)
+            longer -= 1.0
+            longer *= self._per_iteration
+            longer *= work.iterations
+            times[self._waved] += longer
         return times
 
 
@@ -118,9 +120,12 @@ class _Surfaces:
         corners = [(found.min(axis=0) - 1e-9, found.max(axis=0) + 1e-9) for found in axes]
         self._low = np.array([low for low, _ in corners]).reshape(-1, AXES)
         self._high = np.array([high for _, high in corners]).reshape(-1, AXES)
+        self._only = (self._low[0].tolist(), self._high[0].tolist()) if len(sets) == 1 else None
+        self._all_inside, self._all_outside = (np.full(len(fits), code) for code in (INTERPOLATED, EXTRAPOLATED))
 
-    def at(self, work: Work) -> tuple[Floats, Floats, Codes]:
-        """Of each variant, the surface's value, the distance to the nearest point, and whether this lies inside."""
+    def at(self, work: Work) -> tuple[Floats, Floats | np.float64, Codes]:
+        """Of each variant, the surface's value, the distance to the nearest point (one for all where all were measured
+        at the same ones), and whether this lies inside."""
         x, y, z, copied, _ = _place(work, self._copies is not None)
         if self._copies is None:
             away = self._points - np.array([[x], [y], [z]])
@@ -130,10 +135,15 @@ class _Surfaces:
             away[AXES] -= copied * self._copies
         away *= away
         distance = np.sqrt(np.add.reduce(away))
-        nearest = np.minimum.reduce(self._missing + distance, axis=1)
+        values = self._level - self._weights.dot(distance)
+        if self._only is not None:
+            (x0, y0, z0), (x1, y1, z1) = self._only
+            inside = x0 <= x <= x1 and y0 <= y <= y1 and z0 <= z <= z1
+            return values, np.minimum.reduce(distance), (self._all_inside if inside else self._all_outside).copy()
         here = np.array([x, y, z])
-        inside = np.logical_and.reduce((here >= self._low) & (here <= self._high), axis=1)
-        return self._level - self._weights @ distance, nearest[self._groups], _WHERE[inside[self._groups].view(np.int8)]
+        nearest = np.minimum.reduce(self._missing + distance, axis=1)
+        within = np.logical_and.reduce((here >= self._low) & (here <= self._high), axis=1)
+        return values, nearest[self._groups], np.where(within, INTERPOLATED, EXTRAPOLATED)[self._groups]
 
 
 def _place(work: Work, copies: bool) -> Point:

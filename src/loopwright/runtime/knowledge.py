@@ -178,7 +178,10 @@ class Knowledge:
     def forecasts(self, calls: Calls) -> Estimates:
         """Of all variants."""
         found = calls.predictions
-        times = np.where(found.hows == LIMITS, found.times_ns, found.times_ns * self._biases.factors)
+        times = found.times_ns * self._biases.factors
+        limits = found.hows == LIMITS
+        if np.count_nonzero(limits):
+            times[limits] = found.times_ns[limits]
         known = [(index, now) for index, one in calls.series.items() if (now := one.estimate()) is not None]
         if not known:
             return Estimates(times, found.errors, found.hows)
