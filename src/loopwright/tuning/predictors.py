@@ -19,7 +19,7 @@ NEAR = 1.3
 """What took so many times as long as the fastest, under every shape, is no candidate for a call."""
 
 MOST = 12
-"""Candidates of each device that are: to fit the model of one takes some milliseconds of a first call."""
+"""Candidates of each device that are: to fit the models of so many takes some three milliseconds of a first call."""
 
 UNKNOWN_NS, UNKNOWN_ERROR = 1e6, 1.0
 
