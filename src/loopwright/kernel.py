@@ -15,7 +15,7 @@ from typing import Any, overload
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.footprint import footprint
-from loopwright.compiler import analysed, space_for
+from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config, current
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
@@ -168,7 +168,7 @@ class LoopKernel:
             _generated(one, arguments),
             _ran(one, runs),
             Counted(counts, touched),
-            _decided(recipe),
+            _decided(recipe, choices),
             choices,
         )
 
@@ -205,10 +205,16 @@ def _own(compiled: object) -> Specialisation:
     return compiled
 
 
-def _decided(recipe: Recipe) -> tuple[DecisionReport, ...]:
-    """Neighbouring steps with one reason together; how loops run is told with the loops."""
+def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[DecisionReport, ...]:
+    """Neighbouring steps with one reason together; how loops run is told with the loops. The schedule of a variant that
+    was chosen was given to the compiler, but not by the user."""
+    chosen = dict.fromkeys(one.why for one in choices if one.serves and not one.pinned)
+    given = ASKED_FOR if not chosen else f"chosen: {'; or '.join(chosen)}"
     groups = groupby((one for one in recipe.decisions if one.why), key=lambda one: one.why)
-    return tuple(DecisionReport("; ".join(str(one.step) for one in group), why) for why, group in groups)
+    return tuple(
+        DecisionReport("; ".join(str(one.step) for one in group), given if why == ASKED_FOR else why)
+        for why, group in groups
+    )
 
 
 def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:

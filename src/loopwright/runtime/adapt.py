@@ -210,7 +210,7 @@ class Adaptive:
         limit_ns = min(credit_ns, PATIENCE * plan.expected_ns)
         self.account.reserve(limit_ns)
         variant = self.candidates.variants[plan.index]
-        self._running = Experiment(shape, plan.index, variant, plan.kind, plan.expected_ns, limit_ns, plan.why)
+        self._running = Experiment(shape, plan.index, variant, plan.purpose, plan.expected_ns, limit_ns, plan.why)
         return self._running
 
     def finish(self, experiment: Experiment, evidence: Evidence) -> bool:
@@ -229,7 +229,7 @@ class Adaptive:
                 learned.patience *= 2 * experiment.limit_ns / experiment.expected_ns
                 return False
             return self._told(index, evidence.outcome, evidence.reason, shape, work)
-        if experiment.kind == "prove":
+        if experiment.purpose == "prove":
             self._make_ns = max(0, evidence.spent_ns - sum(evidence.times_ns) - sum(evidence.beside_ns))
         timing = (timed.time_ns, timed.error, timed.runs)
         self._recorder.give(self._recorder.row(experiment.variant, shape, work, "ok", timing))
