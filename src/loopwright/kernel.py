@@ -27,7 +27,8 @@ from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.bind import bind
-from loopwright.runtime.dispatch import Dispatch, Run
+from loopwright.runtime.dispatch import Dispatch
+from loopwright.runtime.in_use import Run
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
