@@ -201,10 +201,7 @@ class Adaptive:
         calls, decision = self.knowledge.calls.get(shape), self._decisions.get(shape)
         if calls is None or decision is None or self._running is not None or not self.account.share:
             return None
-        plan, credit_ns, total_ns = self._plans.get(shape), self.account.credit_ns, self.account.total_ns
-        if plan is None or total_ns >= plan.until_ns:
-            planner = Planner(self.candidates, self.knowledge, self._make_ns, total_ns)
-            plan = self._plans[shape] = planner.plan(calls, decision.index)
+        plan, credit_ns = self._plan(shape, calls, decision), self.account.credit_ns
         if plan.index is None or plan.expected_ns > credit_ns:
             return None
         limit_ns = min(credit_ns, PATIENCE * plan.expected_ns)
@@ -212,6 +209,20 @@ class Adaptive:
         variant = self.candidates.variants[plan.index]
         self._running = Experiment(shape, plan.index, variant, plan.purpose, plan.expected_ns, limit_ns, plan.why)
         return self._running
+
+    def wants(self, shape: Shape) -> bool:
+        """Whether anything is worth trying under this shape, paid for or not. True as long as that cannot be told."""
+        calls, decision = self.knowledge.calls.get(shape), self._decisions.get(shape)
+        if calls is None or decision is None or decision.index not in calls.series:
+            return True
+        return self._plan(shape, calls, decision).index is not None
+
+    def _plan(self, shape: Shape, calls: Calls, decision: Decision) -> Plan:
+        plan, total_ns = self._plans.get(shape), self.account.total_ns
+        if plan is None or total_ns >= plan.until_ns:
+            planner = Planner(self.candidates, self.knowledge, self._make_ns, total_ns)
+            plan = self._plans[shape] = planner.plan(calls, decision.index)
+        return plan
 
     def finish(self, experiment: Experiment, evidence: Evidence) -> bool:
         """What became of it. True where the choice is open: ask `choose` anew, for every shape. Raises ValueError where

@@ -254,11 +254,11 @@ class Dispatch:
 
     # ---- choice ---------------------------------------------------------------------------------------------
 
-    def _chooser(self, kind: Kind, default: Compiled, begin: bool = False) -> Chooser | None:
+    def _chooser(self, kind: Kind, default: Compiled, served_ns: int = 0) -> Chooser | None:
         found = self._choosers.get(kind)
-        if found is None or found[0] is not default or begin:
+        if found is None or found[0] is not default or served_ns:
             with self._lock:
-                found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, begin)
+                found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, served_ns)
         return found[1]
 
     def _chosen(self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]) -> _Serving:
@@ -307,7 +307,8 @@ class Dispatch:
     def _begin(self, entry: Entry, kind: Kind) -> None:
         """It has served for long: from now on there may be a choice."""
         entry.watch(None, _NEVER, _NEVER)
-        if self._chooser(kind, self._variant(kind.signature, kind.config).compiled, begin=True) is not None:
+        default = self._variant(kind.signature, kind.config).compiled
+        if self._chooser(kind, default, max(1, entry.total_ns)) is not None:
             entry.retire()
             self._repeated.clear()
 

@@ -31,8 +31,8 @@ from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
-from loopwright.tuning.judge import judge_for
-from loopwright.tuning.members import Members, devices_for
+from loopwright.tuning.looking import Looking
+from loopwright.tuning.members import devices_for
 from loopwright.tuning.predictors import Predictors
 from loopwright.tuning.recording import RecordedCall
 from loopwright.tuning.tune import ANY, WORK, put_kernel, setting_of
@@ -44,16 +44,15 @@ OBSERVING_NS = 200_000
 OBSERVING_SHARE = 0.01
 """Of the time of calls, what telling of them may cost."""
 
-MAKING_NS = 1_500_000_000
-"""What an experiment takes beside running: to start a process, and to compile."""
+MAKING_NS = 1_000_000_000
+"""What an experiment takes beside running, until one was made: to start a process, and to compile."""
 
-LOOKING_NS = 2_000_000_000
-"""What making the first members of a space may take."""
+LOOKING_NS = 400_000_000
+"""What has to be earned to look for candidates once: to make a space and the first few of its members."""
 
 MOST_BYTES = 1 << 30
 """Arguments larger than this are not copied for experiments."""
 
-MEMBERS = 12
 NEVER = 2**62
 MOST_FEATURED = 512
 
@@ -64,44 +63,46 @@ class KernelExperience:
     def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
         self._names, self._written = tuple(names), tuple(written)
 
-    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         assert isinstance(compiled, Specialisation)
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
         if decided or config.device == "interpreter" or compiled.executable is None or config.store_path is None:
             return None
-        if not begin and not config.store_path.exists():
+        if not served_ns and not config.store_path.exists():
             return None
         try:
-            return self._chooser(compiled, config, begin)
+            return self._chooser(compiled, config, served_ns)
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> KernelChooser | None:
+    def _chooser(self, compiled: Specialisation, config: Config, served_ns: int) -> KernelChooser | None:
         journal = journal_of(config)
         machines: dict[str, str] = {}
         for device in devices_for(config):
             machine = machine_of(device, config)
             if machine is not None and machine.fingerprint:
                 machines[device] = machine.fingerprint
-                if begin:
+                if served_ns:
                     journal.put_machine(machine)
         rows = [row for one in machines.values() for row in journal.measurements(compiled.fingerprint, one)]
         rows = [row for row in rows if row.variant.threads <= config.threads]
         default = default_variant(config)
         serves = any(row.outcome == "ok" and row.variant != default for row in rows)
-        if default.device not in machines or not (begin or serves):
+        if default.device not in machines or not (served_ns or serves):
             return None
         call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
         form = _form(call, journal)
         alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
-        return KernelChooser(call, form, journal, machines, alike, begun=not serves)
+        found = KernelChooser(call, form, journal, machines, alike)
+        if not serves:  # nobody has tuned this kernel: candidates have to be found first
+            found.look(served_ns)
+        return found
 
 
 class KernelChooser:
-    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world. begun: nobody has tuned this
-    kernel, so that candidates have to be found first."""
+    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world."""
 
     def __init__(
         self,
@@ -110,16 +111,15 @@ class KernelChooser:
         journal: Journal,
         machines: Mapping[str, str],
         rows: Sequence[Measurement],
-        begun: bool = False,
     ) -> None:
-        self._begun = begun
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._default = default_variant(call.config)
         self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
         # The default of these options comes first: with other numbers of threads there are more like it.
         self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
         self._predictors.put_in_order(self._variants)
-        self._extended = False
+        self._looking: Looking | None = None
+        self._looked = False
         self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
         self._featured: dict[tuple[int, ...], Shape] = {}
@@ -189,9 +189,14 @@ class KernelChooser:
         """See Chooser."""
         return NEVER, int(self._observing_ns / OBSERVING_SHARE)
 
+    def look(self, served_ns: int) -> None:
+        """From now on, look for candidates. served_ns: how long the default has served, which pays for it."""
+        self._looking = Looking(self._call.one, tuple(self._machines), self._call.config)
+        self.adaptive.account.total_ns += served_ns
+
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
-        if not self._extended and self._begun:  # first of all, find what may be worth trying
+        if self._wants_more(shape):
             return self.adaptive.account.credit_ns >= LOOKING_NS
         if self._pending is None or self._pending.shape != shape:
             if self._pending is not None:
@@ -199,10 +204,16 @@ class KernelChooser:
             self._pending = self.adaptive.explore(shape)
         return self._pending is not None
 
+    def _wants_more(self, shape: Shape) -> bool:
+        """Whether candidates are to be looked for: at first, and when none of those found is worth a trial any more."""
+        if self._looking is None or self._looking.over or self._pending is not None:
+            return False
+        return not self._looked or not self.adaptive.wants(shape)
+
     def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
         """See Chooser."""
-        if not self._extended and self._begun:
-            self._extend(arguments)
+        if self._looking is not None and self._wants_more(shape):
+            self._look(self._looking, arguments)
             return
         experiment, self._pending = self._pending, None
         if experiment is None:
@@ -242,22 +253,21 @@ class KernelChooser:
         call = replace(self._call, shape=shape, saved=saved)
         return replace(setting_of(call, self._form), reference=self._default)
 
-    def _extend(self, arguments: tuple[object, ...]) -> None:
+    def _look(self, looking: Looking, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
-        self._extended = True
-        begun = time.perf_counter_ns()
-        found = list(self._variants)
-        for device in self._machines:
-            judge = judge_for(self._call.one, device, self._call.config, arguments)
-            members = Members(self._call.one, device, self._call.config, judge)
-            until = begun + LOOKING_NS
-            pruned = members.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
-            threads = self._call.config.threads if device == "cpu" else 0
-            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
-        self._variants = tuple(dict.fromkeys(found))
+        self._looked = True
+        begun, credit_ns = time.perf_counter_ns(), self.adaptive.account.credit_ns
+        self.adaptive.account.reserve(credit_ns)
+        try:
+            found = looking.more(arguments, credit_ns)
+        except Exception as error:  # the call that is about to be made has nothing to do with it
+            warn_once("looking", f"no candidates for '{self._call.fingerprint[:8]}' are looked for: {error!r}")
+            looking.over, found = True, ()
+        finally:
+            self.adaptive.account.settle(credit_ns, time.perf_counter_ns() - begun)
+        self._variants = tuple(dict.fromkeys((*self._variants, *found)))
         self._predictors.put_in_order(self._variants)
         self.adaptive.refresh(self._predictors.predict, self._variants)
-        self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
 
 
 def _form(call: RecordedCall, journal: Journal) -> WorkForm:
