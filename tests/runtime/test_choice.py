@@ -66,7 +66,7 @@ class Known:
     one: Scripted | None
     begun: list[bool] = field(default_factory=list)
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         self.begun.append(served_ns > 0)
         return self.one
 

@@ -47,15 +47,15 @@ class Chooser(Protocol):
 class Experience(Protocol):
     """What there is to know of one kernel. It never raises because of what it has, or has not, on disk."""
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where there is nothing to choose from. compiled: the default variant. served_ns: for how long it has
-        served, where that is so long that looking for something better may pay off; else 0."""
+        served, where that is so long that looking for something better may pay off; else 0. resident: see Kind."""
 
 
 class NoExperience:
     """Nothing is measured, nothing is tried."""
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         return None
 
 
@@ -72,10 +72,11 @@ def shape_of(arguments: Sequence[object]) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of call: what one Chooser is for."""
+    """A kind of call: what one Chooser is for. resident: all its arrays are in a GPU's memory, and stay there."""
 
     signature: Signature
     config: Config
+    resident: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
 from loopwright.runtime.choosing import BEGIN_NS, Chooser, Considered, Experience, Kind, NoExperience, shape_of
 from loopwright.runtime.compiled import Compile, Compiled
-from loopwright.runtime.in_use import Interpreted, InUse, Run, allocator, refreshed, runs_of
+from loopwright.runtime.in_use import Interpreted, InUse, Resident, Run, allocator, refreshed, runs_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
@@ -115,7 +115,7 @@ class Dispatch:
 
     def considered(self, prepared: Prepared) -> Considered:
         """What would serve this call, and what is known of everything else that could. It runs nothing."""
-        kind = Kind(prepared.signature, prepared.config)
+        kind = Kind(prepared.signature, prepared.config, _resident(prepared.arguments) == "all")
         chooser = self._chooser(kind, prepared.compiled)
         if chooser is None:
             return Considered(prepared.config, prepared.compiled, prepared.compiled, shape_of(prepared.arguments))
@@ -230,7 +230,8 @@ class Dispatch:
             if known is not None:
                 return known.run(arguments, given)
         signature = self._signature(arguments, key)
-        kind = Kind(signature, config)
+        resident = _resident(arguments)
+        kind = Kind(signature, config, resident == "all")
         variant = self._variant(signature, config)
         chooser = self._chooser(kind, variant.compiled)
         shape = None if chooser is None else chooser.shape_of(arguments)
@@ -238,12 +239,12 @@ class Dispatch:
         if chooser is not None and shape is not None:
             serving = self._chosen(chooser, kind, shape, arguments)
             variant, config, chosen = serving.variant, serving.config, serving.chosen
-        if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
+        if not variant.compiled.takes_device_arrays and resident != "none":
             return through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
-        entry = self._entry(variant, config, shape)
-        if not any(map(is_on_device, arguments)):  # else a call returns before its kernels have run
+        entry = self._entry(variant, config, shape, resident)
+        if resident != "some":  # how long those take depends on which ones are there
             self._watch(entry, kind, shape, chosen)
         if dispatcher is not None and key is not None and not isinstance(entry, OffloadEntry):
             dispatcher.add(key, asked, entry, None if shape is None else arguments)
@@ -258,7 +259,8 @@ class Dispatch:
         found = self._choosers.get(kind)
         if found is None or found[0] is not default or served_ns:
             with self._lock:
-                found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, served_ns)
+                chooser = self._experience.chooser(default, kind.config, served_ns, kind.resident)
+                found = self._choosers[kind] = default, chooser
         return found[1]
 
     def _chosen(self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]) -> _Serving:
@@ -291,7 +293,7 @@ class Dispatch:
         look for one."""
         _, chooser = self._choosers[kind]
         if chooser is None or shape is None or chosen is None:
-            if kind.config.explore:
+            if kind.config.explore and not kind.resident:  # arguments that are there are not copied for experiments
                 entry.watch(lambda times: self._begin(entry, kind), _NEVER, BEGIN_NS)
             return
 
@@ -318,7 +320,7 @@ class Dispatch:
         entry.retire()
         found = self._serving.pop((kind, shape), None)
         if found is not None:
-            found.variant.entries.pop((found.config, shape), None)
+            found.variant.entries.pop((found.config, shape, "all" if kind.resident else "none"), None)
         self._repeated.clear()
 
     def _remember(
@@ -371,13 +373,13 @@ class Dispatch:
             del kept[:-_MOST_VALUES]
             return variant
 
-    def _entry(self, variant: InUse, config: Config, shape: Shape | None) -> Entry:
+    def _entry(self, variant: InUse, config: Config, shape: Shape | None, resident: Resident = "none") -> Entry:
         with self._lock:
-            entry = variant.entries.get((config, shape))
+            entry = variant.entries.get((config, shape, resident))
             if entry is None:
                 if len(variant.entries) >= _MOST_SHAPES:
                     variant.entries.clear()
-                entry = variant.entries[config, shape] = self._new_entry(variant, config)
+                entry = variant.entries[config, shape, resident] = self._new_entry(variant, config)
             return entry
 
     def _new_entry(self, variant: InUse, config: Config) -> Entry:
@@ -432,6 +434,12 @@ _NEVER = 2**62
 
 # How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time.
 _MOST_REPEATED = 256
+
+
+def _resident(arguments: Sequence[object]) -> Resident:
+    """How many of the arrays are in a GPU's memory."""
+    there = [is_on_device(one) for one in arguments if isinstance(one, np.ndarray)]
+    return "none" if not any(there) else "all" if all(there) else "some"
 
 
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:

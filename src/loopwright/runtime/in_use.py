@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from loopwright.profile.measurement import Shape
 from loopwright.runtime.compiled import Compiled, Constant
 
 _MISSING = object()
+
+Resident = Literal["none", "some", "all"]
+"""How many of a call's arrays are in a GPU's memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class Interpreted:
 @dataclass(slots=True)
 class InUse:
     """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
-    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for."""
+    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for, as what
+    watches calls of one kind has nothing to do with those of another."""
 
     signature: Signature
     config: Config
@@ -69,13 +73,13 @@ class InUse:
     values: tuple[object, ...]
     how: str
     interpreted: Interpreted
-    entries: dict[tuple[Config, Shape | None], Entry] = field(default_factory=dict)
+    entries: dict[tuple[Config, Shape | None, Resident], Entry] = field(default_factory=dict)
 
 
 def runs_of(variant: InUse) -> Iterator[Run]:
     """What was measured of it so far."""
     measured: list[tuple[int, Entry | Interpreted]] = [
-        (config.threads, entry) for (config, _), entry in list(variant.entries.items())
+        (config.threads, entry) for (config, *_), entry in list(variant.entries.items())
     ]
     for threads, one in [*measured, (1, variant.interpreted)]:
         if one.calls:

@@ -19,7 +19,7 @@ from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.profile.records import Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
@@ -63,7 +63,7 @@ class KernelExperience:
     def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
         self._names, self._written = tuple(names), tuple(written)
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         assert isinstance(compiled, Specialisation)
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
@@ -72,12 +72,14 @@ class KernelExperience:
         if not served_ns and not config.store_path.exists():
             return None
         try:
-            return self._chooser(compiled, config, served_ns)
+            return self._chooser(compiled, config, served_ns, resident)
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Specialisation, config: Config, served_ns: int) -> KernelChooser | None:
+    def _chooser(
+        self, compiled: Specialisation, config: Config, served_ns: int, resident: bool
+    ) -> KernelChooser | None:
         journal = journal_of(config)
         machines: dict[str, str] = {}
         for device in devices_for(config):
@@ -95,7 +97,9 @@ class KernelExperience:
         call = RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
         form = _form(call, journal)
         alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
-        found = KernelChooser(call, form, journal, machines, alike)
+        if resident and not form.knows_copies:  # times with copies and without could not be told apart
+            return None
+        found = KernelChooser(call, form, journal, machines, alike, resident)
         if not serves:  # nobody has tuned this kernel: candidates have to be found first
             found.look(served_ns)
         return found
@@ -111,7 +115,9 @@ class KernelChooser:
         journal: Journal,
         machines: Mapping[str, str],
         rows: Sequence[Measurement],
+        resident: bool = False,
     ) -> None:
+        self._resident = resident
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._default = default_variant(call.config)
         self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
@@ -130,7 +136,7 @@ class KernelChooser:
             self._variants,
             self._predictors.predict,
             now=time.time,
-            history=rows,
+            history=[row if self._is_alike(row) else replace(row, runs=0) for row in rows],
             sink=lambda found: journal.add(*found),
             share=0.05 if call.config.explore else 0.0,
             make_ns=MAKING_NS,
@@ -151,11 +157,21 @@ class KernelChooser:
 
     def choose(self, shape: Shape) -> Variant:
         """See Chooser."""
-        decision = self.adaptive.choose(shape, self._form.at(shape))
+        decision = self.adaptive.choose(shape, self._work(shape))
         if self._decisions.get(shape) is not decision:
             self._decisions[shape] = decision
             self._tell(decision)
         return decision.variant
+
+    def _work(self, shape: Shape) -> Work:
+        work = self._form.at(shape)
+        return replace(work, inputs_bytes=0.0, outputs_bytes=0.0) if self._resident else work
+
+    def _is_alike(self, row: Measurement) -> bool:
+        """Whether its time is one of such calls: with copies, or without. It is evidence in any case."""
+        if row.variant.threads or not self._form.knows_copies:
+            return True
+        return (row.work.inputs_bytes + row.work.outputs_bytes > 0) != self._resident
 
     def _tell(self, decision: Decision) -> None:
         """Keep a choice, for reports."""
@@ -196,6 +212,8 @@ class KernelChooser:
 
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
+        if self._resident:  # its arguments are not copied
+            return False
         if self._wants_more(shape):
             return self.adaptive.account.credit_ns >= LOOKING_NS
         if self._pending is None or self._pending.shape != shape:
