@@ -31,39 +31,37 @@ class Looking:
     ) -> None:
         self._one, self._devices, self._config, self._clock = one, tuple(devices), config, clock
         self._members: dict[str, Members] = {}
+        self._longest_ns = dict.fromkeys(devices, 0)
         self.over = False
 
     def more(self, arguments: tuple[object, ...], budget_ns: int) -> tuple[Variant, ...]:
-        """The most promising after looking for so long, without what was told before being left out. A member that is
-        likely not to be made within the budget, by the longest that one took so far, is not begun."""
+        """The most promising of all that were looked at, after looking for so long. A member is begun only where it
+        ends within the budget if it takes no longer than the longest before; to make the space may take longer."""
+        end_ns, ended = self._clock() + budget_ns, 0
         found: list[Variant] = []
-        end, seen = self._clock() + budget_ns, 0
         for place, device in enumerate(self._devices):
-            spent = _Spent(self._clock, self._clock() + (end - self._clock()) // (len(self._devices) - place))
-            members = self._members.get(device)
-            if members is None:
-                judge = judge_for(self._one, device, self._config, arguments)
-                members = self._members[device] = Members(self._one, device, self._config, judge)
-            pruned = members.pruned(lambda: spent() or len(members.judged) >= ENOUGH, EACH)  # noqa: B023
-            seen += not spent.over
+            share_ns = (end_ns - self._clock()) // (len(self._devices) - place)
+            ended += self._look(device, arguments, self._clock() + share_ns)
             threads = self._config.threads if device == "cpu" else 0
-            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
-        self.over = seen == len(self._devices)
+            best = self._members[device].pruned(lambda: True, EACH)
+            found += [Variant(device, schedule, threads) for schedule in best.measure]
+        self.over = ended == len(self._devices)
         return tuple(found)
 
+    def _look(self, device: str, arguments: tuple[object, ...], end_ns: int) -> bool:
+        """Whether there is nothing more to look at."""
+        members = self._members.get(device)
+        if members is None:
+            judge = judge_for(self._one, device, self._config, arguments)
+            members = self._members[device] = Members(self._one, device, self._config, judge)
+        last_ns, is_spent = self._clock(), False
 
-class _Spent:
-    """Whether what is next is likely to end too late. It is asked before each; what was before the first counts as
-    one."""
+        def enough() -> bool:
+            nonlocal last_ns, is_spent
+            now = self._clock()
+            self._longest_ns[device] = max(self._longest_ns[device], now - last_ns)
+            last_ns, is_spent = now, now + self._longest_ns[device] > end_ns
+            return is_spent or len(members.judged) >= ENOUGH
 
-    def __init__(self, clock: Callable[[], int], end_ns: int) -> None:
-        self._clock, self._end_ns = clock, end_ns
-        self._last_ns, self._longest_ns = clock(), 0
-        self.over = False
-
-    def __call__(self) -> bool:
-        now = self._clock()
-        self._longest_ns = max(self._longest_ns, now - self._last_ns)
-        self._last_ns = now
-        self.over = now + self._longest_ns > self._end_ns
-        return self.over
+        members.pruned(enough, EACH)
+        return not is_spent
