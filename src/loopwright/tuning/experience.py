@@ -48,7 +48,8 @@ MAKING_NS = 1_000_000_000
 """What an experiment takes beside running, until one was made: to start a process, and to compile."""
 
 LOOKING_NS = 400_000_000
-"""What has to be earned to look for candidates once: to make a space and the first few of its members."""
+"""What has to be earned to look for candidates once, and what that may take: to make a space and the first few of its
+members. A call waits for it."""
 
 MOST_BYTES = 1 << 30
 """Arguments larger than this are not copied for experiments."""
@@ -274,15 +275,15 @@ class KernelChooser:
     def _look(self, looking: Looking, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
         self._looked = True
-        begun, credit_ns = time.perf_counter_ns(), self.adaptive.account.credit_ns
-        self.adaptive.account.reserve(credit_ns)
+        begun = time.perf_counter_ns()
+        self.adaptive.account.reserve(LOOKING_NS)
         try:
-            found = looking.more(arguments, credit_ns)
+            found = looking.more(arguments, LOOKING_NS)
         except Exception as error:  # the call that is about to be made has nothing to do with it
             warn_once("looking", f"no candidates for '{self._call.fingerprint[:8]}' are looked for: {error!r}")
             looking.over, found = True, ()
         finally:
-            self.adaptive.account.settle(credit_ns, time.perf_counter_ns() - begun)
+            self.adaptive.account.settle(LOOKING_NS, time.perf_counter_ns() - begun)
         self._variants = tuple(dict.fromkeys((*self._variants, *found)))
         self._predictors.put_in_order(self._variants)
         self.adaptive.refresh(self._predictors.predict, self._variants)
