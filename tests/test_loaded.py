@@ -27,7 +27,7 @@ AT_IMPORT = {
     "profile": {"measurement"},
     "remembered": set(),
     "revision": set(),
-    "runtime": {"bind", "choosing", "compiled", "dispatch", "specialise", "variants"},
+    "runtime": {"bind", "choosing", "compiled", "dispatch", "in_use", "specialise", "variants"},
     "specialisation": set(),
     "toolchain": {"cc", "machine", "store"},
     "tuning": {"experience"},

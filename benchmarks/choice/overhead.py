@@ -90,7 +90,7 @@ def made(rows: Sequence[Measurement]) -> Adaptive:
     """What a kernel keeps while it runs."""
     models = models_of(rows)
     return Adaptive(
-        "kernel", {"cpu": "machine"}, models.variants, models.predict, now=time.time, history=rows, share=0.0
+        "kernel", {"cpu": "machine"}, models.variants, models.estimate, now=time.time, history=rows, share=0.0
     )
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.footprint import footprint
-from loopwright.compiler import analysed, space_for
+from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config
 from loopwright.frontend.capture import Source
 from loopwright.ir.signature import Signature
@@ -21,7 +21,7 @@ from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports
-from loopwright.runtime.dispatch import Run
+from loopwright.runtime.in_use import Run
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
@@ -46,7 +46,7 @@ def explained(
         _generated(one, arguments),
         _ran(one, mine),
         Counted(counts, touched),
-        _decided(recipe),
+        _decided(recipe, choices),
         choices,
     )
 
@@ -66,10 +66,16 @@ def space(
     return space_for(found, config, asked, device, MOST if most is None else most)
 
 
-def _decided(recipe: Recipe) -> tuple[DecisionReport, ...]:
-    """Neighbouring steps with one reason together; how loops run is told with the loops."""
+def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[DecisionReport, ...]:
+    """Neighbouring steps with one reason together; how loops run is told with the loops. The schedule of a variant that
+    was chosen was given to the compiler, but not by the user."""
+    chosen = dict.fromkeys(one.why for one in choices if one.serves and not one.pinned)
+    given = ASKED_FOR if not chosen else f"chosen: {'; or '.join(chosen)}"
     groups = groupby((one for one in recipe.decisions if one.why), key=lambda one: one.why)
-    return tuple(DecisionReport("; ".join(str(one.step) for one in group), why) for why, group in groups)
+    return tuple(
+        DecisionReport("; ".join(str(one.step) for one in group), given if why == ASKED_FOR else why)
+        for why, group in groups
+    )
 
 
 def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:

@@ -38,6 +38,9 @@ from loopwright.search.space import Device as SpaceDevice
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
+ASKED_FOR = "asked for"
+"""Why a step of a given schedule is taken."""
+
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
@@ -95,7 +98,7 @@ def scheduled(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
     if config.schedule:
         steps = parse_schedule(config.schedule)
         after, proven = apply_schedule(kernel, facts, steps, config.strict)
-        return Recipe(tuple(Decision(step, "asked for") for step in steps), after, proven)
+        return Recipe(tuple(Decision(step, ASKED_FOR) for step in steps), after, proven)
     if config.on_gpu:
         return gpu_recipe(kernel, facts, config.strict)
     return recipe(kernel, facts, config.strict, target_of_machine() if config.recipe == "auto" else None)

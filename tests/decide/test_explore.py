@@ -133,7 +133,7 @@ def test_a_candidate_measured_beside_the_one_that_serves_is_compared_as_a_pair()
     for _ in range(50):
         serving.adaptive.observe(decision, (1_000_000,))
     experiment = serving.adaptive.explore(SHAPE)
-    assert experiment is not None and experiment.kind == "prove"
+    assert experiment is not None and experiment.purpose == "prove"
     warm = Evidence("ok", (400_000, 400_000, 400_000), 3_000_000, (500_000, 500_000, 500_000))
     assert serving.adaptive.finish(experiment, warm)
     assert serving.adaptive.choose(SHAPE, work(SHAPE)).predicted_ns == pytest.approx(800_000)

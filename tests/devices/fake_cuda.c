@@ -258,6 +258,11 @@ int cuEventSynchronize(event *here) {
   pthread_mutex_unlock(&lock);
   return sticky;
 }
+int cuEventQuery(event *here) {
+  START("cuEventQuery");
+  NEEDS_CONTEXT;
+  return here->open ? 600 : sticky;
+}
 int cuStreamWaitEvent(void *stream, event *here, unsigned flags) {
   START("cuStreamWaitEvent");
   NEEDS_CONTEXT;

@@ -40,6 +40,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuEventCreate": (POINTER,),
     "cuEventRecord": (),
     "cuEventSynchronize": (),
+    "cuEventQuery": (),
     "cuEventElapsedTime_v2": (ctypes.c_float,),
     "cuEventDestroy_v2": (),
     "cuStreamWaitEvent": (),

@@ -354,6 +354,22 @@ def test_a_timer(gpu):
     assert timer.elapsed_ns == 1_500_000
 
 
+def test_a_timer_that_is_not_waited_for(gpu, driver, module):
+    table = module()
+    with gpu.timer() as timer:
+        table.launch(2, (1,), (1,), 0)
+    assert timer.finished_ns() is None
+    gpu.synchronize()
+    assert timer.finished_ns() == 1_500_000
+    with timer:
+        table.launch(1, (1,), (1,), 0)
+    assert timer.finished_ns() is None
+    with pytest.raises(DeviceError):
+        gpu.synchronize()
+    with pytest.raises(DeviceError, match="cannot use the GPU any more"):
+        timer.finished_ns()
+
+
 # ---- a real GPU -------------------------------------------------------------------------------------------------
 
 real = pytest.mark.skipif(not find_gpus() or nvrtc.find_nvrtc() is None, reason="no GPU, or no NVRTC")

@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.predict.trend import Trend, in_waves, trend
+from loopwright.predict.trend import Sites, Trend, in_waves, trends
 
 RNG = np.random.default_rng(0)
 UNITS = np.round(np.geomspace(100, 50000, 20))
 ITERATIONS = UNITS * RNG.uniform(100, 1000, 20)
 COLUMNS = np.stack([np.ones(20), ITERATIONS, 8 * UNITS, np.zeros(20)], axis=1)
 COUNTS = np.stack([UNITS, UNITS, np.full(20, 7.0)], axis=1)
+
+
+def trend(columns: np.ndarray, counts: np.ndarray, times: np.ndarray) -> Trend:
+    return trends([Sites(columns, counts, times)])[0]
 
 
 def at(found: Trend) -> np.ndarray:
@@ -58,3 +62,18 @@ def test_a_cost_that_would_be_negative_is_left_out_and_the_others_fitted_without
 def test_no_cost_is_negative(seed: int) -> None:
     times = np.random.default_rng(seed).uniform(1, 1e6, 20)
     assert min(trend(COLUMNS, COUNTS, times).costs) >= 0 and max(trend(COLUMNS, COUNTS, times).costs) > 0
+
+
+def test_many_side_by_side_are_what_each_is_alone() -> None:
+    some = []
+    for n in (1, 2, 3, 5, 6, 13, 20) * 12:  # more than are fitted together
+        noise = np.exp(0.02 * RNG.standard_normal(n))
+        waves = in_waves(UNITS[:n], 4096.0) if n % 2 else 1.0
+        times = (3000.0 + 0.2 * ITERATIONS[:n] * waves) * noise
+        some.append(Sites(COLUMNS[:n], COUNTS[:n], times))
+    for one, found in zip(some, trends(some), strict=True):
+        alone = trends([one])[0]
+        assert (found.axis, found.quantum) == (alone.axis, alone.quantum)
+        assert found.costs == pytest.approx(alone.costs, rel=1e-6)
+    assert {one.axis for one in trends(some)} == {-1, 0}
+    assert trends([]) == []

@@ -66,8 +66,8 @@ class Known:
     one: Scripted | None
     begun: list[bool] = field(default_factory=list)
 
-    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
-        self.begun.append(begin)
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+        self.begun.append(served_ns > 0)
         return self.one
 
 

@@ -117,3 +117,15 @@ def test_to_ask_changes_nothing(kernel: lw.LoopKernel) -> None:
     first = kernel.explain(np.ones(100)).choices[0]
     again = kernel.explain(np.ones(100)).choices[0]
     assert [(one.variant, one.why) for one in first.candidates] == [(one.variant, one.why) for one in again.candidates]
+
+
+def test_steps_of_a_variant_that_was_chosen_were_not_asked_for(kernel: lw.LoopKernel) -> None:
+    measured(kernel, {DEFAULT: 9e6, SPLIT: 1e6})
+    a = np.ones(100)
+    [decision] = kernel.explain(a).decisions
+    assert (decision.steps, decision.why) == (SPLIT.schedule, "chosen: predicted fastest")
+    kernel(a)
+    assert [one.why for one in kernel.explanations()[1].decisions] == ["chosen: predicted fastest"]
+    for asked in ({"variant": str(SPLIT)}, {"schedule": SPLIT.schedule}):
+        with lw.options(**asked):
+            assert [one.why for one in kernel.explain(a).decisions] == ["asked for"]

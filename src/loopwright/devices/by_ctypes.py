@@ -185,11 +185,19 @@ class Entry:
         return result
 
     def record(self, spent_ns: int) -> None:
-        """Note how long a call has taken."""
+        """A call has been made, and is over."""
+        self.count(spent_ns)
+        self.note(spent_ns)
+
+    def count(self, spent_ns: int) -> None:
+        """A call has been made; it has kept the CPU for so long."""
         self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
         self.calls += 1
         self.total_ns += spent_ns
         self.last_ns = spent_ns
+
+    def note(self, spent_ns: int) -> None:
+        """How long a call has taken, for the observer."""
         self._seen_calls += 1
         self._seen_ns += spent_ns
         self._times.append(spent_ns)

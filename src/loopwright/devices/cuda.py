@@ -65,7 +65,7 @@ FUNCTIONS = (
 )  # fmt: skip
 DOING = ("starting kernel", "copying from the GPU", "clearing memory", "allocating memory")  # of cuda_launch.c
 LAUNCH, FETCH, CLEAR, ALLOCATE = range(len(DOING))
-OUT_OF_MEMORY, NO_DEVICE = 2, 100
+OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 # After one of these every later call fails, until the process ends (CUresult in the driver API's reference): 4 shut
 # down, 46 unavailable, 201 and 709 no context, 214 and 220 faulty memory or link, 226 contained error, 700 illegal
 # address, 702 too long, 710 assertion, 714 stack, 715 instruction, 716 alignment, 717 address space, 718 program
@@ -324,9 +324,17 @@ class CudaGpu:
         finally:
             self._api.cuCtxPopCurrent()
 
-    def timer(self, stream: int | None = None) -> Timer:
+    def timer(self, stream: int = 0) -> Timer:
         """`with gpu.timer() as timer: ...` takes the time that the GPU needs for what the block starts."""
-        return Timer(self, self.stream if stream is None else stream)
+        return Timer(self, stream or self.stream)
+
+    def reached(self, event: int) -> bool:
+        """Whether the GPU has come to an event. Waits for nothing."""
+        with self.current():
+            (code,) = self._api.cuEventQuery(event)
+        if int(code) not in (0, NOT_READY):
+            raise self.failed(int(code), "waiting for the GPU")
+        return int(code) == 0
 
     def module(self, text: DeviceText, config: Config) -> CudaModule:
         """Compile and load. Raises CompilerError."""
@@ -464,6 +472,10 @@ class Timer:
         """Waits for the end of what was started. The GPU counts in steps of about 500 ns."""
         self._gpu.ask("cuEventSynchronize", self._events[1], doing="waiting for the GPU")
         return round(1e6 * float(self._gpu.ask("cuEventElapsedTime", *self._events)))
+
+    def finished_ns(self) -> int | None:
+        """The same where the end has been reached, else None: it waits for nothing."""
+        return self.elapsed_ns if self._gpu.reached(self._events[1]) else None
 
 
 def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:

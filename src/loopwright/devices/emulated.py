@@ -12,6 +12,7 @@ import ctypes
 import functools
 import mmap
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -183,6 +184,21 @@ def _stacks() -> tuple[mmap.mmap, int]:
     return area, address
 
 
+class Timer:
+    """See devices.gpu.Timer. A launch is done when it returns: the CPU's clock says how long it took."""
+
+    def __enter__(self) -> Timer:
+        self._begun_ns, self._ended_ns = time.perf_counter_ns(), 0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended_ns = time.perf_counter_ns()
+
+    def finished_ns(self) -> int | None:
+        """What the block took."""
+        return self._ended_ns - self._begun_ns if self._ended_ns else None
+
+
 class EmulatedGpu:
     """A GPU of `devices.gpu`'s protocol on the CPU. memory_bytes: how much it has. seed: 0 runs blocks and threads in
     order, every other number in another order."""
@@ -250,6 +266,10 @@ class EmulatedGpu:
             while self._late and self._promised - len(self._late) < mark:
                 there, values = self._late.pop(0)
                 there[:] = values
+
+    def timer(self, stream: int = 0) -> Timer:
+        """See devices.gpu.Gpu."""
+        return Timer()
 
     def synchronize(self) -> None:
         """Raises DeviceError where a launch of any module went wrong and nobody has asked yet."""

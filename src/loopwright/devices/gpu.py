@@ -50,6 +50,17 @@ class Module(Protocol):
         """What the device has found wrong since the last time, or None. Waits for all launches."""
 
 
+class Timer(Protocol):
+    """`with timer: ...` takes the time that the GPU needs for what the block starts in a stream."""
+
+    def __enter__(self) -> object: ...
+    def __exit__(self, *_: object) -> None: ...
+
+    def finished_ns(self) -> int | None:
+        """Nanoseconds; None while the GPU has not come to the end of it. Waits for nothing. Raises DeviceError where
+        the GPU is lost."""
+
+
 class Gpu(Protocol):
     """A GPU. Memory is addressed by numbers; in it elements of an array follow one another, the last axis fastest."""
 
@@ -78,6 +89,9 @@ class Gpu(Protocol):
 
     def wait(self, queue: Queue, mark: int) -> None:
         """What is asked for in a queue from now on is done after what is before the mark. Returns at once."""
+
+    def timer(self, stream: int = 0) -> Timer:
+        """Of what starts in a stream of the driver; 0: the GPU's own."""
 
     def synchronize(self) -> None:
         """Wait for everything. Raises DeviceError where something went wrong."""

@@ -43,6 +43,7 @@ from loopwright.memory.parts import (
     slices_that_overlap,
 )
 from loopwright.memory.placing import Part, Placed, bring_back, give_back, room_for, send, values_of
+from loopwright.memory.sampled import NOT_TIMED, Sampled
 
 
 def on_gpu(
@@ -116,6 +117,21 @@ class OffloadEntry(by_ctypes.Entry):
     """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to."""
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
+    sampled: Sampled | None = None  # while somebody watches
+
+    def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
+        """See Entry. Of calls that return before their kernels have run, some are told, as the GPU has timed them."""
+        super().watch(observer, calls, spent_ns)
+        if observer is None:
+            self.sampled = None
+        elif self.sampled is None:
+            self.sampled = Sampled(self.payload.gpu)
+
+    def look_back(self, now_ns: int) -> None:
+        """Note the time of an earlier call, if it has ended."""
+        ended_ns = None if self.sampled is None else self.sampled.ended_ns(now_ns)
+        if ended_ns is not None:
+            self.note(ended_ns)
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         originals = arguments if originals is None else originals
@@ -132,19 +148,23 @@ class OffloadEntry(by_ctypes.Entry):
         if self._guard is not None and not self._guard(ctypes.byref(call.call)):
             return self._left_to_others(arguments, originals)
         started = time.perf_counter_ns()
+        self.look_back(started)
         parts = parts_of(executable, everything, len(arguments), values_of(everything))
         moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
+        is_over = True
         try:
             if not self._done_overlapping(arguments, fresh, moved):
-                self._done_at_once(everything, call, parts)
+                is_over = self._done_at_once(everything, call, parts)
         except NoRoom as full:
             if not self._done_in_windows(arguments, fresh, moved):
                 raise full.error from None
-        self.record(time.perf_counter_ns() - started)
+        spent_ns = time.perf_counter_ns() - started
+        self.record(spent_ns) if is_over else self.count(spent_ns)
         return self.result(originals, fresh, call.returned)
 
-    def _done_at_once(self, everything: tuple[object, ...], call: Prepared, parts: Mapping[int, Part]) -> None:
-        """Raises NoRoom, and nothing is done, where not all arrays fit the GPU's memory."""
+    def _done_at_once(self, everything: tuple[object, ...], call: Prepared, parts: Mapping[int, Part]) -> bool:
+        """Whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all arrays fit the GPU's
+        memory."""
         executable: GpuExecutable = self.payload
         placed: list[Placed] = []
         try:
@@ -153,11 +173,15 @@ class OffloadEntry(by_ctypes.Entry):
             if len(streams) > 1:
                 executable.gpu.synchronize()  # a kernel is in order with one stream only
             fault = executable.module.started(stream)
-            failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            waits = failed or self._values or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
-            if waits or executable.program.device is None:
+            waits = bool(self._values) or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
+            waits = waits or executable.program.device is None
+            sampled = None if waits else self.sampled
+            with NOT_TIMED if sampled is None else sampled.around(stream, time.perf_counter_ns()):
+                failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
+            if waits or failed:
                 raise_failure(failed, call, executable, fault)
             self._bring_back(placed, parts)
+            return waits
         except BoundsLeft as left:
             self._bring_back(placed, parts)
             raise left.error from None
@@ -288,10 +312,25 @@ class Again:
             if self._module.started(self._stream) is not None:
                 return NOT_DONE
             self._call.failure.site = -1
-            if (failed := self._function(self._reference)) or self._waits:
+            if (failed := self._started(started)) or self._waits:
                 try:
                     raise_failure(failed, self._call, self._executable, None)
                 except BoundsLeft as left:
                     raise left.error from None
-            self._entry.record(time.perf_counter_ns() - started)
-            return self._entry.result(arguments, (), self._call.returned) if self._waits else None
+            spent_ns = time.perf_counter_ns() - started
+            if self._waits:
+                self._entry.record(spent_ns)
+            else:
+                self._entry.count(spent_ns)
+            result = self._entry.result(arguments, (), self._call.returned) if self._waits else None
+        if self._entry.sampled is not None:  # somebody watches
+            self._entry.tell()
+        return result
+
+    def _started(self, now_ns: int) -> int:
+        sampled = self._entry.sampled
+        if sampled is None or self._waits:
+            return self._function(self._reference)
+        self._entry.look_back(now_ns)
+        with sampled.around(self._stream, now_ns):
+            return self._function(self._reference)

@@ -11,7 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from loopwright.errors import LoopwrightError
+from loopwright.predict.estimates import LIMITS, Estimates, Floats, estimates_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Variant
 
@@ -23,6 +27,8 @@ error counts: there nothing but the bound is known."""
 STAYS = 1.5
 """What was chosen before is left only for one that is faster by so many times the error: among many candidates that are
 equals, one or the other looks faster by the error itself."""
+
+Places = NDArray[np.intp]
 
 _OUTSIDE = ("extrapolated", "limits")
 
@@ -46,34 +52,37 @@ def choose(
     variants: Sequence[Variant],
     predictions: Sequence[Prediction],
     *,
-    times_ns: Sequence[float] | None = None,
     pinned: Variant | None = None,
     previous: int | None = None,
-    allowed: Sequence[int] | None = None,
+    allowed: Sequence[int] | Places | None = None,
 ) -> Choice:
-    """The variant with the shortest predicted time; predictions are in the order of the variants.
+    """The variant with the shortest predicted time; predictions are in the order of the variants, best as Estimates.
 
     Ties, within the errors of both predictions, go to the default variant (the first that is one), else to `previous`,
-    else to the first. A variant known from limits only is not taken while any other has been measured. times_ns: in
-    place of the predictions' own, where more is known. allowed: the indices that may be chosen, ascending, all where
-    None; the default variant may always be. A time that is no number or negative is none. Raises VariantError where
-    `pinned` is not among the variants, ValueError where there are none, or not one prediction for each."""
-    if not variants or len(variants) != len(predictions):
-        raise ValueError(f"{len(variants)} variants with {len(predictions)} predictions: one each, and one at least")
+    else to the first. A variant known from limits only is not taken while any other has been measured. allowed: the
+    indices that may be chosen, all where None; the default variant may always be. A time that is no number or negative
+    is none. Raises VariantError where `pinned` is not among the variants, ValueError where there are none, or not one
+    prediction for each."""
+    found = estimates_of(predictions)
+    if not variants or len(variants) != len(found):
+        raise ValueError(f"{len(variants)} variants with {len(found)} predictions: one each, and one at least")
     default = default_of(variants)
-    times = [one.time_ns for one in predictions] if times_ns is None else times_ns
-    candidates = _candidates(range(len(variants)) if allowed is None else allowed, default)
-    usable = [index for index in candidates if 0 <= times[index] < math.inf]
+    times, first = _usable(found.times_ns, default, allowed)
     if pinned is not None:
-        return _compared(index_of(variants, pinned), "pinned by the options", _by_time(usable, times), times)
-    if not usable:
-        return Choice(default if default is not None else candidates[0], "nothing is predicted of any variant")
-    measured = [index for index in usable if predictions[index].how != "limits"]
-    if not measured and default is not None:
-        return _compared(default, "no variant was measured: the default", _by_time(usable, times), times)
-    ranked = _by_time(measured or usable, times)
-    index, why = _tie(ranked, predictions, times, default, previous)
-    return _compared(index, why, ranked, times)
+        return _compared(index_of(variants, pinned), "pinned by the options", times, found)
+    best = int(times.argmin())
+    if times[best] == math.inf:
+        return Choice(default if default is not None else first, "nothing is predicted of any variant")
+    limits = found.hows == LIMITS
+    if np.count_nonzero(limits):
+        measured = np.where(limits, math.inf, times)
+        fastest = int(measured.argmin())
+        if measured[fastest] < math.inf:
+            times, best = measured, fastest
+        elif default is not None:
+            return _compared(default, "no variant was measured: the default", times, found)
+    index, why = _tie(best, times, found, default, previous)
+    return _compared(index, why, times, found)
 
 
 def default_of(variants: Sequence[Variant]) -> int | None:
@@ -91,42 +100,38 @@ def index_of(variants: Sequence[Variant], wanted: Variant) -> int:
     raise VariantError(f"this kernel has no variant '{wanted}'\n  try: one of{some}{more}")
 
 
-def _candidates(allowed: Sequence[int], default: int | None) -> Sequence[int]:
-    if default is not None and default not in allowed:
-        return sorted([*allowed, default])
-    if not allowed:
+def _usable(times: Floats, default: int | None, allowed: Sequence[int] | Places | None) -> tuple[Floats, int]:
+    """The times, infinite of those that may not be chosen or have none, and the first that may be."""
+    usable = np.where(times >= 0, times, math.inf)
+    if allowed is None or len(allowed) == len(times):
+        return usable, 0
+    places = np.asarray(allowed, np.intp)
+    if not places.size and default is None:
         raise ValueError("no variant may be chosen, and there is no default one")
-    return allowed
+    some = np.full(len(times), math.inf)
+    some[places] = usable[places]
+    if default is not None:
+        some[default] = usable[default]
+    return some, int(places[0]) if places.size else 0
 
 
-def _by_time(indices: Sequence[int], times: Sequence[float]) -> list[int]:
-    """The fastest first; of equals, the first."""
-    return sorted(indices, key=times.__getitem__)
-
-
-def _tie(
-    ranked: Sequence[int],
-    predictions: Sequence[Prediction],
-    times: Sequence[float],
-    default: int | None,
-    previous: int | None,
-) -> tuple[int, str]:
-    """Who of those as good as the best runs, and why."""
-    best = ranked[0]
-
-    def as_good(index: int, most: float, errors: float = 1.0) -> bool:
-        apart = min(most, errors * _apart(predictions[index], predictions[best]))
-        return index in ranked and times[index] <= times[best] * (1 + apart)
-
+def _tie(best: int, times: Floats, found: Estimates, default: int | None, previous: int | None) -> tuple[int, str]:
+    """Who of those as good as the best runs, and why. times: infinite of those that may not."""
     if default == best:
         return best, "the default is predicted fastest"
-    if default is not None and as_good(default, _most(predictions[default], predictions[best])):
+    fastest, best_ns = found[best], times.item(best)
+
+    def as_good(index: int, most: float, errors: float = 1.0) -> bool:
+        time_ns = times.item(index)
+        return time_ns < math.inf and time_ns <= best_ns * (1 + min(most, errors * _apart(found[index], fastest)))
+
+    if default is not None and as_good(default, _most(found[default], fastest)):
         return default, "as fast as the fastest, within the errors: the default"
     if previous == best:
         return best, "predicted fastest, as before"
     if previous is not None and as_good(previous, math.inf, STAYS):
         return previous, "as fast as the fastest, within the errors: chosen before"
-    if len(ranked) == 1:
+    if np.count_nonzero(times < math.inf) == 1:
         return best, "the only one that was measured"
     return best, "predicted fastest"
 
@@ -141,10 +146,12 @@ def _most(one: Prediction, best: Prediction) -> float:
     return math.inf if one.how in _OUTSIDE or best.how in _OUTSIDE else CLOSEST
 
 
-def _compared(index: int, why: str, ranked: Sequence[int], times: Sequence[float]) -> Choice:
-    """ranked: by time; `index` need not be among them."""
-    runner_up = next((other for other in ranked if other != index), None)
-    if runner_up is None:
+def _compared(index: int, why: str, times: Floats, found: Estimates) -> Choice:
+    """times: of those that it is compared with, which it need not be among; infinite of all others. It is changed."""
+    times[index] = math.inf
+    runner_up = int(times.argmin())
+    other = times.item(runner_up)
+    if other == math.inf:
         return Choice(index, why)
-    own, other = times[index], times[runner_up]
+    own = found.times_ns.item(index)
     return Choice(index, why, runner_up, other / own - 1 if own > 0 else (0.0 if other == own else math.inf))

@@ -109,10 +109,14 @@ def copies_of(variant: Variant, work: Work) -> Copies:
 
 def _site(measurements: list[Measurement]) -> Site:
     """Of measurements of the same call."""
-    latest = sorted(measurements, key=lambda each: (each.made_at, each.time_ns))[-LAST:]
-    time_ns = median(each.time_ns for each in latest)
-    runs = sum(max(each.runs, 1) for each in latest)
-    swing = median(_swing(each) for each in latest)
+    if len(measurements) == 1:  # as most are
+        latest = measurements
+        time_ns, runs, swing = latest[0].time_ns, max(latest[0].runs, 1), _swing(latest[0])
+    else:
+        latest = sorted(measurements, key=lambda each: (each.made_at, each.time_ns))[-LAST:]
+        time_ns = median(each.time_ns for each in latest)
+        runs = sum(max(each.runs, 1) for each in latest)
+        swing = median(_swing(each) for each in latest)
     noise = max(swing / 1.483 * MEDIAN_ERROR / math.sqrt(runs), LEAST_NOISE)
     return Site(latest[-1].shape, latest[-1].work, time_ns, noise, swing)
 

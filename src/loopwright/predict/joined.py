@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
+from loopwright.predict.estimates import Estimates, joined
 from loopwright.predict.evidence import Transfers
-from loopwright.predict.model import Estimates, Models, models_of
-from loopwright.predict.prediction import How, Prediction
+from loopwright.predict.model import Models, models_of
+from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 
@@ -22,15 +21,7 @@ class Joined:
 
     def estimate(self, shape: Shape, work: Work) -> Estimates:
         """Of all variants for one call. Raises ValueError where trees were grown on shapes of another form."""
-        found = [one.estimate(shape, work) for one in self._models]
-        if len(found) == 1:
-            return found[0]
-        hows: list[How] = [how for one in found for how in one.hows]
-        if not found:
-            return Estimates(np.zeros(0), np.zeros(0), hows)
-        return Estimates(
-            np.concatenate([one.times_ns for one in found]), np.concatenate([one.errors for one in found]), hows
-        )
+        return joined([one.estimate(shape, work) for one in self._models])
 
     def predict(self, shape: Shape, work: Work) -> tuple[Prediction, ...]:
         """One for each of `variants`."""

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loopwright.predict.estimates import MEASURED, TREE, Codes, Estimates, Floats, estimates_of
 from loopwright.predict.evidence import SWINGS, Copies, Evidence, Transfers, copies_of, evidence, own_time
-from loopwright.predict.prediction import How, Prediction
+from loopwright.predict.prediction import Prediction
 from loopwright.predict.sized import Sized
 from loopwright.predict.tree import Forest, Tree, features_of, fit, one_leaf
 from loopwright.profile.measurement import CacheState, Measurement, Shape, Variant, Work
-
-Floats = NDArray[np.float64]
 
 NO_COPIES: Copies = (0.0, 0.0)
 
@@ -47,21 +44,6 @@ def _measured(found: Sequence[Evidence], on_cpu: bool) -> dict[tuple[Shape, Copi
         )
         for call, group in rows.items()
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Estimates:
-    """Of all variants, in order. `predictions` makes a value for each, which takes about as long as all the rest."""
-
-    times_ns: Floats
-    errors: Floats
-    hows: Sequence[How]
-
-    def predictions(self) -> tuple[Prediction, ...]:
-        """One for each variant."""
-        values = zip(self.times_ns.tolist(), self.errors.tolist(), self.hows, strict=True)
-        # What Prediction._make does, without a call of Python for each.
-        return tuple(map(tuple.__new__, repeat(Prediction), values))
 
 
 class Models:
@@ -95,9 +77,9 @@ class Models:
     def estimate(self, shape: Shape, work: Work) -> Estimates:
         """Of all variants for one call. Raises ValueError where trees were grown on shapes of another form."""
         if not self.variants:
-            return Estimates(np.zeros(0), np.zeros(0), ())
+            return estimates_of(())
         times, errors, hows = self._modelled(shape, work)
-        times = np.maximum(times, 1.0)
+        np.maximum(times, 1.0, out=times)
         for here, copies in self._devices:
             times += here * copies.time_ns(work.inputs_bytes, work.outputs_bytes)
         for known in (
@@ -106,9 +88,7 @@ class Models:
         ):
             if known is not None:
                 where, measured_ns, swings = known
-                times[where], errors[where] = measured_ns, swings
-                for position in where.tolist():
-                    hows[position] = "measured"
+                times[where], errors[where], hows[where] = measured_ns, swings, MEASURED
         if self._limits is not None:
             beyond = (np.array([work.iterations, work.footprint_bytes]) >= self._limits).any(axis=1)
             times[beyond] = np.inf
@@ -118,7 +98,7 @@ class Models:
         """One for each of `variants`."""
         return self.estimate(shape, work).predictions()
 
-    def _modelled(self, shape: Shape, work: Work) -> tuple[Floats, Floats, list[How]]:
+    def _modelled(self, shape: Shape, work: Work) -> tuple[Floats, Floats, Codes]:
         if self._forest is None:
             assert self._sized is not None
             return self._sized.at(shape, work)
@@ -126,13 +106,11 @@ class Models:
         grown_ns, outside = self._forest.ask(features)
         grown_errors = self._forest.within * (1.0 + outside)
         if self._sized is None:
-            return grown_ns, grown_errors, ["tree"] * len(self.variants)
+            return grown_ns, grown_errors, np.full(len(self.variants), TREE)
         times, errors = np.empty(len(self.variants)), np.empty(len(self.variants))
-        hows: list[How] = ["tree"] * len(self.variants)
-        times[self._sized_at], errors[self._sized_at], sized_hows = self._sized.at(shape, work)
+        hows = np.full(len(self.variants), TREE)
+        times[self._sized_at], errors[self._sized_at], hows[self._sized_at] = self._sized.at(shape, work)
         times[self._grown_at], errors[self._grown_at] = grown_ns, grown_errors
-        for position, how in zip(self._sized_at.tolist(), sized_hows, strict=True):
-            hows[position] = how
         return times, errors, hows
 
 

@@ -9,13 +9,18 @@ much, as q is one among hundreds of candidates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from loopwright.predict.estimates import Floats
+from loopwright.predict.padded import padded, parts, present
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int_]
 
 FIXED, ITERATIONS, FOOTPRINT, COPIED = range(4)
 """The columns of costs."""
@@ -29,6 +34,7 @@ SIMPLER = 0.95
 """One more cost is believed where it brings the leave-one-out error down to this part."""
 
 QUANTA: Floats = np.unique(np.concatenate([np.round(np.geomspace(2, 3e5, 150)), 2.0 ** np.arange(1, 19)]))
+_POWERS = np.frexp(QUANTA)[0] == 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,91 +52,121 @@ def in_waves(count: Floats, quantum: Floats | float) -> Floats:
     return np.ceil(count / quantum) * quantum / count
 
 
-def trend(columns: Floats, counts: Floats, times: Floats) -> Trend:
-    """Fitted to relative errors. columns: of n sites, the four amounts that have a cost (the first is 1). counts: of n
-    sites, what may come in waves, each 1 or more; columns that are all alike count once. times: of n sites."""
-    count = times.size
-    most = min(MOST_COSTS, max(1, count - 2))
-    relative = columns / times[:, None]
-    error, costs = _fewest_costs(relative, most)
-    best = Trend(_four(costs))
-    if count < FEWEST_FOR_WAVES or error == 0.0:
-        return best
-    limit = WAVES_GAIN * error
-    for axis in _different(counts):
-        quantum = _best_quantum(relative, counts[:, axis])
-        if quantum is None:
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """What was measured of one variant at n sites. columns: the four amounts that have a cost (the first is 1). counts:
+    what may come in waves, each 1 or more; columns that are all alike count once. times: in ns."""
+
+    columns: Floats
+    counts: Floats
+    times: Floats
+
+
+def trends(given: Sequence[Sites]) -> list[Trend]:
+    """Of each, fitted to relative errors. All have counts of the same things."""
+    return [found for some in parts(given) for found in _trends(some)]
+
+
+def _trends(given: Sequence[Sites]) -> list[Trend]:
+    relative = padded([each.columns / each.times[:, None] for each in given])
+    counts = padded([each.counts for each in given], repeat=True)
+    lengths = np.array([each.times.size for each in given])
+    here = present([each.times for each in given])
+    errors, costs = _fewest_costs(relative, here, lengths)
+    axes, quanta = np.full(len(given), -1), np.ones(len(given))
+    may = (lengths >= FEWEST_FOR_WAVES) & (errors > 0.0)
+    limits = WAVES_GAIN * errors
+    different = _different(counts)
+    for axis in range(counts.shape[2]):
+        some = np.flatnonzero(may & different[:, axis])
+        if not some.size:
             continue
-        waved = relative.copy()
-        waved[:, ITERATIONS] *= in_waves(counts[:, axis], quantum)
-        error, costs = _fewest_costs(waved, most)
-        if error < limit:
-            best, limit = Trend(_four(costs), axis, quantum), error
-    return best
+        quantum, good = _best_quanta(relative[some], counts[some, :, axis], here[some], lengths[some])
+        some, quantum = some[good], quantum[good]
+        if not some.size:
+            continue
+        waved = relative[some]
+        waved[:, :, ITERATIONS] *= in_waves(counts[some, :, axis], quantum[:, None])
+        found, fitted = _fewest_costs(waved, here[some], lengths[some])
+        better = found < limits[some]
+        some = some[better]
+        costs[some], limits[some], axes[some], quanta[some] = fitted[better], found[better], axis, quantum[better]
+    return [
+        Trend(_four(cost), axis, quantum)
+        for cost, axis, quantum in zip(costs, axes.tolist(), quanta.tolist(), strict=True)
+    ]
 
 
-def _fewest_costs(relative: Floats, most: int) -> tuple[float, Floats]:
-    """The set of costs with the least leave-one-out error, and that error; larger sets only where they gain."""
-    others = [column for column in (FIXED, FOOTPRINT, COPIED) if relative[:, column].any()]
-    costs = np.zeros(relative.shape[1])
-    best = np.inf
-    for size in range(most):
+def _fewest_costs(relative: Floats, here: Bools, lengths: Ints) -> tuple[Floats, Floats]:
+    """Of each variant, the set of costs with the least leave-one-out error, and that error; larger sets only where they
+    gain."""
+    others = [column for column in (FIXED, FOOTPRINT, COPIED) if relative[:, :, column].any()]
+    costs = np.zeros((len(relative), relative.shape[2]))
+    best = np.full(len(relative), np.inf)
+    most = np.clip(lengths - 2, 1, MOST_COSTS)
+    for size in range(int(most.max())):
         for chosen in combinations(others, size):
             columns = sorted([*chosen, ITERATIONS])
-            errors, fitted = _fits(relative[None][:, :, columns])
-            if errors[0] < SIMPLER * best:
-                best = float(errors[0])
-                costs = np.zeros(relative.shape[1])
-                costs[columns] = fitted[0]
+            errors, fitted = _fits(relative[:, :, columns], here, lengths)
+            better = (size < most) & (errors < SIMPLER * best)
+            best[better] = errors[better]
+            fuller = np.zeros((np.count_nonzero(better), costs.shape[1]))
+            fuller[:, columns] = fitted[better]
+            costs[better] = fuller
     return best, costs
 
 
-def _best_quantum(relative: Floats, count: Floats) -> float | None:
-    """By the leave-one-out error of a fixed cost and one per iteration, of all candidates at once; for two columns the
-    inverse is written out."""
-    candidates = QUANTA[: int(np.searchsorted(QUANTA, 2 * count.max(), "right"))]
+def _best_quanta(relative: Floats, counts: Floats, here: Bools, lengths: Ints) -> tuple[Floats, Bools]:
+    """Of each variant, by the leave-one-out error of a fixed cost and one per iteration, of all candidates at once; for
+    two columns the inverse is written out. And whether there is any."""
+    most = 2 * counts.max(axis=1)
+    candidates = QUANTA[: int(np.searchsorted(QUANTA, most.max(), "right"))]
     if candidates.size == 0:
-        return None
-    fixed = relative[:, FIXED]
-    waved = relative[:, ITERATIONS] * in_waves(count[None, :], candidates[:, None])
-    ff, fw, ww = fixed @ fixed, waved @ fixed, (waved * waved).sum(axis=1)
+        return np.ones(len(counts)), np.zeros(len(counts), np.bool_)
+    fixed = relative[:, None, :, FIXED]
+    waved = in_waves(counts[:, None, :], candidates[None, :, None])
+    waved *= relative[:, None, :, ITERATIONS]
+    ff, fw, ww = (fixed * fixed).sum(axis=2), (waved * fixed).sum(axis=2), (waved * waved).sum(axis=2)
     determinant = ff * ww - fw * fw
-    good = determinant > 1e-9 * ff * ww
+    good = (determinant > 1e-9 * ff * ww) & (candidates[None, :] <= most[:, None])
     determinant = np.where(good, determinant, 1.0)
-    f1, w1 = fixed.sum(), waved.sum(axis=1)
+    f1, w1 = fixed.sum(axis=2), waved.sum(axis=2)
     per_call, per_iteration = (ww * f1 - fw * w1) / determinant, (ff * w1 - fw * f1) / determinant
     good &= (per_call >= 0) & (per_iteration >= 0)
-    own = (ww[:, None] * fixed**2 - 2 * fw[:, None] * fixed * waved + ff * waved**2) / determinant[:, None]
-    missed = (1.0 - per_call[:, None] * fixed - per_iteration[:, None] * waved) / np.maximum(1.0 - own, 0.01)
-    errors = np.where(good, (missed * missed).mean(axis=1), np.inf)
-    best = int(np.argmin(errors))
-    return float(candidates[best]) if good[best] else None
+    ff, fw, ww = ff / determinant, fw / determinant, ww / determinant
+    own = ww[:, :, None] * fixed**2 - (2 * fw[:, :, None] * fixed - ff[:, :, None] * waved) * waved
+    missed = here[:, None, :] - per_call[:, :, None] * fixed - per_iteration[:, :, None] * waved
+    missed /= np.maximum(1.0 - own, 0.01)
+    errors = np.where(good, (missed * missed).sum(axis=2) / lengths[:, None], np.inf)
+    # Which of equals is least is up to rounding: the first power of two, as tiles and blocks mostly are, or the first.
+    least = errors <= (1.0 + 1e-9) * errors.min(axis=1, keepdims=True)
+    best = np.argmax(least + (least & _POWERS[: candidates.size]).astype(np.int8), axis=1)
+    return candidates[best], good[np.arange(len(best)), best]
 
 
-def _fits(columns: Floats) -> tuple[Floats, Floats]:
-    """Of many sets of columns at once (set, site, column): coefficients whose sum over the columns is nearest to 1 at
-    all sites, and the leave-one-out error, infinite where a coefficient is negative."""
-    lengths = np.sqrt((columns * columns).sum(axis=1, keepdims=True))
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    scaled = columns / lengths
+def _fits(columns: Floats, here: Bools, lengths: Ints) -> tuple[Floats, Floats]:
+    """Of many variants at once (variant, site, column): coefficients whose sum over the columns is nearest to 1 at all
+    sites, and the leave-one-out error, infinite where a coefficient is negative. Columns are 0 where no site is."""
+    longest = np.sqrt((columns * columns).sum(axis=1, keepdims=True))
+    longest = np.where(longest > 0, longest, 1.0)
+    scaled = columns / longest
     turned = np.swapaxes(scaled, 1, 2)
     inverse = np.linalg.inv(turned @ scaled + 1e-9 * np.eye(columns.shape[2]))
     found = inverse @ turned.sum(axis=2, keepdims=True)
     own = ((scaled @ inverse) * scaled).sum(axis=2)
-    missed = (1.0 - (scaled @ found)[:, :, 0]) / np.maximum(1.0 - own, 0.01)
-    errors = np.sqrt((missed * missed).mean(axis=1))
+    missed = (here - (scaled @ found)[:, :, 0]) / np.maximum(1.0 - own, 0.01)
+    errors = np.sqrt((missed * missed).sum(axis=1) / lengths)
     fitted = found[:, :, 0]
-    return np.where((fitted < 0).any(axis=1), np.inf, errors), np.maximum(fitted, 0.0) / lengths[:, 0, :]
+    return np.where((fitted < 0).any(axis=1), np.inf, errors), np.maximum(fitted, 0.0) / longest[:, 0, :]
 
 
-def _different(counts: Floats) -> list[int]:
-    """The first of each set of equal columns, without those that never change."""
-    seen: list[int] = []
-    for axis in range(counts.shape[1]):
-        column = counts[:, axis]
-        if (column != column[0]).any() and not any((column == counts[:, other]).all() for other in seen):
-            seen.append(axis)
-    return seen
+def _different(counts: Floats) -> Bools:
+    """Of each variant, the first of each set of equal columns, without those that never change."""
+    found: Bools = (counts != counts[:, :1]).any(axis=1)
+    for axis in range(counts.shape[2]):
+        for other in range(axis):
+            found[:, axis] &= ~found[:, other] | (counts[:, :, axis] != counts[:, :, other]).any(axis=1)
+    return found
 
 
 def _four(costs: Floats) -> tuple[float, float, float, float]:

@@ -28,6 +28,11 @@ class WorkForm:
     outputs_bytes: tuple[Term, ...] | None
     row_pointers: tuple[int, ...] = ()
 
+    @property
+    def knows_copies(self) -> bool:
+        """Whether it is known how much has to move to a device with a memory of its own, and back."""
+        return bool(self.inputs_bytes or self.outputs_bytes)
+
     def at(self, shape: Shape) -> Work:
         """The work of a call of this shape."""
         iterations = _value(self.iterations, shape.sizes)

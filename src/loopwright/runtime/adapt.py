@@ -117,25 +117,23 @@ class Adaptive:
 
     def _decide(self, shape: Shape, calls: Calls, pinned: Variant | None = None) -> Decision:
         candidates = self.candidates
-        serving = candidates.serving(calls.work)
-        known, times = self.knowledge.forecasts(calls)
+        known = self.knowledge.forecasts(calls)
         wanted = None if pinned is None else index_of(candidates.variants, pinned)
-        if wanted is not None and wanted not in serving:
+        if wanted is not None and wanted not in candidates.serving(calls.work):
             failure = candidates.failed(wanted, calls.work)
             if failure is not None:
                 raise VariantError(
                     f"the pinned variant '{pinned}' does not serve: {failure.outcome}\n  {failure.reason}\n"
                     "  try: another variant, or none, so that the fastest is chosen"
                 )
-        choice = choose_one(
-            candidates.variants, known, times_ns=times, pinned=pinned, previous=calls.previous, allowed=serving
-        )
+        serving = candidates.places(calls.work)
+        choice = choose_one(candidates.variants, known, pinned=pinned, previous=calls.previous, allowed=serving)
         one, other = known[choice.index], choice.runner_up
         return Decision(
             shape,
             choice.index,
             candidates.variants[choice.index],
-            times[choice.index],
+            one.time_ns,
             one.error,
             one.how,
             choice.why,
@@ -203,17 +201,28 @@ class Adaptive:
         calls, decision = self.knowledge.calls.get(shape), self._decisions.get(shape)
         if calls is None or decision is None or self._running is not None or not self.account.share:
             return None
-        plan, credit_ns, total_ns = self._plans.get(shape), self.account.credit_ns, self.account.total_ns
-        if plan is None or total_ns >= plan.until_ns:
-            planner = Planner(self.candidates, self.knowledge, self._make_ns, total_ns)
-            plan = self._plans[shape] = planner.plan(calls, decision.index)
+        plan, credit_ns = self._plan(shape, calls, decision), self.account.credit_ns
         if plan.index is None or plan.expected_ns > credit_ns:
             return None
         limit_ns = min(credit_ns, PATIENCE * plan.expected_ns)
         self.account.reserve(limit_ns)
         variant = self.candidates.variants[plan.index]
-        self._running = Experiment(shape, plan.index, variant, plan.kind, plan.expected_ns, limit_ns, plan.why)
+        self._running = Experiment(shape, plan.index, variant, plan.purpose, plan.expected_ns, limit_ns, plan.why)
         return self._running
+
+    def wants(self, shape: Shape) -> bool:
+        """Whether anything is worth trying under this shape, paid for or not. True as long as that cannot be told."""
+        calls, decision = self.knowledge.calls.get(shape), self._decisions.get(shape)
+        if calls is None or decision is None or decision.index not in calls.series:
+            return True
+        return self._plan(shape, calls, decision).index is not None
+
+    def _plan(self, shape: Shape, calls: Calls, decision: Decision) -> Plan:
+        plan, total_ns = self._plans.get(shape), self.account.total_ns
+        if plan is None or total_ns >= plan.until_ns:
+            planner = Planner(self.candidates, self.knowledge, self._make_ns, total_ns)
+            plan = self._plans[shape] = planner.plan(calls, decision.index)
+        return plan
 
     def finish(self, experiment: Experiment, evidence: Evidence) -> bool:
         """What became of it. True where the choice is open: ask `choose` anew, for every shape. Raises ValueError where
@@ -231,7 +240,7 @@ class Adaptive:
                 learned.patience *= 2 * experiment.limit_ns / experiment.expected_ns
                 return False
             return self._told(index, evidence.outcome, evidence.reason, shape, work)
-        if experiment.kind == "prove":
+        if experiment.purpose == "prove":
             self._make_ns = max(0, evidence.spent_ns - sum(evidence.times_ns) - sum(evidence.beside_ns))
         timing = (timed.time_ns, timed.error, timed.runs)
         self._recorder.give(self._recorder.row(experiment.variant, shape, work, "ok", timing))

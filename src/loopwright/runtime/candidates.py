@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from loopwright.placement.single import default_of
 from loopwright.profile.measurement import Outcome, Shape, Variant, Work
 
@@ -30,6 +33,7 @@ class Candidates:
     proven: set[int] = field(init=False)
     failures: dict[int, Failure] = field(default_factory=dict)
     _serving: tuple[int, ...] = field(init=False)
+    _places: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
         default = default_of(self.variants)
@@ -37,12 +41,17 @@ class Candidates:
             raise ValueError("a kernel has a default variant, and none of these is one")
         if len(set(self.variants)) != len(self.variants):
             raise ValueError("a variant stands among the candidates twice")
-        self.default, self.proven, self._serving = default, {default}, (default,)
+        self.default, self.proven = default, {default}
+        self._settle()
 
     def tell(self, index: int, outcome: Outcome, reason: str, shape: Shape, work: Work) -> None:
         """Evidence of one variant. That against the default is kept, but it serves on: there is nothing to compare."""
         self._take(index, outcome, reason, shape, work)
+        self._settle()
+
+    def _settle(self) -> None:
         self._serving = tuple(sorted(self.proven))
+        self._places = np.array(self._serving, np.intp)
 
     def _take(self, index: int, outcome: Outcome, reason: str, shape: Shape, work: Work) -> None:
         if outcome == "ok":
@@ -69,6 +78,10 @@ class Candidates:
         if not self.failures:
             return self._serving
         return tuple(one for one in self._serving if one == self.default or self.failed(one, work) is None)
+
+    def places(self, work: Work) -> NDArray[np.intp]:
+        """The same as an array, which is not to be changed."""
+        return np.array(self.serving(work), np.intp) if self.failures else self._places
 
     def untried(self, work: Work) -> list[int]:
         """The indices of those of which nothing is known, ascending."""

@@ -49,15 +49,15 @@ class Chooser(Protocol):
 class Experience(Protocol):
     """What there is to know of one kernel. It never raises because of what it has, or has not, on disk."""
 
-    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
-        """None where there is nothing to choose from. compiled: the default variant. begin: it has served for so long
-        that looking for something better may pay off."""
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+        """None where there is nothing to choose from. compiled: the default variant. served_ns: for how long it has
+        served, where that is so long that looking for something better may pay off; else 0. resident: see Kind."""
 
 
 class NoExperience:
     """Nothing is measured, nothing is tried."""
 
-    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         return None
 
 
@@ -74,10 +74,11 @@ def shape_of(arguments: Sequence[object]) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of call: what one Chooser is for."""
+    """A kind of call: what one Chooser is for. resident: all its arrays are in a GPU's memory, and stay there."""
 
     signature: Signature
     config: Config
+    resident: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,6 @@ class Considered:
     standings: tuple[Standing, ...] = ()
 
 
-BEGIN_NS = 10_000_000_000
-"""For how long the default variant of a kernel serves before anybody looks for a better one: a twentieth of it, half a
-second, is what compiling one candidate takes."""
+BEGIN_NS = 8_000_000_000
+"""For how long the default variant of a kernel serves before anybody looks for a better one: a twentieth of it is what
+looking for the first few candidates takes."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 import weakref
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Launcher
 from loopwright.devices.launcher import load_launcher
-from loopwright.errors import LoopwrightError, check_failed, warn_once
+from loopwright.errors import LoopwrightError, warn_once
 from loopwright.ir.signature import Signature
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice, is_on_device
@@ -32,7 +31,8 @@ from loopwright.memory.tokens import tokens_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
 from loopwright.runtime.choosing import BEGIN_NS, Chooser, Considered, Experience, Kind, NoExperience, shape_of
-from loopwright.runtime.compiled import Compile, Compiled, Constant
+from loopwright.runtime.compiled import Compile, Compiled
+from loopwright.runtime.in_use import Interpreted, InUse, Resident, Run, allocator, refreshed, runs_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
@@ -43,24 +43,6 @@ if TYPE_CHECKING:
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
     offload = deferred("loopwright.memory.offload")
-
-_MISSING = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What was measured of one variant under one number of threads: nanoseconds in the loops themselves.
-    how: 'compiled', 'checked' (after a guard failed) or 'interpreter'."""
-
-    signature: Signature
-    config: Config
-    compiled: Compiled
-    how: str
-    threads: int
-    calls: int
-    total_ns: int
-    min_ns: int
-    last_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,44 +60,11 @@ Recorder = Callable[[Prepared], AbstractContextManager[object]]
 """Called with each call before it is made; the call is made inside what it returns."""
 
 
-@dataclass(slots=True)
-class _Interpreted:
-    """Runs through the interpreter, with the measurements of an Entry."""
-
-    compiled: Compiled
-    calls: int = 0
-    total_ns: int = 0
-    min_ns: int = 0
-    last_ns: int = 0
-
-    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
-        started = time.perf_counter_ns()
-        result = self.compiled.interpret(arguments)
-        spent_ns = time.perf_counter_ns() - started
-        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
-        self.calls, self.total_ns, self.last_ns = self.calls + 1, self.total_ns + spent_ns, spent_ns
-        return _as_given(result, arguments, originals)
-
-
-@dataclass(slots=True)
-class _Variant:
-    """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
-    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for."""
-
-    signature: Signature
-    config: Config
-    compiled: Compiled
-    values: tuple[object, ...]
-    how: str
-    interpreted: _Interpreted
-    entries: dict[tuple[Config, Shape | None], Entry] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class _Serving:
     """What serves calls of one kind and shape, and the Variant that it is."""
 
-    variant: _Variant
+    variant: InUse
     config: Config
     chosen: Variant
 
@@ -154,7 +103,7 @@ class Dispatch:
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], _Serving] = {}
-        self._variants: dict[tuple[Signature, Config], list[_Variant]] = {}
+        self._variants: dict[tuple[Signature, Config], list[InUse]] = {}
         self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
         self._lock = threading.RLock()
         self._dispatcher: Dispatcher | None = None
@@ -173,7 +122,7 @@ class Dispatch:
 
     def considered(self, prepared: Prepared) -> Considered:
         """What would serve this call, and what is known of everything else that could. It runs nothing."""
-        kind = Kind(prepared.signature, prepared.config)
+        kind = Kind(prepared.signature, prepared.config, _resident(prepared.arguments) == "all")
         chooser = self._chooser(kind, prepared.compiled)
         if chooser is None:
             return Considered(prepared.config, prepared.compiled, prepared.compiled, shape_of(prepared.arguments))
@@ -206,7 +155,7 @@ class Dispatch:
 
     def runs(self) -> tuple[Run, ...]:
         """The measurements of everything that has run, oldest variant first."""
-        return tuple(run for variants in list(self._variants.values()) for one in variants for run in _runs(one))
+        return tuple(run for variants in list(self._variants.values()) for one in variants for run in runs_of(one))
 
     def compiled(self) -> tuple[Compiled, ...]:
         """Everything compiled so far, oldest first."""
@@ -288,7 +237,8 @@ class Dispatch:
             if known is not None:
                 return known.run(arguments, given)
         signature = self._signature(arguments, key)
-        kind = Kind(signature, config)
+        resident = _resident(arguments)
+        kind = Kind(signature, config, resident == "all")
         variant = self._variant(signature, config)
         chooser = self._chooser(kind, variant.compiled)
         shape = None if chooser is None else chooser.shape_of(arguments)
@@ -296,12 +246,12 @@ class Dispatch:
         if chooser is not None and shape is not None:
             serving = self._chosen(chooser, kind, shape, arguments)
             variant, config, chosen = serving.variant, serving.config, serving.chosen
-        if not variant.compiled.takes_device_arrays and any(map(is_on_device, arguments)):
+        if not variant.compiled.takes_device_arrays and resident != "none":
             return offload.through_host(arguments, self.written, lambda there: self._run(variant, config, there, given))
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
-        entry = self._entry(variant, config, shape)
-        if not any(map(is_on_device, arguments)):  # else a call returns before its kernels have run
+        entry = self._entry(variant, config, shape, resident)
+        if resident != "some":  # how long those take depends on which ones are there
             self._watch(entry, kind, shape, chosen)
         on_gpu = variant.compiled.takes_device_arrays
         if dispatcher is not None and key is not None and not on_gpu:
@@ -313,18 +263,19 @@ class Dispatch:
 
     # ---- choice ---------------------------------------------------------------------------------------------
 
-    def _chooser(self, kind: Kind, default: Compiled, begin: bool = False) -> Chooser | None:
+    def _chooser(self, kind: Kind, default: Compiled, served_ns: int = 0) -> Chooser | None:
         found = self._choosers.get(kind)
-        if found is None or found[0] is not default or begin:
+        if found is None or found[0] is not default or served_ns:
             with self._lock:
-                found = self._choosers[kind] = default, self._experience.chooser(default, kind.config, begin)
+                chooser = self._experience.chooser(default, kind.config, served_ns, kind.resident)
+                found = self._choosers[kind] = default, chooser
         return found[1]
 
     def _chosen(self, chooser: Chooser, kind: Kind, shape: Shape, arguments: tuple[object, ...]) -> _Serving:
         """What serves calls of this kind and shape."""
         with self._lock:
             found = self._serving.get((kind, shape))
-            if found is not None and found.chosen is chooser.choose(shape) and _refreshed(found.variant):
+            if found is not None and found.chosen is chooser.choose(shape) and refreshed(found.variant):
                 return found
             if chooser.due(shape):
                 chooser.experiment(shape, arguments)
@@ -350,7 +301,7 @@ class Dispatch:
         look for one."""
         _, chooser = self._choosers[kind]
         if chooser is None or shape is None or chosen is None:
-            if kind.config.explore:
+            if kind.config.explore and not kind.resident:  # arguments that are there are not copied for experiments
                 entry.watch(lambda times: self._begin(entry, kind), _NEVER, BEGIN_NS)
             return
 
@@ -366,7 +317,8 @@ class Dispatch:
     def _begin(self, entry: Entry, kind: Kind) -> None:
         """It has served for long: from now on there may be a choice."""
         entry.watch(None, _NEVER, _NEVER)
-        if self._chooser(kind, self._variant(kind.signature, kind.config).compiled, begin=True) is not None:
+        default = self._variant(kind.signature, kind.config).compiled
+        if self._chooser(kind, default, max(1, entry.total_ns)) is not None:
             entry.retire()
             self._repeated.clear()
 
@@ -376,11 +328,11 @@ class Dispatch:
         entry.retire()
         found = self._serving.pop((kind, shape), None)
         if found is not None:
-            found.variant.entries.pop((found.config, shape), None)
+            found.variant.entries.pop((found.config, shape, "all" if kind.resident else "none"), None)
         self._repeated.clear()
 
     def _remember(
-        self, tokens: tuple[Hashable, ...], variant: _Variant, entry: Entry, arguments: tuple[object, ...]
+        self, tokens: tuple[Hashable, ...], variant: InUse, entry: Entry, arguments: tuple[object, ...]
     ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
         assert isinstance(entry, offload.OffloadEntry)
@@ -393,9 +345,7 @@ class Dispatch:
                     self._repeated.clear()
                 self._repeated[tokens] = _Repeated(CURRENT.get(), again)
 
-    def _run(
-        self, variant: _Variant, config: Config, arguments: tuple[object, ...], given: tuple[object, ...]
-    ) -> object:
+    def _run(self, variant: InUse, config: Config, arguments: tuple[object, ...], given: tuple[object, ...]) -> object:
         if variant.compiled.executable is None:
             return self._interpret(variant, arguments, given, config)
         return self._entry(variant, config, None).run(arguments, given)
@@ -407,7 +357,7 @@ class Dispatch:
         return signature
 
     def _interpret(
-        self, variant: _Variant, arguments: tuple[object, ...], given: tuple[object, ...], config: Config
+        self, variant: InUse, arguments: tuple[object, ...], given: tuple[object, ...], config: Config
     ) -> object:
         if config.device != "interpreter" and find_compiler(config) is None:
             warn_once("no compiler", why_none(config))
@@ -415,33 +365,33 @@ class Dispatch:
 
     # ---- variants -------------------------------------------------------------------------------------------
 
-    def _variant(self, signature: Signature, config: Config, how: str = "compiled") -> _Variant:
+    def _variant(self, signature: Signature, config: Config, how: str = "compiled") -> InUse:
         """The variant for this Signature whose constants still hold, compiled where there is none."""
         key = (signature, replace(config, threads=1, variant="", explore=True, store=None))
         with self._lock:
             for variant in self._variants.get(key, ()):
-                if _refreshed(variant):
+                if refreshed(variant):
                     return variant
             compiled = self._compile(signature, config)
             if compiled.executable is None:
                 how = "interpreter"
             values = tuple(constant.value for constant in compiled.constants)
-            variant = _Variant(signature, config, compiled, values, how, _Interpreted(compiled))
+            variant = InUse(signature, config, compiled, values, how, Interpreted(compiled))
             kept = self._variants.setdefault(key, [])
             kept.append(variant)
             del kept[:-_MOST_VALUES]
             return variant
 
-    def _entry(self, variant: _Variant, config: Config, shape: Shape | None) -> Entry:
+    def _entry(self, variant: InUse, config: Config, shape: Shape | None, resident: Resident = "none") -> Entry:
         with self._lock:
-            entry = variant.entries.get((config, shape))
+            entry = variant.entries.get((config, shape, resident))
             if entry is None:
                 if len(variant.entries) >= _MOST_SHAPES:
                     variant.entries.clear()
-                entry = variant.entries[config, shape] = self._new_entry(variant, config)
+                entry = variant.entries[config, shape, resident] = self._new_entry(variant, config)
             return entry
 
-    def _new_entry(self, variant: _Variant, config: Config) -> Entry:
+    def _new_entry(self, variant: InUse, config: Config) -> Entry:
         self._ready()
         assert self._launcher is not None
         compiled, executable = variant.compiled, variant.compiled.executable
@@ -461,14 +411,14 @@ class Dispatch:
                 (constant.namespace, constant.key, value)
                 for constant, value in zip(compiled.constants, variant.values, strict=True)
             ),
-            fresh=None if compiled.results is None else _allocator(compiled.results),
+            fresh=None if compiled.results is None else allocator(compiled.results),
             fail=executable.failure,
             guard_failed=guard_failed,
             payload=executable,
         )
 
     def _guard_failed(
-        self, variant: _Variant, config: Config, arguments: tuple[object, ...], originals: tuple[object, ...]
+        self, variant: InUse, config: Config, arguments: tuple[object, ...], originals: tuple[object, ...]
     ) -> object:
         """The condition on the sizes does not hold: an error that is certain, or a run with every access checked."""
         error = variant.compiled.on_guard_failure(arguments)
@@ -495,6 +445,12 @@ _NEVER = 2**62
 _MOST_REPEATED = 256
 
 
+def _resident(arguments: Sequence[object]) -> Resident:
+    """How many of the arrays are in a GPU's memory."""
+    there = [is_on_device(one) for one in arguments if isinstance(one, np.ndarray)]
+    return "none" if not any(there) else "all" if all(there) else "some"
+
+
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
     """The Config for a call: a variant that is asked for says what to do; arrays in a GPU's memory are used there.
     Raises ArgumentTypeError where they cannot be."""
@@ -506,82 +462,6 @@ def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) ->
                 raise refusal(name, f"the array is in a GPU's memory, and device={config.device!r}", "device='auto'")
             config = replace(config, device=value.where)
     return config
-
-
-def _runs(variant: _Variant) -> Iterator[Run]:
-    measured: list[tuple[int, Entry | _Interpreted]] = [
-        (config.threads, entry) for (config, _), entry in list(variant.entries.items())
-    ]
-    for threads, one in [*measured, (1, variant.interpreted)]:
-        if one.calls:
-            how = "interpreter" if one is variant.interpreted else variant.how
-            yield Run(
-                variant.signature, variant.config, variant.compiled, how, threads,
-                one.calls, one.total_ns, one.min_ns, one.last_ns,
-            )  # fmt: skip
-
-
-def _refreshed(variant: _Variant) -> bool:
-    """Whether the captured constants still have the frozen values. Where one is an equal but other object now,
-    the entries, which compare objects, are made anew."""
-    values = tuple(_value_now(constant) for constant in variant.compiled.constants)
-    pairs = zip(values, variant.values, strict=True)
-    if all(now is then for now, then in pairs):
-        return True
-    if not all(_equal(now, then) for now, then in zip(values, variant.values, strict=True)):
-        return False
-    variant.values = values
-    variant.entries.clear()
-    return True
-
-
-def _value_now(constant: Constant) -> object:
-    if constant.key:
-        return constant.namespace.get(constant.key, _MISSING)
-    try:
-        return constant.namespace.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-def _equal(now: object, then: object) -> bool:
-    """The same immutable value; -0.0 and 0.0, 1 and True are not."""
-    if now is then:
-        return True
-    if type(now) is not type(then):
-        return False
-    if isinstance(now, tuple) and isinstance(then, tuple):
-        return len(now) == len(then) and all(map(_equal, now, then))
-    return isinstance(now, (bool, int, float, str, np.generic)) and repr(now) == repr(then)
-
-
-def _allocator(
-    results: Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]],
-) -> Callable[[tuple[object, ...]], tuple[object, ...]]:
-    def fresh(arguments: tuple[object, ...]) -> tuple[object, ...]:
-        return tuple(_allocated(*one) for one in results(arguments))
-
-    return fresh
-
-
-def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
-    if any(size < 0 for size in shape):
-        raise check_failed("negative_size", None)
-    if fill is None:
-        return np.empty(shape, dtype)
-    if repr(fill) in ("0", "0.0", "False"):  # not -0.0; the system gives zeros without touching the memory
-        return np.zeros(shape, dtype)
-    return np.full(shape, fill, dtype)
-
-
-def _as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
-    """A returned argument is the object the caller passed, not our view of it."""
-    if isinstance(result, tuple):
-        return tuple(_as_given(one, arguments, originals) for one in result)
-    for argument, original in zip(arguments, originals, strict=True):
-        if result is argument and isinstance(result, np.ndarray):
-            return original
-    return result
 
 
 # ---- forks ------------------------------------------------------------------------------------------------------

@@ -14,19 +14,19 @@ from loopwright.profile.measurement import Outcome, Shape, Variant
 RUNS = 3
 """How often an experiment runs a candidate for its time, after one run whose result is compared."""
 
-Kind = Literal["prove", "again"]
+Purpose = Literal["prove", "again"]
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What is worth trying next. index: of the variant. kind: `prove` compares the result with the reference, which is
-    due before the variant may serve; `again` measures anew one that may. expected_ns: what it is likely to take, making
-    it included. limit_ns: what it may take; it has to be ended then, as `timeout`. why: in words."""
+    """What is worth trying next. index: of the variant. purpose: `prove` compares the result with the reference, which
+    is due before the variant may serve; `again` measures anew one that may. expected_ns: what it is likely to take,
+    making it included. limit_ns: what it may take; it has to be ended then, as `timeout`. why: in words."""
 
     shape: Shape
     index: int
     variant: Variant
-    kind: Kind
+    purpose: Purpose
     expected_ns: int
     limit_ns: int
     why: str

@@ -16,13 +16,14 @@ from statistics import median, pstdev
 
 import numpy as np
 
+from loopwright.predict.estimates import LIMITS, MEASURED, Estimates, Floats, estimates_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.runtime.drift import Cusum, Drift
 from loopwright.runtime.series import TRUSTED, Estimate, Series
 
 Predict = Callable[[Shape, Work], Sequence[Prediction]]
-"""Of all variants, in their order."""
+"""Of all variants, in their order; best as Estimates."""
 
 MOST_SHAPES = 4096
 """The oldest of more is forgotten: a kernel called with ever new sizes must not fill the memory."""
@@ -39,7 +40,7 @@ class Calls:
     last. doubtful: by how much other variants are believed to have moved because one has, under this shape only."""
 
     work: Work
-    predictions: Sequence[Prediction]
+    predictions: Estimates
     series: dict[int, Series] = field(default_factory=dict)
     previous: int | None = None
     doubtful: dict[int, float] = field(default_factory=dict)
@@ -79,6 +80,43 @@ class Learned:
         self.fresh.moved(by)
 
 
+class Biases:
+    """What to multiply the predictions of each variant by: its own bias; else that of the others of its device, as it
+    was before any of them moved, and what this one is believed to have moved by."""
+
+    def __init__(self) -> None:
+        self._devices: tuple[str, ...] = ()
+        self._own = self._offsets = np.zeros(0)
+        self._factors: Floats | None = None
+
+    def extend(self, variants: Sequence[Variant]) -> None:
+        """All variants, more of them than before."""
+        self._devices, before, self._factors = tuple(one.device for one in variants), self._own.size, None
+        self._own = np.concatenate([self._own, np.full(len(variants) - before, math.nan)])
+        self._offsets = np.concatenate([self._offsets, np.zeros(len(variants) - before)])
+
+    def put(self, index: int, learned: Learned) -> None:
+        """Something was learned of one variant."""
+        own = learned.bias()
+        self._own[index] = math.nan if own is None else own
+        self._offsets[index], self._factors = learned.offset, None
+
+    def known(self, device: str) -> list[float]:
+        """Of a device, the logarithms of the biases that are known, as they were before anything moved."""
+        where = np.flatnonzero(self._own == self._own)
+        bare = (self._own[where] - self._offsets[where]).tolist()
+        return [one for place, one in zip(where.tolist(), bare, strict=True) if self._devices[place] == device]
+
+    @property
+    def factors(self) -> Floats:
+        """Of all variants, not to be changed."""
+        if self._factors is None:
+            shared = {one: median(found) for one in set(self._devices) if (found := self.known(one))}
+            borrowed = np.array([shared.get(one, 0.0) for one in self._devices]) + self._offsets
+            self._factors = np.exp(np.where(np.isnan(self._own), borrowed, self._own))
+        return self._factors
+
+
 class Knowledge:
     """calls: of each shape; learned: of each variant, in order. alarms: how often times have moved."""
 
@@ -86,18 +124,19 @@ class Knowledge:
         self.calls: dict[Shape, Calls] = {}
         self.learned: list[Learned] = []
         self.alarms = 0
-        self._factors: list[float] | None = None
         self._predict = predict
+        self._biases = Biases()
         self.extend(variants)
 
     def extend(self, variants: Sequence[Variant]) -> None:
         """All variants, more of them than before."""
-        self.variants, self._factors = tuple(variants), None
+        self.variants = tuple(variants)
         self.learned += [Learned() for _ in range(len(variants) - len(self.learned))]
+        self._biases.extend(variants)
 
     def under(self, shape: Shape, work: Work, history: Mapping[int, Measurement]) -> Calls:
         """The Calls of a shape that has none, with what a store knows of it; `previous` is what served last."""
-        calls = self.calls[shape] = Calls(work, self._predict(shape, work))
+        calls = self.calls[shape] = Calls(work, estimates_of(self._predict(shape, work)))
         served: Measurement | None = None
         for index, one in history.items():
             estimate = Estimate(one.time_ns, max(0.01, one.spread), one.runs)
@@ -108,13 +147,14 @@ class Knowledge:
 
     def refresh(self, predict: Predict) -> None:
         """New tables. What was learned from calls stays."""
-        self._predict, self._factors = predict, None
-        for learned in self.learned:
+        self._predict = predict
+        for index, learned in enumerate(self.learned):
             learned.levels.clear()
             learned.first.clear()
             learned.fresh = Drift()
+            self._biases.put(index, learned)
         for shape, calls in self.calls.items():
-            calls.predictions = predict(shape, calls.work)
+            calls.predictions = estimates_of(predict(shape, calls.work))
             for index, series in calls.series.items():
                 if math.isnan(series.expected):
                     continue
@@ -133,45 +173,28 @@ class Knowledge:
         predicted = calls.predictions[index]
         if predicted.how == "limits":
             return predicted
-        return Prediction(predicted.time_ns * self.factors()[index], predicted.error, predicted.how)
+        return Prediction(predicted.time_ns * self._biases.factors.item(index), predicted.error, predicted.how)
 
-    def forecasts(self, calls: Calls) -> tuple[list[Prediction], list[float]]:
-        """Of all variants, and their times. Of those never seen under this shape, the times alone are corrected."""
-        known = list(calls.predictions)
-        times = [
-            one.time_ns if one.how == "limits" else one.time_ns * factor
-            for one, factor in zip(known, self.factors(), strict=True)
-        ]
-        for index in calls.series:
-            known[index] = self.forecast(calls, index)
-            times[index] = known[index].time_ns
-        return known, times
-
-    def factors(self) -> list[float]:
-        """What to multiply the predictions of each variant by: its own bias; else that of the others of its device, as
-        it was before any of them moved, and what this one is believed to have moved by."""
-        if self._factors is None:
-            shared = {device: median(found) for device, found in self._biases().items()}
-            self._factors = []
-            for variant, learned in zip(self.variants, self.learned, strict=True):
-                own = learned.bias()
-                self._factors.append(math.exp(shared.get(variant.device, 0.0) + learned.offset if own is None else own))
-        return self._factors
-
-    def _biases(self) -> dict[str, list[float]]:
-        """By device, the known biases as they were before anything moved."""
-        found: dict[str, list[float]] = {}
-        for variant, learned in zip(self.variants, self.learned, strict=True):
-            own = learned.bias()
-            if own is not None:
-                found.setdefault(variant.device, []).append(own - learned.offset)
-        return found
+    def forecasts(self, calls: Calls) -> Estimates:
+        """Of all variants."""
+        found = calls.predictions
+        times = found.times_ns * self._biases.factors
+        limits = found.hows == LIMITS
+        if np.count_nonzero(limits):
+            times[limits] = found.times_ns[limits]
+        known = [(index, now) for index, one in calls.series.items() if (now := one.estimate()) is not None]
+        if not known:
+            return Estimates(times, found.errors, found.hows)
+        errors, hows = found.errors.copy(), found.hows.copy()
+        for index, now in known:
+            times[index], errors[index], hows[index] = now.time_ns, now.error, MEASURED
+        return Estimates(times, errors, hows)
 
     def borrowed(self, index: int) -> tuple[float, float] | None:
         """The logarithm of the bias that a variant is believed to have because others of its device have, and how far
         theirs lie apart: infinitely, of fewer than three. None where it has one of its own, or none has any."""
-        found = self._biases().get(self.variants[index].device)
-        if found is None or self.learned[index].bias() is not None:
+        found = self._biases.known(self.variants[index].device)
+        if not found or self.learned[index].bias() is not None:
             return None
         return median(found), 1.5 * pstdev(found) if len(found) >= _AGREE else math.inf
 
@@ -225,7 +248,7 @@ class Knowledge:
         estimate = series.estimate()
         if estimate is not None and calls.predictions[index].how != "limits":
             self.learned[index].levels.append(logarithm(estimate.time_ns, 1.0) - series.expected)
-            self._factors = None
+            self._biases.put(index, self.learned[index])
 
     def _watch(self, calls: Calls, index: int, series: Series, values: list[float], first: bool) -> bool:
         """Whether times have moved; estimates have moved along then."""
@@ -236,7 +259,7 @@ class Knowledge:
                 self._moved(index, by, None)
                 return True
             learned.first.append(values[0])
-            self._factors = None
+            self._biases.put(index, learned)
         values = values[reference.calibrate(values) :]
         if not values or self.doubted(calls, index):
             return False
@@ -271,7 +294,7 @@ class Knowledge:
                 series.moved(by)
         if only is None:
             self.learned[index].moved(by)
-            self._factors = None
+            self._biases.put(index, self.learned[index])
 
     def doubted(self, calls: Calls, index: int) -> float:
         """How much a variant is believed to have moved because another has; 0 where it was seen itself."""

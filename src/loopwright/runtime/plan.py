@@ -8,7 +8,7 @@ from statistics import median, pstdev
 
 from loopwright.predict.prediction import Prediction
 from loopwright.runtime.candidates import Candidates
-from loopwright.runtime.explore import RUNS, Kind, expected_improvement
+from loopwright.runtime.explore import RUNS, Purpose, expected_improvement
 from loopwright.runtime.knowledge import Calls, Knowledge, logarithm
 from loopwright.runtime.series import WINDOW
 
@@ -24,7 +24,7 @@ class Plan:
     until `until_ns` were spent in the kernel."""
 
     index: int | None = None
-    kind: Kind = "again"
+    purpose: Purpose = "again"
     expected_ns: int = 0
     why: str = ""
     until_ns: float = math.inf
@@ -66,9 +66,9 @@ class Planner:
                 gain, found = expected, self._costing(index, "again", time_ns, best_ns, why)
         return replace(found, until_ns=until_ns)
 
-    def _costing(self, index: int, kind: Kind, time_ns: float, best_ns: float, why: str) -> Plan:
-        cost_ns = (self.make_ns if kind == "prove" else 0) + (RUNS + 1) * time_ns + RUNS * best_ns
-        return Plan(index, kind, math.ceil(cost_ns * self.knowledge.learned[index].patience), why)
+    def _costing(self, index: int, purpose: Purpose, time_ns: float, best_ns: float, why: str) -> Plan:
+        cost_ns = (self.make_ns if purpose == "prove" else 0) + (RUNS + 1) * time_ns + RUNS * best_ns
+        return Plan(index, purpose, math.ceil(cost_ns * self.knowledge.learned[index].patience), why)
 
     def _untried(self, calls: Calls, index: int) -> tuple[float, float]:
         """What a candidate without evidence takes, and the error. A time from limits is taken to be missed by as much

@@ -16,10 +16,11 @@ import numpy as np
 
 from loopwright.config import Config
 from loopwright.deferred import deferred
+from loopwright.errors import warn_once
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.profile.records import ANY, WORK, Choice
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.adapt import Adaptive, Decision, Standing
@@ -31,15 +32,15 @@ from loopwright.tuning.recorded_call import RecordedCall
 
 if TYPE_CHECKING:
     from loopwright.tuning import arguments as files
-    from loopwright.tuning import isolated, jobs, judge, members, work
+    from loopwright.tuning import isolated, jobs, looking, work
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.jobs import Setting, Tried
+    from loopwright.tuning.looking import Looking
 else:  # what a choice among known variants does without
     files = deferred("loopwright.tuning.arguments")
     isolated = deferred("loopwright.tuning.isolated")
     jobs = deferred("loopwright.tuning.jobs")
-    judge = deferred("loopwright.tuning.judge")
-    members = deferred("loopwright.tuning.members")
+    looking = deferred("loopwright.tuning.looking")
     tuning = deferred("loopwright.tuning.tune")
     work = deferred("loopwright.tuning.work")
 
@@ -49,33 +50,43 @@ OBSERVING_NS = 200_000
 OBSERVING_SHARE = 0.01
 """Of the time of calls, what telling of them may cost."""
 
-MAKING_NS = 1_500_000_000
-"""What an experiment takes beside running: to start a process, and to compile."""
+MAKING_NS = 1_000_000_000
+"""What an experiment takes beside running, until one was made: to start a process, and to compile."""
 
-LOOKING_NS = 2_000_000_000
-"""What making the first members of a space may take."""
+LOOKING_NS = 400_000_000
+"""What has to be earned to look for candidates once, and what that may take: to make a space and the first few of its
+members. A call waits for it."""
 
 MOST_BYTES = 1 << 30
 """Arguments larger than this are not copied for experiments."""
 
-MEMBERS = 12
 NEVER = 2**62
 MOST_FEATURED = 512
 
 
 def chooser_of(
-    call: RecordedCall, journal: Journal, machines: Mapping[str, str], rows: Sequence[Measurement], begun: bool
-) -> KernelChooser:
-    """For calls like this one. machines: fingerprints by device; rows: all that was measured of the kernel there;
-    begun: see KernelChooser."""
+    call: RecordedCall,
+    journal: Journal,
+    machines: Mapping[str, str],
+    rows: Sequence[Measurement],
+    resident: bool,
+    look_ns: int | None,
+) -> KernelChooser | None:
+    """For calls like this one; None where there is nothing to choose by. machines: fingerprints by device; rows: all
+    that was measured of the kernel there; resident: its arrays are on a GPU. look_ns: nobody has tuned this kernel, so
+    that candidates have to be found first: for how long the default has served, which pays for it."""
     form = _form(call, journal)
     alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
-    return KernelChooser(call, form, journal, machines, alike, begun)
+    if resident and not form.knows_copies:  # times with copies and without could not be told apart
+        return None
+    found = KernelChooser(call, form, journal, machines, alike, resident)
+    if look_ns is not None:
+        found.look(look_ns)
+    return found
 
 
 class KernelChooser:
-    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world. begun: nobody has tuned this
-    kernel, so that candidates have to be found first."""
+    """See runtime.choosing.Chooser: an `Adaptive` with all that it needs from the world."""
 
     def __init__(
         self,
@@ -84,16 +95,17 @@ class KernelChooser:
         journal: Journal,
         machines: Mapping[str, str],
         rows: Sequence[Measurement],
-        begun: bool = False,
+        resident: bool = False,
     ) -> None:
-        self._begun = begun
+        self._resident = resident
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._default = default_variant(call.config)
         self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
         # The default of these options comes first: with other numbers of threads there are more like it.
         self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
         self._predictors.put_in_order(self._variants)
-        self._extended = False
+        self._looking: Looking | None = None
+        self._looked = False
         self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
         self._featured: dict[tuple[int, ...], Shape] = {}
@@ -104,7 +116,7 @@ class KernelChooser:
             self._variants,
             self._predictors.predict,
             now=time.time,
-            history=rows,
+            history=[row if self._is_alike(row) else replace(row, runs=0) for row in rows],
             sink=lambda found: journal.add(*found),
             share=0.05 if call.config.explore else 0.0,
             make_ns=MAKING_NS,
@@ -125,11 +137,21 @@ class KernelChooser:
 
     def choose(self, shape: Shape) -> Variant:
         """See Chooser."""
-        decision = self.adaptive.choose(shape, self._form.at(shape))
+        decision = self.adaptive.choose(shape, self._work(shape))
         if self._decisions.get(shape) is not decision:
             self._decisions[shape] = decision
             self._tell(decision)
         return decision.variant
+
+    def _work(self, shape: Shape) -> Work:
+        work = self._form.at(shape)
+        return replace(work, inputs_bytes=0.0, outputs_bytes=0.0) if self._resident else work
+
+    def _is_alike(self, row: Measurement) -> bool:
+        """Whether its time is one of such calls: with copies, or without. It is evidence in any case."""
+        if row.variant.threads or not self._form.knows_copies:
+            return True
+        return (row.work.inputs_bytes + row.work.outputs_bytes > 0) != self._resident
 
     def _tell(self, decision: Decision) -> None:
         """Keep a choice, for reports."""
@@ -163,9 +185,16 @@ class KernelChooser:
         """See Chooser."""
         return NEVER, int(self._observing_ns / OBSERVING_SHARE)
 
+    def look(self, served_ns: int) -> None:
+        """From now on, look for candidates. served_ns: how long the default has served, which pays for it."""
+        self._looking = looking.Looking(self._call.one, tuple(self._machines), self._call.config)
+        self.adaptive.account.total_ns += served_ns
+
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
-        if not self._extended and self._begun:  # first of all, find what may be worth trying
+        if self._resident:  # its arguments are not copied
+            return False
+        if self._wants_more(shape):
             return self.adaptive.account.credit_ns >= LOOKING_NS
         if self._pending is None or self._pending.shape != shape:
             if self._pending is not None:
@@ -173,10 +202,16 @@ class KernelChooser:
             self._pending = self.adaptive.explore(shape)
         return self._pending is not None
 
+    def _wants_more(self, shape: Shape) -> bool:
+        """Whether candidates are to be looked for: at first, and when none of those found is worth a trial any more."""
+        if self._looking is None or self._looking.over or self._pending is not None:
+            return False
+        return not self._looked or not self.adaptive.wants(shape)
+
     def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
         """See Chooser."""
-        if not self._extended and self._begun:
-            self._extend(arguments)
+        if self._looking is not None and self._wants_more(shape):
+            self._look(self._looking, arguments)
             return
         experiment, self._pending = self._pending, None
         if experiment is None:
@@ -216,22 +251,21 @@ class KernelChooser:
         call = replace(self._call, shape=shape, saved=saved)
         return replace(tuning.setting_of(call, self._form), reference=self._default)
 
-    def _extend(self, arguments: tuple[object, ...]) -> None:
+    def _look(self, looking: Looking, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
-        self._extended = True
+        self._looked = True
         begun = time.perf_counter_ns()
-        found = list(self._variants)
-        for device in self._machines:
-            judged = judge.judge_for(self._call.one, device, self._call.config, arguments)
-            space = members.Members(self._call.one, device, self._call.config, judged)
-            until = begun + LOOKING_NS
-            pruned = space.pruned(lambda: time.perf_counter_ns() > until, MEMBERS)  # noqa: B023
-            threads = self._call.config.threads if device == "cpu" else 0
-            found += [Variant(device, schedule, threads) for schedule in pruned.measure]
-        self._variants = tuple(dict.fromkeys(found))
+        self.adaptive.account.reserve(LOOKING_NS)
+        try:
+            found = looking.more(arguments, LOOKING_NS)
+        except Exception as error:  # the call that is about to be made has nothing to do with it
+            warn_once("looking", f"no candidates for '{self._call.fingerprint[:8]}' are looked for: {error!r}")
+            looking.over, found = True, ()
+        finally:
+            self.adaptive.account.settle(LOOKING_NS, time.perf_counter_ns() - begun)
+        self._variants = tuple(dict.fromkeys((*self._variants, *found)))
         self._predictors.put_in_order(self._variants)
         self.adaptive.refresh(self._predictors.predict, self._variants)
-        self.adaptive.account.settle(0, time.perf_counter_ns() - begun)
 
 
 def _form(call: RecordedCall, journal: Journal) -> WorkForm:

@@ -35,36 +35,36 @@ class KernelExperience:
     def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
         self._names, self._written = tuple(names), tuple(written)
 
-    def chooser(self, compiled: Compiled, config: Config, begin: bool) -> Chooser | None:
+    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         assert isinstance(compiled, Specialisation)
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
         if decided or config.device == "interpreter" or compiled.executable is None or config.store_path is None:
             return None
-        if not begin and not config.store_path.exists():
+        if not served_ns and not config.store_path.exists():
             return None
         try:
-            return self._chooser(compiled, config, begin)
+            return self._chooser(compiled, config, served_ns, resident)
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Specialisation, config: Config, begin: bool) -> Chooser | None:
+    def _chooser(self, compiled: Specialisation, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         store = journal.journal_of(config)
-        if not begin and not store.has_kernel(compiled.fingerprint):  # before anybody looks for a GPU
+        if not served_ns and not store.has_kernel(compiled.fingerprint):  # before anybody looks for a GPU
             return None
         machines: dict[str, str] = {}
         for device in gpus.devices_for(config):
             found = machine.machine_of(device, config)
             if found is not None and found.fingerprint:
                 machines[device] = found.fingerprint
-                if begin:
+                if served_ns:
                     store.put_machine(found)
         rows = [row for one in machines.values() for row in store.measurements(compiled.fingerprint, one)]
         rows = [row for row in rows if row.variant.threads <= config.threads]
         default = default_variant(config)
         serves = any(row.outcome == "ok" and row.variant != default for row in rows)
-        if default.device not in machines or not (begin or serves):
+        if default.device not in machines or not (served_ns or serves):
             return None
         call = recorded_call.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
-        return chooser.chooser_of(call, store, machines, rows, begun=not serves)
+        return chooser.chooser_of(call, store, machines, rows, resident, None if serves else served_ns)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from loopwright.predict.estimates import LIMITS, Estimates, joined
 from loopwright.predict.joined import Joined
 from loopwright.predict.model import Models, models_of
-from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
@@ -17,9 +19,9 @@ NEAR = 1.3
 """What took so many times as long as the fastest, under every shape, is no candidate for a call."""
 
 MOST = 12
-"""Candidates of each device that are: to fit the model of one takes some milliseconds of a first call."""
+"""Candidates of each device that are: to fit the models of so many takes some three milliseconds of a first call."""
 
-UNKNOWN_ERROR = 1.0
+UNKNOWN_NS, UNKNOWN_ERROR = 1e6, 1.0
 
 
 class Predictors:
@@ -43,15 +45,15 @@ class Predictors:
     def put_in_order(self, variants: Sequence[Variant]) -> None:
         """Predict these from now on, in this order; of what was never measured, what the default takes, or anything."""
         places = {variant: place for place, variant in enumerate(self.measured)}
-        self._places = [places.get(variant) for variant in variants]
         self._usual = places.get(self._default)
+        self._places = np.array([places.get(variant, len(self.measured)) for variant in variants], np.intp)
 
-    def predict(self, shape: Shape, work: Work) -> Sequence[Prediction]:
+    def predict(self, shape: Shape, work: Work) -> Estimates:
         """One for each variant."""
-        known = self._joined.predict(shape, work)
-        usual_ns = 1e6 if self._usual is None else known[self._usual].time_ns
-        limit = Prediction(usual_ns, UNKNOWN_ERROR, "limits")
-        return [limit if place is None else known[place] for place in self._places]
+        known = self._joined.estimate(shape, work)
+        usual_ns = UNKNOWN_NS if self._usual is None else known.times_ns.item(self._usual)
+        limit = Estimates(np.array([usual_ns]), np.array([UNKNOWN_ERROR]), np.array([LIMITS]))
+        return joined((known, limit)).at(self._places)
 
 
 def promising(rows: Sequence[Measurement], default: Variant) -> list[Measurement]:

@@ -1,0 +1,155 @@
+"""Code for one kind of call while it is in use: the values that its constants have now, entries, and what was measured.
+
+It compiles nothing and chooses nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from loopwright.config import Config
+from loopwright.devices.base import Entry
+from loopwright.errors import check_failed
+from loopwright.ir.signature import Signature
+from loopwright.profile.measurement import Shape
+from loopwright.runtime.compiled import Compiled, Constant
+
+_MISSING = object()
+
+Resident = Literal["none", "some", "all"]
+"""How many of a call's arrays are in a GPU's memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What was measured of one variant under one number of threads: nanoseconds in the loops themselves.
+    how: 'compiled', 'checked' (after a guard failed) or 'interpreter'."""
+
+    signature: Signature
+    config: Config
+    compiled: Compiled
+    how: str
+    threads: int
+    calls: int
+    total_ns: int
+    min_ns: int
+    last_ns: int
+
+
+@dataclass(slots=True)
+class Interpreted:
+    """Runs through the interpreter, with the measurements of an Entry."""
+
+    compiled: Compiled
+    calls: int = 0
+    total_ns: int = 0
+    min_ns: int = 0
+    last_ns: int = 0
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+        """One call. originals: as the caller wrote the arguments."""
+        started = time.perf_counter_ns()
+        result = self.compiled.interpret(arguments)
+        spent_ns = time.perf_counter_ns() - started
+        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
+        self.calls, self.total_ns, self.last_ns = self.calls + 1, self.total_ns + spent_ns, spent_ns
+        return _as_given(result, arguments, originals)
+
+
+@dataclass(slots=True)
+class InUse:
+    """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
+    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for, as what
+    watches calls of one kind has nothing to do with those of another."""
+
+    signature: Signature
+    config: Config
+    compiled: Compiled
+    values: tuple[object, ...]
+    how: str
+    interpreted: Interpreted
+    entries: dict[tuple[Config, Shape | None, Resident], Entry] = field(default_factory=dict)
+
+
+def runs_of(variant: InUse) -> Iterator[Run]:
+    """What was measured of it so far."""
+    measured: list[tuple[int, Entry | Interpreted]] = [
+        (config.threads, entry) for (config, *_), entry in list(variant.entries.items())
+    ]
+    for threads, one in [*measured, (1, variant.interpreted)]:
+        if one.calls:
+            how = "interpreter" if one is variant.interpreted else variant.how
+            yield Run(
+                variant.signature, variant.config, variant.compiled, how, threads,
+                one.calls, one.total_ns, one.min_ns, one.last_ns,
+            )  # fmt: skip
+
+
+def refreshed(variant: InUse) -> bool:
+    """Whether the captured constants still have the frozen values. Where one is an equal but other object now,
+    the entries, which compare objects, are made anew."""
+    values = tuple(_value_now(constant) for constant in variant.compiled.constants)
+    pairs = zip(values, variant.values, strict=True)
+    if all(now is then for now, then in pairs):
+        return True
+    if not all(_equal(now, then) for now, then in zip(values, variant.values, strict=True)):
+        return False
+    variant.values = values
+    variant.entries.clear()
+    return True
+
+
+def _value_now(constant: Constant) -> object:
+    if constant.key:
+        return constant.namespace.get(constant.key, _MISSING)
+    try:
+        return constant.namespace.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _equal(now: object, then: object) -> bool:
+    """The same immutable value; -0.0 and 0.0, 1 and True are not."""
+    if now is then:
+        return True
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, tuple) and isinstance(then, tuple):
+        return len(now) == len(then) and all(map(_equal, now, then))
+    return isinstance(now, (bool, int, float, str, np.generic)) and repr(now) == repr(then)
+
+
+def allocator(
+    results: Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]],
+) -> Callable[[tuple[object, ...]], tuple[object, ...]]:
+    """From a call's arguments to new arrays for its results."""
+
+    def fresh(arguments: tuple[object, ...]) -> tuple[object, ...]:
+        return tuple(_allocated(*one) for one in results(arguments))
+
+    return fresh
+
+
+def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
+    if any(size < 0 for size in shape):
+        raise check_failed("negative_size", None)
+    if fill is None:
+        return np.empty(shape, dtype)
+    if repr(fill) in ("0", "0.0", "False"):  # not -0.0; the system gives zeros without touching the memory
+        return np.zeros(shape, dtype)
+    return np.full(shape, fill, dtype)
+
+
+def _as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+    """A returned argument is the object the caller passed, not our view of it."""
+    if isinstance(result, tuple):
+        return tuple(_as_given(one, arguments, originals) for one in result)
+    for argument, original in zip(arguments, originals, strict=True):
+        if result is argument and isinstance(result, np.ndarray):
+            return original
+    return result
