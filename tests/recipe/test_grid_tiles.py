@@ -163,3 +163,29 @@ def test_triangles_and_products_of_rows_with_rows(name: str) -> None:
     with lw.options(device="emulated"):
         schedule = kernel.explain(a, b, c).to_dict()["schedule"]
     assert "tile i 128 j 64 k 8" in str(schedule) and str(schedule).count("stage ") == (4 if name == "both_ways" else 2)
+
+
+@lw.kernel
+def shortest(n, path):
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+
+
+@pytest.mark.parametrize("least", [0, -2])
+def test_rows_that_change_while_others_are_read(least: int) -> None:
+    """All rows of a thread are loaded before the first one is written. Lengths below zero change row and column k in
+    the midst of iteration k, so that the order shows."""
+    for n in (0, 1, 2, 5, 9, 14):
+        path = RANDOM.integers(least, 9, (n, n))
+        right = path.copy()
+        for k in range(n):
+            for i in range(n):
+                for j in range(n):
+                    right[i, j] = min(right[i, j], right[i, k] + right[k, j])
+        with lw.options(device="emulated"):
+            shortest(n, path)
+        np.testing.assert_array_equal(path, right)
+    with lw.options(device="emulated"):
+        assert str(shortest.explain(9, np.zeros((9, 9))).to_dict()["schedule"]).count("promote path ") == 4

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Var
+from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Store, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.blocks import Roles
@@ -250,19 +250,43 @@ def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
         (column_block,) = made(plan, Split(column, across * each), why)
         return _bound([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
     row_block, column_block = made(plan, Tile(((row, rows * down), (column, across * each))), why)
-    edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
+    inside = _loaded_first(plan, row, column) if down == 1 else ()
+    edges = whole(plan, Specialize(inside or (row, column)), "whole blocks without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     threads = across if each > 1 else 0
     inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
-    if down == 1:
+    if down == 1 and not inside:
         plan.take(Reorder((column, row)), inner)
-    else:
+    elif down > 1:
         row_thread, row_names = (row, ()) if rows == 1 else _spread(plan, row, rows * down, down, rows, why)
         plan.take(Reorder((row_thread, column, *row_names)), inner)
         bound += [(row_thread, "thread.y", 0), *([(edges[row], _Y, down)] if edges else [])]
     bound += [(column, "thread.x", threads)]
     bound += [(edges[column], "thread.x", threads)] if edges else []
     return _bound(bound, why)
+
+
+def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
+    """Let a thread load what it changes in all its rows before it writes any, where it reads other elements of the same
+    array too: a compiler cannot tell that what it has just written is none of these. The loops of a thread then, none
+    where that is no use."""
+    body = _loop(plan, column).body
+    stores = [stmt for stmt in statements(body) if isinstance(stmt, Store)]
+    used = {(part.array, part.index) for part in expressions(body) if isinstance(part, Load)}
+    used |= {(stmt.array, stmt.index) for stmt in stores}
+    arrays = [one for one in dict.fromkeys(stmt.array for stmt in stores) if sum(one == name for name, _ in used) > 1]
+    if not arrays:
+        return ()
+    words = " and ".join(f"'{user_name(array)}'" for array in arrays)
+    why = f"a thread loads what it changes of {words} in all its rows before it writes any of it"
+    with plan.together():
+        before = set(loops(plan.kernel))
+        plan.take(Reorder((column, row)), why)
+        for array in arrays:
+            plan.take(Promote(array, row, whole=True), why, anew=True)
+        plan.remember_accesses()  # of whole blocks alone, it would be proven for calls that have such blocks
+        return (column, row, *(name for name in loops(plan.kernel) if name not in before))
+    return ()
 
 
 _Y: Run = "thread.y"
