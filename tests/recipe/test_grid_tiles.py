@@ -108,3 +108,84 @@ def test_all_blocks_do_the_same(dtype: Any) -> None:
     assert body.count("lw_arrive_or_zero<1>") == 2 and body.count("c_r_[") >= 2
     kernels = dict(nvrtc.build(complete(text), "sm_90", current()).kernels)
     assert {name[-2:]: needs.spill_store_bytes for name, needs in kernels.items()}["32"] == 0
+
+
+@lw.kernel
+def lower(a, b, c):
+    for i in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(i + 1):
+                c[i, j] += a[i, k] * b[j, k]
+
+
+@lw.kernel
+def upper(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(i + 1, c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[j, k]
+
+
+@lw.kernel
+def with_itself(a, b, c):
+    for i in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(i + 1):
+                c[i, j] += a[i, k] * a[j, k]
+
+
+@lw.kernel
+def both_ways(a, b, c):
+    for i in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+
+
+TRIANGLES = {
+    "lower": (lower, lambda a, b: np.tril(a @ b.T)),
+    "upper": (upper, lambda a, b: np.triu(a @ b.T, 1)),
+    "with_itself": (with_itself, lambda a, b: np.tril(a @ a.T)),
+    "both_ways": (both_ways, lambda a, b: a @ b.T + b @ a.T),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_triangles_and_products_of_rows_with_rows(name: str) -> None:
+    """What lies outside of a triangle stays as it is, whatever the operands hold there."""
+    kernel, terms = TRIANGLES[name]
+    for n, m in [(0, 3), (1, 1), (64, 8), (129, 9), (200, 3)]:
+        a, b, c = numbers(n, m), numbers(n, m), numbers(n, n)
+        wanted = c + terms(a, b)
+        with lw.options(device="emulated"):
+            kernel(a, b, c)
+        np.testing.assert_array_equal(c, wanted)
+    with lw.options(device="emulated"):
+        schedule = kernel.explain(a, b, c).to_dict()["schedule"]
+    assert "tile i 128 j 64 k 8" in str(schedule) and str(schedule).count("stage ") == (4 if name == "both_ways" else 2)
+
+
+@lw.kernel
+def shortest(n, path):
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+
+
+@pytest.mark.parametrize("least", [0, -2])
+def test_rows_that_change_while_others_are_read(least: int) -> None:
+    """All rows of a thread are loaded before the first one is written. Lengths below zero change row and column k in
+    the midst of iteration k, so that the order shows."""
+    for n in (0, 1, 2, 5, 9, 14):
+        path = RANDOM.integers(least, 9, (n, n))
+        right = path.copy()
+        for k in range(n):
+            for i in range(n):
+                for j in range(n):
+                    right[i, j] = min(right[i, j], right[i, k] + right[k, j])
+        with lw.options(device="emulated"):
+            shortest(n, path)
+        np.testing.assert_array_equal(path, right)
+    with lw.options(device="emulated"):
+        assert str(shortest.explain(9, np.zeros((9, 9))).to_dict()["schedule"]).count("promote path ") == 4

@@ -312,11 +312,61 @@ def test_a_limit_on_a_loop_that_stays_the_same_is_asked_before() -> None:
     assert "if k.o < m:" in print_kernel(check_same(text, "promote c i whole", calls))
 
 
+BELOW = ["k < i + 1", "k < i", "k < i - 2", "k < i + 9"]
+
+
+@pytest.mark.parametrize(
+    ("loop", "end"),
+    [*(("k.o", end) for end in BELOW), *(("i", end) for end in (*BELOW, "i < k", "k >= i", "k >= i + 2"))],
+)
+def test_an_end_that_moves_with_another_loop(loop: str, end: str) -> None:
+    text = LIMITED.replace("k < m", f"k < m and {end}")
+    calls: list[list[object]] = [[numbers(n, m), numbers(n), n, m] for n, m in product((0, 1, 4, 7), (0, 1, 5, 9))]
+    assert "else 0.0" in print_kernel(check_same(text, f"promote c {loop} whole", calls))
+
+
+TRIANGLE = """
+kernel triangle(a: float64[2] C, c: float64[2] C, n: int64, m: int64):
+    for i.o in 0 .. n step 4:
+        for j.o in 0 .. n step 3:
+            for k in 0 .. m:
+                for i in i.o .. i.o + 4:
+                    for j in j.o .. j.o + 3:
+                        if i < n and j < n and j < i + 1:
+                            c[i, j] = c[i, j] + a[i, k] * a[j, k]
+"""
+
+
+@pytest.mark.parametrize("end", ["j < i + 1", "j < i - 2", "j < i + 5", "j >= i + 1", "i < j - 1"])
+def test_a_triangle_is_kept_as_a_square_with_an_end(end: str) -> None:
+    """Squares that lie outside of it do nothing at all."""
+    sizes = product((0, 1, 4, 7, 9), (0, 1, 2))
+    calls: list[list[object]] = [[numbers(n, m), numbers(n, n), n, m] for n, m in sizes]
+    text = TRIANGLE.replace("j < i + 1", end)
+    found = print_kernel(check_same(text, "promote c k whole; pack a i; pack a i", calls))
+    assert "allocate a.p: float64[4]" in found and "allocate a.p.1: float64[3]" in found
+    if end == "j < i + 1":
+        assert "if j.o < i.o + 4 and 0 < m:" in found
+
+
+def test_what_else_a_loop_does_is_done_without_the_elements_too() -> None:
+    text = """
+kernel both(c: float64[1] C, d: float64[1] C, n: int64, m: int64):
+    for i in 0 .. n:
+        for k in 0 .. m:
+            c[0] = c[0] + 1.0
+        d[i] = 1.0
+"""
+    calls: list[list[object]] = [[numbers(1), numbers(n), n, m] for n, m in product((0, 3), (0, 2))]
+    assert "else:" in print_kernel(check_same(text, "promote c i", calls))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("i < n and k < m", "i < n and k < i"),
-        ("i < n and k < m", "i < k and k < m"),
+        ("i < n and k < m", "i < n and k < i and i < k + 3"),
+        ("i < n and k < m", "i < n and k < n - i"),
+        ("i < n and k < m", "i < n and k >= n - i"),
         ("i < n and k < m", "i < n or k < m"),
         ("i < n and k < m", "i < n and k > 0"),
         ("i < n and k < m", "i < n and a[0, k] < 1.0"),

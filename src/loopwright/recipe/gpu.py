@@ -23,7 +23,7 @@ from loopwright.analysis.strides import Walk
 from loopwright.ir.nodes import Allocate, Assign, Binary, Call, Expr, For, Kernel, Load, Var, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
-from loopwright.recipe.blocks import roles_of
+from loopwright.recipe.blocks import Roles, roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
@@ -236,7 +236,7 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if roles is None and len(chain) > 2 and (scalars := tying(plan, chain[-1])):
         chain = _in_elements(plan, chain, free, scalars)
         roles = roles_of(plan, chain)
-    if roles is None or roles.across or roles.element_bytes not in BLOCKS:
+    if roles is None or roles.element_bytes not in BLOCKS:
         raise NotTaken
     parallel = {loop.name for loop in free}
     if roles.rows not in parallel or roles.vector not in parallel:
@@ -250,7 +250,23 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     names = dict(zip(places[-len(band) :], band, strict=True))
     roles = replace(roles, rows=names[roles.rows], depths=(names[roles.depth],), vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
-    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, band[-3:], roles)]
+    rest = _square(plan, band[-3:], roles)
+    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, rest, roles)]
+
+
+def _square(plan: Plan, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:
+    """The loops of a contraction in a triangle of its target, made those of a square with a test inside: blocks that
+    lie in the triangle run as all others do. The order of the loops then."""
+    ends = {roles.rows: roles.vector, roles.vector: roles.rows}
+    loops = {loop.name: loop for loop in plan.around(band[-1]) if loop.name in band}
+    inner = next((name for name, outer in ends.items() if depends(loops[name], outer)), None)
+    if inner is None:
+        return band
+    order = (ends[inner], roles.depth, inner)
+    if band != order:
+        plan.take(Reorder(order), f"the length of a '{user_name(inner)}' loop depends on '{user_name(ends[inner])}'")
+    _unbound(plan, [loop for loop in plan.around(inner) if loop.name in order])
+    return order
 
 
 def is_long(expr: Expr) -> bool:

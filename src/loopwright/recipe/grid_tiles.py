@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from loopwright.ir.nodes import Allocate, Body, Const, For, If, Load, Run
+from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Store, Var
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.blocks import Roles
 from loopwright.recipe.plan import NotTaken, Plan
 from loopwright.recipe.tunable import Constraint, Tunable
@@ -185,6 +185,8 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
     tile, is_staged, is_wide = _product(plan, roles.element_bytes)
+    if tile.double and _shared_bytes(plan, roles, tile) > SHARED_BYTES:
+        tile = replace(tile, double=False)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
         f"keeps {tile.rows // tile.y} x {tile.columns // tile.x} of them in registers, a block of {tile.x} x {tile.y} "
@@ -213,7 +215,7 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     others = _local_bytes(plan)
     along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
-    for array in _operands(plan, row_thread, roles.target) if is_staged else ():
+    for array, _ in _operands(plan, row_thread, roles.target) if is_staged else ():
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and array in along_depth) else WIDEST // roles.element_bytes
         _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
@@ -248,19 +250,43 @@ def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
         (column_block,) = made(plan, Split(column, across * each), why)
         return _bound([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
     row_block, column_block = made(plan, Tile(((row, rows * down), (column, across * each))), why)
-    edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
+    inside = _loaded_first(plan, row, column) if down == 1 else ()
+    edges = whole(plan, Specialize(inside or (row, column)), "whole blocks without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     threads = across if each > 1 else 0
     inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
-    if down == 1:
+    if down == 1 and not inside:
         plan.take(Reorder((column, row)), inner)
-    else:
+    elif down > 1:
         row_thread, row_names = (row, ()) if rows == 1 else _spread(plan, row, rows * down, down, rows, why)
         plan.take(Reorder((row_thread, column, *row_names)), inner)
         bound += [(row_thread, "thread.y", 0), *([(edges[row], _Y, down)] if edges else [])]
     bound += [(column, "thread.x", threads)]
     bound += [(edges[column], "thread.x", threads)] if edges else []
     return _bound(bound, why)
+
+
+def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
+    """Let a thread load what it changes in all its rows before it writes any, where it reads other elements of the same
+    array too: a compiler cannot tell that what it has just written is none of these. The loops of a thread then, none
+    where that is no use."""
+    body = _loop(plan, column).body
+    stores = [stmt for stmt in statements(body) if isinstance(stmt, Store)]
+    used = {(part.array, part.index) for part in expressions(body) if isinstance(part, Load)}
+    used |= {(stmt.array, stmt.index) for stmt in stores}
+    arrays = [one for one in dict.fromkeys(stmt.array for stmt in stores) if sum(one == name for name, _ in used) > 1]
+    if not arrays:
+        return ()
+    words = " and ".join(f"'{user_name(array)}'" for array in arrays)
+    why = f"a thread loads what it changes of {words} in all its rows before it writes any of it"
+    with plan.together():
+        before = set(loops(plan.kernel))
+        plan.take(Reorder((column, row)), why)
+        for array in arrays:
+            plan.take(Promote(array, row, whole=True), why, anew=True)
+        plan.remember_accesses()  # of whole blocks alone, it would be proven for calls that have such blocks
+        return (column, row, *(name for name in loops(plan.kernel) if name not in before))
+    return ()
 
 
 _Y: Run = "thread.y"
@@ -333,11 +359,22 @@ def _local_bytes(plan: Plan) -> int:
     return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
 
-def _operands(plan: Plan, loop: str, target: str) -> list[str]:
-    """The arrays that a loop reads, other than its target (which is in a local array by then)."""
+def _operands(plan: Plan, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
+    """The arrays that a loop reads, other than its target (which is in a local array by then), once for each index."""
     own = {array.name for array in plan.written.arrays}
-    read = (part.array for part in expressions(_loop(plan, loop).body) if isinstance(part, Load))
-    return [array for array in dict.fromkeys(read) if array != target and array in own]
+    read = [part for part in expressions(_loop(plan, loop).body) if isinstance(part, Load)]
+    return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
+
+
+def _shared_bytes(plan: Plan, roles: Roles, tile: Product) -> int:
+    """The size of the tiles of all operands, of which there may be more than two."""
+    sizes = {roles.rows: tile.rows, roles.vector: tile.columns, roles.depth: tile.depth}
+    total = 0
+    for _, index in _operands(plan, roles.depth, roles.target):
+        used = {part.name for axis in index for part in subexpressions(axis) if isinstance(part, Var)}
+        *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
+        total += prod(others) * (longest + PAD[roles.element_bytes])
+    return total * roles.element_bytes * (1 + tile.double)
 
 
 def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:

@@ -159,6 +159,12 @@ class Plan:
         accesses of what steps have made are known. Where nests changed as a whole, that is worth the time."""
         self.facts, self.written = self.present_facts(), self.kernel
 
+    def remember_accesses(self) -> None:
+        """From now on accesses that steps have made are known, with what was proven of them as they are now; verdicts
+        stay those of the written kernel's loops."""
+        present = self.present_facts()
+        self.facts = replace(self.facts, known={**self.facts.known, **present.known}, guard=present.guard)
+
     def walks(self) -> tuple[Walk, ...]:
         """Every access of the kernel as it is now."""
         if self._walks is None or self._walks[0] is not self.kernel:

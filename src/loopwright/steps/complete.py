@@ -62,7 +62,10 @@ class Complete:
                 limits += limits_of(loop)
                 loop = replace(loop, upper=whole[1])
             changed.append(loop)
-        body = (If(all_of(limit.test for limit in limits), band[-1].body, at=band[-1].at),)
+        tests, body = [limit.test for limit in limits], band[-1].body
+        if len(body) == 1 and isinstance(inner := body[0], If) and not inner.otherwise:
+            tests, body = [*tests, inner.condition], inner.then
+        body = (If(all_of(tests), body, at=band[-1].at),)
         return finished(with_statement(kernel, band[0], (nested(changed, body),)), kernel)
 
     def _band(self, kernel: Kernel) -> tuple[For, ...]:

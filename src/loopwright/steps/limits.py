@@ -6,34 +6,45 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from loopwright.ir.nodes import Binary, Checked, Compare, Expr, For, Load, Logical, Var
+from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, For, Load, Logical, Var
 from loopwright.ir.walk import subexpressions
 from loopwright.steps.draft import plus, variable
-from loopwright.steps.extent import ends_of, stretch_of
+from loopwright.steps.extent import ends_of, parted, stretch_of
+from loopwright.steps.nest import names_in
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The variable of the loop `loop` stays below `end`."""
+    """`below` stays below `end`. It is a loop's variable where there is one limit for a loop; in a triangle the end may
+    move with another loop (`j < i + 1`), or nothing but the end moves (`j.o < i + 1`)."""
 
-    loop: str
+    below: Expr
     end: Expr
 
     @property
     def test(self) -> Expr:
         """The limit as a condition."""
-        return Compare("lt", variable(self.loop), self.end)
+        return Compare("lt", self.below, self.end)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables that it is about."""
+        return frozenset(names_in(self.below) | names_in(self.end))
 
 
 def limits_in(condition: Expr) -> tuple[Limit, ...] | None:
-    """The limits that a condition consists of; None where it says anything else, or asks data."""
+    """The limits that a condition consists of; None where it says anything else, or asks data. That `j` is at least
+    `i + 1` limits i."""
     match condition:
         case Logical(op="and"):
             left, right = limits_in(condition.left), limits_in(condition.right)
             return None if left is None or right is None else (*left, *right)
         case Compare(op="lt", left=Var() as counted):
             data = any(isinstance(part, Load | Checked) for part in subexpressions(condition.right))
-            return None if data else (Limit(counted.name, condition.right),)
+            return None if data else (Limit(counted, condition.right),)
+        case Compare(op="ge", left=Var() as counted):
+            least, more = parted(condition.right)
+            return (Limit(least, plus(counted, 1 - more)),) if isinstance(least, Var) else None
     return None
 
 
@@ -42,7 +53,7 @@ def limits_of(loop: For) -> tuple[Limit, ...]:
     whole = stretch_of(loop)
     if whole is None or whole[0] != loop.lower:
         return ()
-    return tuple(Limit(loop.name, end) for end in ends_of(loop) if end != whole[1])
+    return tuple(Limit(variable(loop.name), end) for end in ends_of(loop) if end != whole[1])
 
 
 def all_of(tests: Iterable[Expr]) -> Expr:
@@ -54,8 +65,15 @@ def all_of(tests: Iterable[Expr]) -> Expr:
 
 
 def none_beyond(limits: Iterable[Limit], loops: Mapping[str, For]) -> Expr:
-    """The condition that all iterations of the loops keep to their limits."""
-    return all_of(Compare("le", loops[limit.loop].upper, limit.end) for limit in limits)
+    """The condition that all iterations of the loops keep to their limits: the last ones of what stays below, the first
+    ones of an end that moves."""
+    tests: list[Expr] = []
+    for limit in limits:
+        end = lowest(limit.end, loops)
+        assert end is not None
+        loop = loops.get(limit.below.name) if isinstance(limit.below, Var) else None
+        tests.append(Compare("lt", limit.below, end) if loop is None else Compare("le", loop.upper, end))
+    return all_of(tests)
 
 
 def lowest(expr: Expr, loops: Mapping[str, For]) -> Expr | None:
@@ -64,6 +82,9 @@ def lowest(expr: Expr, loops: Mapping[str, For]) -> Expr | None:
     match expr:
         case Var(name=name) if name in loops:
             return lowest(loops[name].lower, loops)
+        case Binary(op="sub", right=Const() as known):
+            first = lowest(expr.left, loops)
+            return None if first is None else plus(first, -int(known.value))
     if not any(isinstance(part, Var) and part.name in loops for part in subexpressions(expr)):
         return expr
     if not isinstance(expr, Binary) or expr.op != "add":

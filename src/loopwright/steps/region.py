@@ -50,7 +50,7 @@ class Region:
     """What a loop uses of an array: the elements `index` for all values of the loops `inner`. `local`: the index in
     the local array, `shape` its sizes, both empty for a scalar; `runs`: what has to hold for the loop to use it;
     `again`: the loop, or one inside it, comes back to the same elements; `limits`: up to where loops of `inner` use
-    it."""
+    it; `is_part`: the loop does other things too, which it does whether it uses the region or not."""
 
     array: str
     element: Scalar
@@ -63,6 +63,7 @@ class Region:
     is_written: bool
     again: bool
     limits: tuple[Limit, ...] = ()
+    is_part: bool = False
 
 
 def region_of(
@@ -85,7 +86,7 @@ def region_of(
     is_read, is_written = (any(isinstance(u.node, kind) for u in uses) for kind in (Load, Store))
     tried = [_axes(loop, array, index, whole) for index in indices]
     simple = [at for at, axes in enumerate(tried) if not isinstance(axes, Rejection)]
-    if len(indices) > 1 and (is_written or not whole or len(simple) != 1):
+    if len(indices) > 1 and (is_written or not whole or not _is_alone(tried)):
         return Rejection(f"'{loop.name}' uses several elements of '{array}' at a time")
     at = simple[0] if simple else 0
     index, found = indices[at], tried[at]
@@ -93,7 +94,7 @@ def region_of(
         return found
     uses = [use for use in uses if use.node.index == index]
     inner, covered, local, shape = found
-    sure = [use for use in uses if use.sure]
+    sure = [seen for use in uses if use.sure and (seen := _seen(loop, use, covered)) is not None]
     sure = [use for use in sure if not use.limits] or (sure if len({use.limits for use in uses}) == 1 else [])
     runs = _runs(kernel, loop, sure, covered)
     if isinstance(runs, Rejection):
@@ -105,21 +106,41 @@ def region_of(
         return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
     again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
     names = {one.name for one in inner}
-    if any(one.loop in covered - names for use in sure for one in use.limits):
+    if any(one.names & (covered - names) for use in sure for one in use.limits):
         return Rejection(f"up to where '{loop.name}' uses '{array}' is hard to tell")
-    limits = tuple(one for one in (sure[0].limits if sure else ()) if one.loop in names)
-    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again, limits)
+    limits = tuple(one for one in (sure[0].limits if sure else ()) if one.names & names)
+    own = [Compare("lt", loop.lower, loop.upper), Compare("gt", loop.lower, loop.upper)]
+    is_part = any(one not in own for one in runs) and _does_more(loop)
+    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again, limits, is_part)
+
+
+def _does_more(loop: For) -> bool:
+    """Whether a loop does other things than what stands in its innermost loop, under the conditions there."""
+    body = loop.body
+    while len(body) == 1 and isinstance(inner := body[0], For | If):
+        if isinstance(inner, If) and inner.otherwise:
+            return True
+        body = inner.body if isinstance(inner, For) else inner.then
+    return any(isinstance(stmt, For | If) for stmt in statements(body))
+
+
+def _is_alone(tried: Sequence[_Axes | Rejection]) -> bool:
+    """Whether no other one of several regions runs over the loops of the first one: those that do lie a little apart,
+    and are of no use one by one."""
+    simple = [{one.name for one in axes[0]} for axes in tried if not isinstance(axes, Rejection)]
+    return bool(simple) and all(one != simple[0] for one in simple[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """An access of an array, the loops around it inside of the loop in question, and whether it happens in each of
-    their iterations that keeps to the limits."""
+    their iterations that keeps to the limits. some: what has to hold for any of them to, besides."""
 
     node: Load | Store
     inner: tuple[For, ...]
     sure: bool
     limits: tuple[Limit, ...] = ()
+    some: tuple[Limit, ...] = ()
 
 
 def uses_of(body: Body, array: str) -> Iterator[Use]:
@@ -275,8 +296,8 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
     changing = names_assigned(loop.body) | {loop.name, *(s.name for s in statements(loop.body) if isinstance(s, For))}
     for use in sure:
         outer = loops_around(kernel, loop)
-        limits = _kept(use.limits, (loop, *use.inner), covered, outer)
-        if limits is None or any(names_in(limit.end) & changing for limit in use.limits):
+        limits = _kept((*use.limits, *use.some), (loop, *use.inner), covered, outer)
+        if limits is None or any(limit.names & changing - covered for limit in use.limits if limit.names & covered):
             continue
         conditions: list[Expr] = list(limits)
         inner: list[Expr] = []
@@ -291,6 +312,57 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
     return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")
 
 
+def _seen(loop: For, use: Use, covered: frozenset[str]) -> Use | None:
+    """A use with limits as the loops `covered` see them. Of `j < i + 1` the one over j sees the last i there is, the
+    one over i the first j, both together all of it. None where that is hard to tell."""
+    inside = {one.name: one for one in (loop, *use.inner)}
+    changing = names_assigned(loop.body) | inside.keys()
+    moving = [limit for limit in use.limits if names_in(limit.end) & changing]
+    involved = [name for limit in moving for name in limit.names & changing]
+    if not moving:
+        return use
+    if len(set(involved)) < len(involved) or not inside.keys() >= set(involved):
+        return None
+    if not all(isinstance(parted(limit.end)[0], Var) for limit in moving) or any(
+        step_of(one) < 1 for one in inside.values()
+    ):
+        return None
+    seen: list[Limit] = []
+    some: list[Limit] = []
+    for limit in use.limits:
+        if limit not in moving:
+            seen.append(limit)
+            continue
+        below = limit.below if limit.names & covered and names_in(limit.below) <= covered else _first(limit, inside)
+        ends = (limit.end,) if names_in(limit.end) & covered else _lasts(limit, use, moving, inside)
+        if below is None or ends is None or any(names_in(one) & changing - inside.keys() for one in (below, *ends)):
+            return None
+        seen += [Limit(below, end) for end in ends]
+        if limit.names & changing <= covered:
+            first, lasts = _first(limit, inside), _lasts(limit, use, moving, inside)
+            some += [Limit(first, last) for last in lasts or ()] if first is not None else []
+    return replace(use, limits=tuple(dict.fromkeys(seen)), some=tuple(some))
+
+
+def _first(limit: Limit, inside: Mapping[str, For]) -> Expr | None:
+    """The least value of what stays below a limit."""
+    first = lowest(limit.below, inside)
+    return None if first is None or names_in(first) & inside.keys() else first
+
+
+def _lasts(limit: Limit, use: Use, moving: Sequence[Limit], inside: Mapping[str, For]) -> tuple[Expr, ...] | None:
+    """What is the greatest value of a limit's end when the least of them is taken."""
+    base, more = parted(limit.end)
+    if not isinstance(base, Var) or base.name not in inside:
+        return None
+    outer = _widened(inside[base.name], inside, set())
+    known = [one.end for one in use.limits if one not in moving and one.below == base]
+    ends = [plus(end, more - 1) for end in dict.fromkeys((*ends_of(outer), *known))]
+    if step_of(outer) != 1 or any(names_in(own) & inside.keys() for own in (outer.lower, *ends)):
+        return None
+    return tuple(ends)
+
+
 def _kept(
     limits: Sequence[Limit], inner: Sequence[For], covered: frozenset[str], outer: Mapping[str, For]
 ) -> list[Expr] | None:
@@ -299,9 +371,9 @@ def _kept(
     loops = {one.name: one for one in inner if one.name not in covered}
     conditions: list[Expr] = []
     for limit in limits:
-        if limit.loop in covered:
+        if limit.names & covered:
             continue
-        first = lowest(variable(limit.loop), loops)
+        first = lowest(limit.below, loops)
         if first is None or names_in(first) & covered or any(step_of(one) < 0 for one in inner):
             return None
         around = outer.get(first.name) if isinstance(first, Var) else None
@@ -340,7 +412,7 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
     condition = region.runs[0]
     for one in region.runs[1:]:
         condition = Logical("and", condition, one)
-    return (If(condition, tuple(result)),)
+    return (If(condition, tuple(result), (loop,) if region.is_part else ()),)
 
 
 def _zero(type_: Scalar) -> Const:
