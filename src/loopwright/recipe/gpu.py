@@ -26,8 +26,9 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.blocks import roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
-from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
+from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.private_arrays import in_copies
