@@ -8,7 +8,7 @@
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
 4. One loop: 256 threads of a block take 512 iterations, or 32 threads 32, where each iteration holds loops. Several,
-   with nothing but assignments inside: each thread does four rows, or a row in two planes. With sums inside: blocks of
+   with nothing but assignments inside: each thread does four rows, or a row in four planes. With sums inside: blocks of
    8 x 32. A third, outermost: one block for each of its iterations.
 """
 
