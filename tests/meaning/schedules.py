@@ -45,6 +45,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "parallelize": (LOOP,),
     "vectorize": (LOOP,),
     "guard": (LOOP, "inner"),
+    "align": (LOOP,),
     "complete": (LOOP,),
     "overrun": (LOOP,),
     "bind": (LOOP, "axis"),

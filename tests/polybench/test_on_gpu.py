@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import loopwright as lw
-from loopwright.recipe import gpu, grid_blocks, grid_tiles
+from loopwright.recipe import gpu, grid_blocks, grid_stencils
 from polybench.data import shaken, sizes
 from polybench.test_verdicts import after, agree, every_module
 
 NUMBERS = (
     (gpu, "LINE"),
     (grid_blocks, "LINE"),
-    (grid_tiles, "COLUMNS"),
+    (grid_stencils, "COLUMNS"),
     (grid_blocks, "ROWS"),
     (grid_blocks, "COLUMNS"),
 )

@@ -254,15 +254,35 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
 @pytest.mark.parametrize(
     ("text", "shapes", "begins", "binds"),
     [
-        (ROWS, {"a": "nm", "b": "nm"}, "tile i", ("i.o block.y", "j.o block.x", "j thread.x")),
-        (COLUMN, COLUMN_SHAPES, "reorder i j; tile i", ("i.o block.y", "j.o block.x", "j thread.x")),  # along rows
+        (
+            ROWS,
+            {"a": "nm", "b": "nm"},
+            "split i 4; split j 256; reorder j.o i.o j i",
+            ("i.o block.y", "j.o block.x", "j thread.x"),
+        ),
+        (COLUMN, COLUMN_SHAPES, "reorder i j; split i 4", ("i.o block.y", "j.o block.x", "j thread.x")),  # along rows
         (MATMUL_BY_ELEMENTS, MATMUL_SHAPES, "tile i", ("i.o block.y", "j.o block.x")),
         (MATMUL, MATMUL_SHAPES, "", ("i.o block.y", "j.o block.x")),
         (TRIANGLE, {"a": "nn", "b": "nn"}, "guard j i; tile i", ("i.o block.y", "j.o block.x", "j thread.x")),
-        (JACOBI, JACOBI_SHAPES, "tile i", ("i.o block.y", "j.o block.x", "i.2.o block.y", "j.2.o block.x")),
-        (GEMM, MATMUL_SHAPES, "fission i 2; tile i", ("i.o block.y", "j.o block.x", "i.1.o block.y", "j.2.o block.x")),
-        (SMOOTH, {"a": "nml", "b": "nml"}, "tile i", ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x")),
-        (TRMM, TRMM_SHAPES, "reschedule smart inner; tile i", ("i.o block.y", "j.o block.x", "i.s.o block.y")),
+        (
+            JACOBI,
+            JACOBI_SHAPES,
+            "split i 4; split j 256; align j; ",
+            ("i.o block.y", "j.o block.x", "i.2.o block.y", "j.2.o block.x"),
+        ),
+        (
+            GEMM,
+            MATMUL_SHAPES,
+            "fission i 2; split i 4",
+            ("i.o block.y", "j.o block.x", "i.1.o block.y", "j.2.o block.x"),
+        ),
+        (
+            SMOOTH,
+            {"a": "nml", "b": "nml"},
+            "split i 4; split j 4; split k 32; align k; ",
+            ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x"),
+        ),
+        (TRMM, TRMM_SHAPES, "reschedule smart inner; split i 4", ("i.o block.y", "j.o block.x", "i.s.o block.y")),
         (SWEEP, {"a": "nm", "b": "m"}, "split j", ("j.o block.x", "j thread.x")),
         (PATHS, {"p": "nn"}, "cut j k; cut j.1 k+1", ("i.o block.y", "j.o block.x", "j.1.1.o block.x")),
         (FACTORS, {"a": "nn"}, "reschedule smart inner; ", ("i.s block.x", "i.s.1 block.x")),

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
+from loopwright.analysis.corner import below
 from loopwright.analysis.facts import Bounds, Known
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.linear import limit, split
@@ -64,6 +65,8 @@ def _axis(proof: Proof, access: Access, axis: int) -> Bounds:
         if digits is not None:
             text = limit(proof, access, digits, size)
             proof.known[key] = Bounds("checked", _reason(index, False)) if text is None else Bounds("proven", "", text)
+        elif not from_end and (text := below(proof, access, index, size)) is not None:
+            proof.known[key] = Bounds("proven", "", text)
         else:
             proof.known[key] = _decide(proof, access, index, size, from_end)
     return proof.known[key]

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 
-from loopwright.analysis import isl
 from loopwright.analysis.affine import (
     Affine,
-    Formula,
     Symbol,
     SymbolTable,
     combine,
@@ -22,8 +20,9 @@ from loopwright.analysis.affine import (
     scale,
 )
 from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.corner import greatest
 from loopwright.analysis.proof import Digits, Proof, adopt, guardable
-from loopwright.analysis.sets import TooHard, build, only, ordered
+from loopwright.analysis.sets import TooHard
 from loopwright.analysis.trace import Access
 
 MOST_DIGITS = 3
@@ -176,20 +175,5 @@ def _factor(form: Affine, names: Mapping[str, str]) -> str:
 
 def _end(access: Access, digit: Affine) -> Affine | None:
     """One more than the greatest value of a digit, as one form of sizes and scalar arguments."""
-    here = Formula(f"d = {digit.text()}", digit.symbols)
-    symbols = ordered(symbol for formula in (*access.where, here) for symbol in formula.symbols)
-    known = {s.name: s for s in symbols if s.role in ("size", "scalar")}
-    points = only(build(access.where, ("d",), (here,)), known)
-    pieces = points.dim_max(0).get_pieces() if points.dim_has_upper_bound(isl.dim_type.set, 0) else []
-    if len(pieces) != 1:
-        return None
-    greatest = pieces[0][1]
-    if greatest.dim(isl.dim_type.div) or greatest.get_denominator_val() != 1:
-        return None
-    total = constant(greatest.get_constant_val().to_python() + 1)
-    for position in range(greatest.dim(isl.dim_type.param)):
-        name = greatest.get_dim_name(isl.dim_type.param, position) or ""
-        number = greatest.get_coefficient_val(isl.dim_type.param, position).to_python()
-        if number:
-            total = combine(total, of_symbol(known[name]), number)
-    return total
+    found = greatest(access, digit)
+    return None if found is None else combine(found, constant(1))

@@ -75,9 +75,27 @@ class ArrayText:
         return f"{self.pointer}[{self.place_of(index)}]"
 
     def place_of(self, index: tuple[str, ...]) -> str:
-        """C text of how many elements the one with this index comes after the first."""
-        flat = self._flat(index)
-        return f"(lw_int)({flat})" if self.on_device else flat
+        """C text of how many elements the one with this index comes after the first. On a GPU only the distance to the
+        row is cut to its type: what is added for the place in the row stays as it is, so that a compiler sees that
+        neighbours are neighbours, and that a loop along the row goes from one to the next."""
+        if not self.on_device:
+            return self._flat(index)
+        rows, place = self._rows(index)
+        if not rows or not place:
+            return f"(lw_int)({rows})" if rows else place or "0"
+        return f"(lw_int)({rows}) + {place}"
+
+    def _rows(self, index: tuple[str, ...]) -> tuple[str, str]:
+        """C text of the distance to the row of an element, and of its place in that; '' for none."""
+        if not index:
+            return "", ""
+        if self.layout in ("C", "F"):
+            axes = list(zip(index, self.sizes, strict=True))[:: 1 if self.layout == "C" else -1]
+            *outer, (last, size) = axes
+            return _horner([*outer, ("", size)]) if outer else "", last
+        pairs = list(zip(index, self.strides, strict=True))
+        places = [i for i, s in pairs if s == "1"]
+        return " + ".join(f"{i} * {s}" for i, s in pairs if s != "1"), " + ".join(places)
 
     def _flat(self, index: tuple[str, ...]) -> str:
         if not index:
@@ -93,7 +111,8 @@ class ArrayText:
 def _horner(axes: list[tuple[str, str]]) -> str:
     text = axes[0][0]
     for index, size in axes[1:]:
-        text = f"({text}) * {size} + {index}" if "+" in text else f"{text} * {size} + {index}"
+        text = f"({text}) * {size}" if "+" in text else f"{text} * {size}"
+        text += f" + {index}" if index else ""
     return text
 
 

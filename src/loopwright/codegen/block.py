@@ -49,7 +49,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
-from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.nest import step_of
 
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
@@ -444,7 +444,10 @@ class Whole:
         w.function.scoped.add(variable)
         extent = extent_of(loop) or 0
         sign = "<" if step > 0 else ">"
-        start = f"{lower} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
+        first = stretch_of(loop) if step == 1 and 0 < extent <= sharing else None
+        late = first is not None and first[0] != loop.lower  # threads before the first iteration leave it out
+        begin = w.text(first[0]) if first is not None and late else lower
+        start = f"{begin} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
         if self.in_thread is write_copies and has_ends(loop):
             start = f"lw_hidden({start})"  # few blocks do this: registers are left to what all do
         some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing} && "
@@ -453,7 +456,7 @@ class Whole:
             return self._in_rounds(loop, trip // sharing, start, some)
         if 0 < extent <= sharing * step:
             w.line(f"{{ const int64_t {variable} = {start};")
-            w.line(f"if ({some}{variable} {sign} {upper}) {{")
+            w.line(f"if ({some}{f'{variable} >= {lower} && ' if late else ''}{variable} {sign} {upper}) {{")
             return 2
         w.line(f"{{ const int64_t lw_upper = {upper};")
         test = f"{some}{variable} {sign} lw_upper"

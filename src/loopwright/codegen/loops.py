@@ -42,8 +42,12 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
     trip = constant_trip(loop, w)
     if w.function.on_device and trip is None and not pragma and not isinstance(loop.upper, Const):
         inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
-        # The rest of a stretch is short, and what it holds is written out already.
-        pragma = (f"{w.unrolling} 1" if extent_of(loop) else "") if inner else f"{w.unrolling} {AHEAD}"
+        # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
+        extent = extent_of(loop)
+        if inner:
+            pragma = f"{w.unrolling} 1" if extent else ""
+        else:
+            pragma = f"{w.unrolling} {1 if extent and extent <= TOGETHER else AHEAD}"
     if trip is not None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
         w.line(f"{{ const int64_t lw_lower = {lower};")

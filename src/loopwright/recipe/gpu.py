@@ -8,7 +8,7 @@
 3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
    What goes by ones along another loop only is turned in shared memory.
 4. One loop: 256 threads of a block take 512 iterations, or 32 threads 32, where each iteration holds loops. Several,
-   with nothing but assignments inside: each thread does four rows, or a row in two planes. With sums inside: blocks of
+   with nothing but assignments inside: each thread does four rows, or a row in four planes. With sums inside: blocks of
    8 x 32. A third, outermost: one block for each of its iterations.
 """
 
@@ -26,8 +26,9 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.blocks import Roles, roles_of
 from loopwright.recipe.fronts import in_fronts, is_free
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
-from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, in_planes, in_rows, transposed
+from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.isolate import isolate
 from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
 from loopwright.recipe.private_arrays import in_copies

@@ -59,6 +59,9 @@ WHY = "asked for: not something that the recipe does by itself"
 _AROUND: tuple[Run, ...] = ("block.z", "block.y")
 MOST_EACH = 8
 """Elements of a thread."""
+SHARING_EACH = 2
+"""Rows, and columns, of a thread whose elements share what they load: a fourth of the loads of one element each, and
+still as many threads as a large GPU runs at once for a plane of a thousand elements each way."""
 
 
 def in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
@@ -95,10 +98,38 @@ def _cut(plan: Plan, x: str, threads: int, each: int, together: int, why: str) -
 
 
 def _in_rectangles(plan: Plan, names: list[str], why: str) -> list[Bound]:
+    if not _share_loads(plan, names):
+        return _with_each(plan, names, why, 1)
+    bound: list[Bound] = []
+    with plan.together():
+        bound = _with_each(plan, names, f"{why}; what is loaded for one element serves those beside it", SHARING_EACH)
+    return bound or _with_each(plan, names, why, 1)
+
+
+def _share_loads(plan: Plan, names: list[str]) -> bool:
+    """Whether a loop inside loads nothing that depends on the row and on the column at once, as where each point of a
+    plane looks at all of a list: then several elements of a thread need hardly more loads than one."""
+    row, x = names[-2:]
+    body = plan.around(x)[-1].body
+    inside = list(statements(body))
+    if sum(isinstance(stmt, For) for stmt in inside) != 1 or any(isinstance(stmt, While) for stmt in inside):
+        return False
+    loop = next(stmt for stmt in inside if isinstance(stmt, For))
+    within = {id(stmt) for stmt in statements(loop.body)}
+    walks = [walk for walk in plan.walks() if id(walk.stmt) in within]
+    written = {walk.array for walk in walks if walk.is_write}
+    read = [walk.strides for walk in walks if walk.array not in written]
+    moving = [strides for strides in read if strides.get(loop.name) != 0]
+    return bool(moving) and len(body) == 1 and all(0 in (one.get(row), one.get(x)) for one in read)
+
+
+def _with_each(plan: Plan, names: list[str], why: str, usual: int) -> list[Bound]:
+    """Rectangles of threads, each of which does `usual` rows and columns by default: side by side where several."""
     row, x = names[-2:]
     rows, columns = plan.number(ROWS), plan.number(COLUMNS)
-    rows_each, columns_each = plan.number(ROWS_EACH), plan.number(COLUMNS_EACH)
-    together = plan.number(TOGETHER)
+    rows_each = plan.number(replace(ROWS_EACH, default=usual))
+    columns_each = plan.number(replace(COLUMNS_EACH, default=usual))
+    together = plan.number(replace(TOGETHER, default=int(usual > 1)))
     plan.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name))
     if rows * rows_each == 1:
         around = [(Bind(name, run), why) for name, run in zip(names[:-1], _AROUND[3 - len(names) :], strict=True)]

@@ -1,5 +1,5 @@
-"""Tiles of a grid, for the default recipe: contractions in registers behind shared memory, rows of a stencil in one
-thread, and transpositions through shared memory.
+"""Tiles of a grid, for the default recipe: contractions in registers behind shared memory, and transpositions through
+shared memory.
 
 Each function restructures one nest and gives the loops to bind with the number of threads; it raises NotTaken where a
 step is not legal. Tiles of a contraction that are not whole are filled up with zeros, and what is computed of these is
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Store, Var
+from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.blocks import Roles
@@ -78,30 +78,6 @@ BLOCKS: dict[int, Product] = {
     8: Product(128, 64, 8, 16, 16, 4, 2, double=True),
 }
 """By the size of an element."""
-
-ROWS = Tunable(
-    "rows of a thread of a stencil",
-    4,
-    (1, 2, 4, 8),
-    "what a thread has loaded for one row is used for the next; rows take registers",
-)
-ROWS_OF_THREADS = Tunable("rows of threads of a stencil", 1, (1, 2, 4, 8), "rows that meet in the first cache")
-COLUMNS = Tunable(
-    "threads of a row of a stencil",
-    256,
-    (32, 64, 128, 256, 512),
-    "long rows use whole lines of memory; small blocks start and end sooner",
-)
-COLUMNS_EACH = Tunable(
-    "columns of a thread of a stencil", 1, (1, 2, 4), "fewer threads, each with more to do while it waits"
-)
-
-PLANES = (
-    Tunable("planes of a thread", 2, (2, 4, 8), "what a thread loads for one plane serves the next"),
-    Tunable("rows of threads of a box", 4, (2, 4, 8, 16), "rows that meet in the first cache"),
-    Tunable("columns of threads of a box", 32, (32, 64, 128), "long rows use whole lines of memory"),
-)
-"""Of a block, where there are three loops."""
 
 TURNED = (
     Tunable("rows of a turned tile", 32, (16, 32, 64), "rows of one array are columns of the other"),
@@ -201,16 +177,16 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         plan.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
     else:
         edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
-    row_thread, rows = _spread(plan, row, tile.rows, tile.y, tile.high, why)
-    column_thread, columns = _spread(plan, column, tile.columns, tile.x, tile.broad, why)
+    row_thread, rows = spread(plan, row, tile.rows, tile.y, tile.high, why)
+    column_thread, columns = spread(plan, column, tile.columns, tile.x, tile.broad, why)
     plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
     copies = made(plan, Promote(roles.target, depth_block, whole=True), why)
     plan.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
-        outer, firsts = _spread(plan, first, tile.rows, tile.y, tile.high, why)
-        inner, seconds = _spread(plan, second, tile.columns, tile.x, tile.broad, why)
+        outer, firsts = spread(plan, first, tile.rows, tile.y, tile.high, why)
+        inner, seconds = spread(plan, second, tile.columns, tile.x, tile.broad, why)
         plan.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     others = _local_bytes(plan)
@@ -227,10 +203,10 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
     bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
-    return _bound(bound, why) + [(Vectorize(second), why) for second in copies[1 :: 4 if is_staged else 2] if is_wide]
+    return bound_to(bound, why) + [(Vectorize(second), why) for second in copies[1 :: 4 if is_staged else 2] if is_wide]
 
 
-def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
+def spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
     """Cut a loop over a tile among threads, into groups of neighbours: the loop over threads, and those in a thread."""
     if threads * group == whole:
         (thread,) = made(plan, Split(loop, group), why)
@@ -239,72 +215,6 @@ def _spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: st
     (thread,) = made(plan, Split(loop, group), why)
     (thread,) = made(plan, Skew(groups, thread, -1), why)
     return thread, (groups, loop)
-
-
-def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
-    """Blocks of rows of threads (one row by default), each of which does several rows of elements."""
-    rows, down = plan.number(ROWS), plan.number(ROWS_OF_THREADS)
-    across, each = plan.number(COLUMNS), plan.number(COLUMNS_EACH)
-    plan.require(threads_fit(ROWS_OF_THREADS.name, COLUMNS.name))
-    if rows * down == 1:
-        (column_block,) = made(plan, Split(column, across * each), why)
-        return _bound([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
-    row_block, column_block = made(plan, Tile(((row, rows * down), (column, across * each))), why)
-    inside = _loaded_first(plan, row, column) if down == 1 else ()
-    edges = whole(plan, Specialize(inside or (row, column)), "whole blocks without tests")
-    bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
-    threads = across if each > 1 else 0
-    inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
-    if down == 1 and not inside:
-        plan.take(Reorder((column, row)), inner)
-    elif down > 1:
-        row_thread, row_names = (row, ()) if rows == 1 else _spread(plan, row, rows * down, down, rows, why)
-        plan.take(Reorder((row_thread, column, *row_names)), inner)
-        bound += [(row_thread, "thread.y", 0), *([(edges[row], _Y, down)] if edges else [])]
-    bound += [(column, "thread.x", threads)]
-    bound += [(edges[column], "thread.x", threads)] if edges else []
-    return _bound(bound, why)
-
-
-def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
-    """Let a thread load what it changes in all its rows before it writes any, where it reads other elements of the same
-    array too: a compiler cannot tell that what it has just written is none of these. The loops of a thread then, none
-    where that is no use."""
-    body = _loop(plan, column).body
-    stores = [stmt for stmt in statements(body) if isinstance(stmt, Store)]
-    used = {(part.array, part.index) for part in expressions(body) if isinstance(part, Load)}
-    used |= {(stmt.array, stmt.index) for stmt in stores}
-    arrays = [one for one in dict.fromkeys(stmt.array for stmt in stores) if sum(one == name for name, _ in used) > 1]
-    if not arrays:
-        return ()
-    words = " and ".join(f"'{user_name(array)}'" for array in arrays)
-    why = f"a thread loads what it changes of {words} in all its rows before it writes any of it"
-    with plan.together():
-        before = set(loops(plan.kernel))
-        plan.take(Reorder((column, row)), why)
-        for array in arrays:
-            plan.take(Promote(array, row, whole=True), why, anew=True)
-        plan.remember_accesses()  # of whole blocks alone, it would be proven for calls that have such blocks
-        return (column, row, *(name for name in loops(plan.kernel) if name not in before))
-    return ()
-
-
-_Y: Run = "thread.y"
-
-
-def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
-    """Three loops around one another: each thread does one element in several planes."""
-    plane, row, column = band
-    planes, rows, columns = (plan.number(one) for one in PLANES)
-    plan.require(threads_fit(PLANES[1].name, PLANES[2].name))
-    found = made(plan, Tile(((plane, planes), (row, rows), (column, columns))), why)
-    edges = whole(plan, Specialize(band), "whole blocks without tests")
-    plan.take(Reorder((row, column, plane)), f"a thread does {planes} planes: what it loads for one serves the next")
-    bound: list[tuple[str, Run, int]] = list(zip(found, ("block.z", "block.y", "block.x"), (0, 0, 0), strict=True))
-    for one in (row, column):
-        run: Run = "thread.y" if one == row else "thread.x"
-        bound += [(one, run, 0), *([(edges[one], run, 0)] if edges else [])]
-    return _bound(bound, why)
 
 
 def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], element_bytes: int) -> list[Bound]:
@@ -320,7 +230,7 @@ def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], eleme
         _staged(plan, array, row, (x, y), 1, element_bytes)
     bound += [(row, "thread.y", y), (column, "thread.x", x)]
     bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
-    return _bound(bound, why)
+    return bound_to(bound, why)
 
 
 def _turned_in_shared(element_bytes: int, arrays: int) -> Constraint:
@@ -405,5 +315,6 @@ def _loop(plan: Plan, name: str) -> For:
     return loop
 
 
-def _bound(found: list[tuple[str, Run, int]], why: str) -> list[Bound]:
+def bound_to(found: list[tuple[str, Run, int]], why: str) -> list[Bound]:
+    """The loops to bind, each with the number of its threads (0: as many as it has iterations)."""
     return [(Bind(name, run, threads), why) for name, run, threads in found]

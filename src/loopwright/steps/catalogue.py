@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.steps.align import Align
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.complete import Complete
@@ -32,7 +33,7 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
+    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
     Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
     Balance, Bind,
 )  # fmt: skip

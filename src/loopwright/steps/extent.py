@@ -60,12 +60,14 @@ def stretch_of(loop: For) -> tuple[Expr, Expr] | None:
 
 def extent_of(loop: For) -> int | None:
     """A constant that the values of a loop's variable stay below, counted from its start: of `i` in
-    `i.o .. min(i.o + 8, n)` it is 8. None where no constant is to be seen; 0 where the loop counts down."""
+    `i.o .. min(i.o + 8, n)` and of `max(i.o, 1) .. i.o + 8` it is 8. None where no constant is to be seen; 0 where the
+    loop counts down."""
     if not isinstance(loop.step, Const) or int(loop.step.value) == 0:
         return None
     if int(loop.step.value) < 0:
         return 0
-    known = [distance for end in ends_of(loop) if (distance := apart(end, loop.lower)) is not None]
+    pairs = [(start, end) for start in starts_of(loop) for end in ends_of(loop)]
+    known = [distance for start, end in pairs if (distance := apart(end, start)) is not None]
     return max(0, min(known)) if known else None
 
 

@@ -1,0 +1,104 @@
+"""Indices that are sums of products, such as `a[block * b + i + d]` with `block` known only at run time, where they are
+no digits: `i + d` may go beyond `block`.
+
+isl knows no products. But where no factor is negative, an index is greatest where each factor is; and where all factors
+can be greatest at once, in a corner of the iteration domain, that place is truly reached: to ask that it is inside the
+array refuses no call that Python would run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopwright.analysis import isl
+from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, of_symbol, relate
+from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.proof import Proof, guardable
+from loopwright.analysis.sets import TooHard, build, only, ordered
+from loopwright.analysis.trace import Access
+
+
+def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | None:
+    """Make it part of the guard that an index with products stays below a size, and say so in words; None where it
+    cannot be told by its greatest value, or might be negative."""
+    if not _is_sum_of_products(access, index, size):
+        return None
+    factors = ordered(factor for symbol in index.symbols for factor in symbol.factors or (symbol,))
+    factors = [factor for factor in factors if any(factor in (s.factors or (s,)) for s in index.symbols)]
+    try:
+        with proof.effort.bounded():
+            if not all(_never_negative(access, factor) for factor in factors):
+                return None
+            ends = {factor: greatest(access, of_symbol(factor)) for factor in factors}
+            known = {factor: end for factor, end in ends.items() if end is not None}
+            if len(known) < len(ends) or not _meet(access, known):
+                return None
+    except TooHard:
+        return None
+    c, words = (f"{_sum(index, known, names)} < {form_text(size, names)}" for names in ({}, proof.names))
+    proof.products[c] = words
+    proof.relied.add(access.stack[0] if access.stack else None)
+    return words
+
+
+def _is_sum_of_products(access: Access, index: Affine, size: Affine) -> bool:
+    """Whether all of it grows with the values of loops, sizes and arguments, and is reached in every call."""
+    symbols = ordered((*index.symbols, *size.symbols, *(s for formula in access.where for s in formula.symbols)))
+    return (
+        access.exact
+        and access.sure
+        and any(symbol.factors for symbol in index.symbols)
+        and index.constant >= 0
+        and all(count > 0 for _, count in index.terms)
+        and not any(symbol.data or (symbol.role == "opaque" and not symbol.factors) for symbol in symbols)
+        and all(symbol.role in ("size", "scalar") for symbol in size.symbols)
+    )
+
+
+def _never_negative(access: Access, factor: Symbol) -> bool:
+    return bool(guardable((*access.where, relate(of_symbol(factor), "<", constant(0)))).is_empty())
+
+
+def _meet(access: Access, ends: Mapping[Symbol, Affine]) -> bool:
+    """Whether all factors are greatest at once, wherever the access happens at all."""
+    corner = (relate(of_symbol(factor), "=", end) for factor, end in ends.items())
+    return bool(guardable(access.where).is_subset(guardable((*access.where, *corner))))
+
+
+def greatest(access: Access, form: Affine) -> Affine | None:
+    """The greatest value of a form where an access happens, as one form of sizes and scalar arguments."""
+    here = Formula(f"d = {form.text()}", form.symbols)
+    symbols = ordered(symbol for formula in (*access.where, here) for symbol in formula.symbols)
+    known = {s.name: s for s in symbols if s.role in ("size", "scalar")}
+    points = only(build(access.where, ("d",), (here,)), known)
+    pieces = points.dim_max(0).get_pieces() if points.dim_has_upper_bound(isl.dim_type.set, 0) else []
+    if len(pieces) != 1:
+        return None
+    found = pieces[0][1]
+    if found.dim(isl.dim_type.div) or found.get_denominator_val() != 1:
+        return None
+    total = constant(found.get_constant_val().to_python())
+    for position in range(found.dim(isl.dim_type.param)):
+        name = found.get_dim_name(isl.dim_type.param, position) or ""
+        number = found.get_coefficient_val(isl.dim_type.param, position).to_python()
+        if number:
+            total = combine(total, of_symbol(known[name]), number)
+    return total
+
+
+def _sum(index: Affine, ends: Mapping[Symbol, Affine], names: Mapping[str, str]) -> str:
+    """The index with the greatest value of each factor in place of it, in the syntax that C and Python share."""
+    plain, text = constant(index.constant), ""
+    for symbol, count in index.terms:
+        if not symbol.factors:
+            plain = combine(plain, ends[symbol], count)
+            continue
+        parts = [] if count == 1 else [str(count)]
+        for factor in symbol.factors:
+            part = form_text(ends[factor], names)
+            parts.append(f"({part})" if " " in part else part)
+        text += f"{' + ' if text else ''}{' * '.join(parts)}"
+    rest = form_text(plain, names)
+    if rest == "0":
+        return text
+    return f"{text} - {rest[1:]}" if rest.startswith("-") else f"{text} + {rest}"

@@ -1,0 +1,87 @@
+"""Indices that are sums of products are proven by the corner in which they are greatest, for exactly the calls that
+stay inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from analysis.small import kernel
+from loopwright.analysis.analyse import analyse
+from loopwright.analysis.facts import Facts
+
+HEAD = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", m: "int64", l: "int64", w: "int64", x: "int64[1]"):\n'
+NESTS = "for i in range(n):\n    for j in range(w):\n        for k in range(l):\n"
+
+
+def facts_of(text: str) -> Facts:
+    return analyse(kernel(HEAD + "".join(f"    {line}\n" for line in text.strip().split("\n"))))
+
+
+def kinds(text: str) -> set[str]:
+    return {axis.kind for bounds in facts_of(text).bounds.values() for axis in bounds}
+
+
+PROVEN = {
+    NESTS + "            b[i * w + j + k] = 1.0": "w * (n - 1) + l + w - 2 < len(b)",
+    NESTS + "            b[2 * i * w + 3 * j + k + 1] = 1.0": "2 * w * (n - 1) + l + 3 * w - 3 < len(b)",
+    "for i in range(n):\n    for j in range(m):\n        b[i * j] = 1.0": "(n - 1) * (m - 1) < len(b)",
+    "for i in range(n):\n    for j in range(i, n):\n        b[i * j] = 1.0": "(n - 1) * (n - 1) < len(b)",
+}
+
+
+@pytest.mark.parametrize("text", PROVEN)
+def test_proven(text: str) -> None:
+    facts = facts_of(text)
+    assert {axis.kind for bounds in facts.bounds.values() for axis in bounds} == {"proven"}
+    assert PROVEN[text] in facts.guard.text
+
+
+CHECKED = {
+    "it grows where a factor falls": NESTS + "            b[i * w + j - k] = 1.0",
+    "a factor may be negative": "for i in range(n):\n    for j in range(m):\n        b[i * x[0] + j + w] = 1.0",
+    "a stride of any sign": "for i in range(n):\n    for j in range(m):\n        b[i * w + j * l] = 1.0",
+    "never greatest at once": "for i in range(n):\n    for j in range(n - i):\n        b[i * j] = 1.0",
+    "only where data says so": NESTS + "            if a[k] > 0.0:\n                b[i * w + j + k] = 1.0",
+}
+
+
+@pytest.mark.parametrize("why", CHECKED)
+def test_checked(why: str) -> None:
+    assert "checked" in kinds(CHECKED[why])
+
+
+@lw.kernel
+def windows(out, a, block):
+    for b in range(out.shape[0]):
+        for d in range(out.shape[1]):
+            for i in range(block):
+                out[b, d] += a[b * block + i + d]
+
+
+@pytest.mark.parametrize(("blocks", "shifts", "block"), [(3, 4, 5), (1, 1, 1), (7, 2, 1), (2, 9, 3)])
+def test_up_to_the_last_element(blocks: int, shifts: int, block: int) -> None:
+    """The guard lets through what just fits; one element less is the error that Python has."""
+    a = np.arange(float(blocks * block + shifts - 1))
+    out = np.zeros((blocks, shifts))
+    windows(out, a, block)
+    wanted = [[a[b * block + d : b * block + d + block].sum() for d in range(shifts)] for b in range(blocks)]
+    np.testing.assert_array_equal(out, wanted)
+    with pytest.raises(lw.BoundsError):
+        windows(out, a[:-1], block)
+
+
+@pytest.mark.parametrize(("blocks", "shifts", "block"), [(0, 4, 5), (3, 0, 5), (3, 4, 0), (3, 4, -2)])
+def test_nothing_is_asked_of_loops_that_do_not_run(blocks: int, shifts: int, block: int) -> None:
+    out = np.zeros((blocks, shifts))
+    windows(out, np.zeros(0), block)
+    assert not out.any()
+
+
+def test_sizes_whose_products_do_not_fit() -> None:
+    """2**62 blocks of 2**62: the index of an element that is not reached would wrap."""
+    out = np.zeros((1, 1))
+    with pytest.raises(lw.BoundsError):
+        windows(out, np.ones(3), 2**62)
+    assert out[0, 0] == 3.0 or out[0, 0] == 0.0
