@@ -70,7 +70,8 @@ def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
     inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
     plan.take(Reorder((column_block, row_block, column, row)), inner)
     more = _loaded_first(plan, row, column) if down == 1 else ()
-    edges = whole(plan, Specialize((row, *more)), "whole stretches without tests")
+    together = (column, row, *more) if more else (row,)
+    edges = whole(plan, Specialize(together), "whole stretches without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     if down > 1:
         row_thread, row_names = (row, ()) if rows == 1 else spread(plan, row, rows * down, down, rows, why)
