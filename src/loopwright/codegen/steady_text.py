@@ -40,7 +40,10 @@ class SteadyText:
 
     def both(self) -> None:
         """One text for whole tiles, and one for others, between which each block decides."""
-        self.w.line(f"if ({' && '.join(self.steady.whole.tests) or 'true'}) {{")
+        # Few arrays are so large that distances take 64 bits: the one text that fits all tiles is enough for them, and
+        # the compiler has less to do.
+        narrow = ["sizeof(lw_int) == 4"] if self.steady.ends is not None else []
+        self.w.line(f"if ({' && '.join((*narrow, *self.steady.whole.tests)) or 'true'}) {{")
         for flows in (self.steady.whole, self.steady.ends):
             if flows is not None:
                 self.w.line("" if flows is self.steady.whole else "} else {")
@@ -118,7 +121,7 @@ class SteadyText:
         if self.steady.among is None:
             self.buffers(f"({self.turn} ^ 1)")
             with self._meaning(self._ahead):
-                self.together(flows.copies, partial(_copy_loop, flows, ""), partial(_copy, flows, w, ""))
+                self.together(flows.copies, partial(_copy_loop, flows), lambda store: _copy(flows.of(store), w))
             self.buffers(self.turn)
             self.write(self.steady.body)
         else:
@@ -151,28 +154,39 @@ class SteadyText:
         stand all at one place, nothing is computed meanwhile, and late ones would be waited for."""
         w, counts = self.w, [prod(constant_trip(one, self.w) or 1 for one in flow.moved) for flow in flows.flows]
         each = -(-sum(counts) // max(1, (constant_trip(among, w) or 2) // 2))
-        outer, first = (w.write_loop, w.write_store), 0
+        first = 0
         self.buffers(f"({self.turn} ^ 1)")
         for flow, count in zip(flows.flows, counts, strict=True):
-            now = f"if (({first} + {NUMBER}) / {each} == {w.function.counters[among.name]}) "
-            w.write_loop, w.write_store = partial(_copy_loop, flows, now, w=w), partial(_copy, flows, w, now)
-            w.line("{")
-            for one in flow.threads:
-                variable = w.names.of(one.name)
-                w.function.scoped.add(variable)
-                thread = f"(int64_t)threadIdx.{one.run[-1]} * {step_of(one)}"
-                w.line(f"const int64_t {variable} = {w.text(one.lower)} + {thread};")
+            w.line(f"{w.unrolling}")
+            w.line(f"for (int lw_k = 0; lw_k < {each}; ++lw_k) {{")
+            w.function.depth += 1
+            w.line(f"const int64_t lw_n = {w.function.counters[among.name]} * {each} + lw_k - {first};")
+            w.line(f"if (lw_n >= 0 && lw_n < {count}) {{")
             with self._meaning(self._ahead):
-                write(flow.inner[0] if flow.inner else flow.store, w)
-            w.function.scoped -= {w.names.of(one.name) for one in flow.threads}
+                self._numbered(flow, count)
+            w.line("}")
+            w.function.depth -= 1
             w.line("}")
             first += count
-        w.write_loop, w.write_store = outer
         self.buffers(self.turn)
 
-
-NUMBER = "lw_number"
-"""Stands in a condition for the number of a copy."""
+    def _numbered(self, flow: Flow, count: int) -> None:
+        """The copy of the number lw_n."""
+        w, names = self.w, {self.w.names.of(one.name) for one in (*flow.threads, *flow.inner)}
+        w.function.scoped |= names
+        for one in flow.threads:
+            start = f"{w.text(one.lower)} + (int64_t)threadIdx.{one.run[-1]} * {step_of(one)}"
+            w.line(f"const int64_t {w.names.of(one.name)} = {start};")
+        for one in flow.moved:
+            trip, counter = constant_trip(one, w) or 1, f"lw_k_{w.names.of(one.name)}"
+            count //= trip
+            w.line(f"const int64_t {counter} = lw_n / {count} % {trip};")
+            w.line(f"const int64_t {w.names.of(one.name)} = {w.text(one.lower)} + {counter} * {step_of(one)};")
+            w.function.counters[one.name] = counter
+        for one in flow.inner[len(flow.moved) :]:
+            w.line(f"const int64_t {w.names.of(one.name)} = {w.text(one.lower)};")
+        _copy(flow, w)
+        w.function.scoped -= names
 
 
 def _place(flow: Flow, values: dict[str, Expr], w: GpuWriter) -> str:
@@ -198,7 +212,7 @@ def _number(flow: Flow, w: GpuWriter) -> str:
     return text
 
 
-def _copy_loop(flows: Flows, now: str, loop: For, w: GpuWriter) -> None:
+def _copy_loop(flows: Flows, loop: For, w: GpuWriter) -> None:
     """A loop of a thread around copies; no loop, where it is what is copied at once."""
     stmt = loop.body[0]
     if loop.run != "vector" or not isinstance(stmt, Store) or flows.of(stmt).count == 1:
@@ -207,18 +221,17 @@ def _copy_loop(flows: Flows, now: str, loop: For, w: GpuWriter) -> None:
     variable = w.names.of(loop.name)
     w.function.scoped.add(variable)
     w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)};")
-    _copy(flows, w, now, stmt)
+    _copy(flows.of(stmt), w)
     w.line("}")
     w.function.scoped.discard(variable)
 
 
-def _copy(flows: Flows, w: GpuWriter, now: str, store: Store) -> None:
-    """One copy. now: C text of the condition for it, if it has one."""
-    flow, (tile, to) = flows.of(store), place_of(store, w)
+def _copy(flow: Flow, w: GpuWriter) -> None:
+    """One copy."""
+    tile, to = place_of(flow.store, w)
     parts = [f"{w.function.counters[one.name]} * {far}" for one, far in zip(flow.moved, flow.far, strict=True)]
     given = f"{tile}, {to}, {flow.begin}, {' + '.join(parts) or '0'}"
-    now = now.replace(NUMBER, _number(flow, w))
     if flow.limits:
-        w.line(f"{now}lw_arrive_or_zero<{flow.count}>({given}, {flow.within} >> ({_number(flow, w)}) & 1);")
+        w.line(f"lw_arrive_or_zero<{flow.count}>({given}, {flow.within} >> ({_number(flow, w)}) & 1);")
     else:
-        w.line(f"{now}lw_arrive<{flow.count}>({given});")
+        w.line(f"lw_arrive<{flow.count}>({given});")
