@@ -5,23 +5,16 @@ and behind it nobody uses the tile any more that is overwritten next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from loopwright.analysis.rounds import Rounds, rounds_of
+from loopwright.codegen.arrival import write_copies, write_copy
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
-from loopwright.codegen.statements import may_fail, write_body, write_store
-from loopwright.codegen.wide import aligned, place_of, width_of
-from loopwright.ir.nodes import Body, Const, For, Load, Select, Store
-from loopwright.ir.walk import statements
+from loopwright.codegen.statements import may_fail
+from loopwright.codegen.steady import Steady
+from loopwright.codegen.steady_text import Copying, SteadyText, Written
+from loopwright.ir.nodes import For
 from loopwright.steps.nest import step_of
-
-Written = Callable[[Body], None]
-
-AT_ONCE = (4, 8, 16)
-"""Bytes that may be on their way to shared memory as one copy."""
-ZEROS = ("0", "0.0", "False")
-"""The values all of whose bits are zeros, as Python writes them."""
 
 
 def ahead_of(loop: For, w: GpuWriter) -> Rounds | None:
@@ -32,7 +25,7 @@ def ahead_of(loop: For, w: GpuWriter) -> Rounds | None:
     return found
 
 
-def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Written, write: Written) -> None:
+def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, copy: Copying, write: Written) -> None:
     """The loop, for all threads of a block. copy, write: what writes copies, and other statements, that they run
     together."""
     variable, upper = w.names.of(loop.name), w.text(loop.upper)
@@ -41,10 +34,11 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Written, write: Wr
     w.line(f"{{ const int64_t lw_upper = {upper};")
     w.line(f"int {turn} = 0;")
     w.function.scoped |= {variable, turn}
-    w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)};")
+    w.line(f"int64_t {variable} = {w.text(loop.lower)};")
     _arriving(found, w, turn, copy, f"{variable} < lw_upper")
-    w.line("}")
-    w.line(f"for (int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}) {{")
+    if steady is not None:
+        SteadyText(loop, steady, w, turn, partial(with_buffers, found, w), copy, write).both()
+    w.line(f"for (; {variable} < lw_upper; {variable} += {step_of(loop)}) {{")
     w.function.depth += 1
     w.line("lw_arrived();")
     w.line("__syncthreads();")
@@ -57,7 +51,7 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Written, write: Wr
     w.function.renamed = before
     w.line("}")
     with_buffers(found, w, turn)
-    write(found.body)
+    write(found.body if steady is None else steady.rest)
     w.line(f"{turn} ^= 1;")
     w.function.depth -= 1
     w.line("}}")
@@ -73,87 +67,11 @@ def with_buffers(found: Rounds, w: GpuWriter, turn: str) -> None:
         w.buffers[name] = f"{turn} * {count}"
 
 
-def _arriving(found: Rounds, w: GpuWriter, turn: str, write: Written, runs: str) -> None:
+def _arriving(found: Rounds, w: GpuWriter, turn: str, copy: Copying, runs: str) -> None:
     """The copies, under the conditions that their tiles are used."""
     with_buffers(found, w, turn)
     w.line(f"if ({' && '.join((runs, *(w.text(condition) for condition in found.conditions)))}) {{")
     w.function.depth += 1
-    write(found.copies)
+    copy(found.copies, write_copies, partial(write_copy, w=w))
     w.function.depth -= 1
     w.line("}")
-
-
-def write_copies(loop: For, w: GpuWriter) -> None:
-    """A loop inside a thread that only copies: neighbours at once, where they are aligned."""
-    if has_ends(loop):
-        _write_rolled(loop, w)
-        return
-    trip = constant_trip(loop, w) if loop.run == "vector" else None
-    inner = loop.body[0]
-    if trip is None or len(loop.body) != 1 or not isinstance(inner, Store) or not isinstance(inner.value, Load):
-        write_sequential(loop, w)
-        return
-    count = min(width_of(node, loop, {loop.name}, trip, w) for node in (inner, inner.value))
-    if count < trip or not _can_arrive(inner, count, w):
-        write_sequential(loop, w)
-        return
-    variable = w.names.of(loop.name)
-    w.line(f"if ({' && '.join(aligned(inner.value, count, w))}) {{")
-    w.function.scoped.add(variable)
-    w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
-    write_copy(inner, w, count)
-    w.function.scoped.discard(variable)
-    w.line("} else {")
-    w.function.depth += 1
-    write_sequential(loop, w)
-    w.function.depth -= 1
-    w.line("}")
-
-
-def has_ends(loop: For) -> bool:
-    """Whether a loop copies up to an end that may come early."""
-    return any(isinstance(stmt, Store) and isinstance(stmt.value, Select) for stmt in statements(loop.body))
-
-
-def _write_rolled(loop: For, w: GpuWriter) -> None:
-    """A loop of copies that few blocks do: registers for their addresses are left to what all blocks do."""
-    variable = w.names.of(loop.name)
-    w.line(f"{{ const int64_t lw_upper = {w.text(loop.upper)};")
-    w.line("#pragma unroll 1")
-    w.line(f"for (int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}) {{")
-    w.function.scoped.add(variable)
-    w.function.depth += 1
-    write_body(loop.body, w)
-    w.function.depth -= 1
-    w.function.scoped.discard(variable)
-    w.line("}}")
-
-
-def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:
-    """A copy of so many neighbours, which may arrive later; at once, where it cannot."""
-    if not _can_arrive(stmt, count, w):
-        write_store(stmt, w)
-        return
-    value = stmt.value
-    source_of = value.then if isinstance(value, Select) else value
-    assert isinstance(source_of, Load)
-    (tile, to), (source, index) = place_of(stmt, w), place_of(source_of, w)
-    if isinstance(value, Select):
-        w.line(f"lw_arrive_or_zero<{count}>({tile}, {to}, {source}, {index}, {w.text(value.condition)});")
-    else:
-        w.line(f"lw_arrive<{count}>({tile}, {to}, {source}, {index});")
-
-
-def _can_arrive(stmt: Store, count: int, w: GpuWriter) -> bool:
-    """Whether a store copies from global memory as it is, or else zeros, and so many bytes that no register is needed
-    for it."""
-    value = stmt.value
-    if isinstance(value, Select):
-        if not isinstance(value.otherwise, Const) or repr(value.otherwise.value) not in ZEROS:
-            return False
-        value = value.then
-    if not isinstance(value, Load):
-        return False
-    source, tile = w.arrays[value.array], w.arrays[stmt.array]
-    known = source.on_device and not source.bytes and source.element == tile.element
-    return known and not w.may_fail(value) and count * tile.element.size_bytes in AT_ONCE

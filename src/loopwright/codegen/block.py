@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import prod
 
 from loopwright.analysis.ownership import Share, shares
 from loopwright.analysis.rounds import Rounds
-from loopwright.codegen.ahead import ahead_of, has_ends, write_ahead, write_copies, write_copy
+from loopwright.codegen.ahead import ahead_of, write_ahead
+from loopwright.codegen.arrival import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
+from loopwright.codegen.steady import steady_of
 from loopwright.codegen.thread_reduction import (
     WARP,
     Partial,
@@ -52,6 +53,7 @@ from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.nest import step_of
 
+InThread = Callable[[For, GpuWriter], None]
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
@@ -89,7 +91,7 @@ class Whole:
     shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
-    in_thread: Callable[[For, GpuWriter], None] = write_in_thread
+    in_thread: InThread = write_in_thread
     repeated: int = 0
     each_part: tuple[str, ...] = ()
 
@@ -170,13 +172,14 @@ class Whole:
             self._in_shared_memory(stmt, 2)
         self.read.clear()  # by the barriers at its beginning and in it
         self.written.clear()
-        write_ahead(loop, found, self.w, self._copies, self.body)
+        steady = steady_of(loop, found, self.size, self.w)
+        write_ahead(loop, found, steady, self.w, self._copies, self.body)
         self.read |= found.sources
         for name in found.arrays:
             del self.w.buffers[name]
 
-    def _copies(self, body: Body) -> None:
-        self.in_thread, self.w.write_store = write_copies, partial(write_copy, w=self.w)
+    def _copies(self, body: Body, in_thread: InThread, write_store: Callable[[Store], None]) -> None:
+        self.in_thread, self.w.write_store = in_thread, write_store
         self.body(body)
         self.in_thread, self.w.write_store = write_in_thread, None
 

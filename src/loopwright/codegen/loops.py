@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -33,8 +33,8 @@ class Partial:
     store: Store | None
 
 
-def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
-    """The loop as it stands, behind an optional pragma."""
+def write_sequential(loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None) -> None:
+    """The loop as it stands, behind an optional pragma. first: what writes lines at the beginning of an iteration."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
@@ -72,6 +72,8 @@ def write_sequential(loop: For, w: Writer, pragma: str = "") -> None:
         w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
         w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
     w.function.depth += 1
+    if first is not None:
+        first()
     write_body(loop.body, w)
     w.function.depth -= 1
     w.line("}}")

@@ -66,6 +66,11 @@ static __device__ __forceinline__ int64_t lw_hidden(int64_t value) {
   return value;
 }
 
+static __device__ __forceinline__ int32_t lw_hidden(int32_t value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 /* Copy elements of global memory into shared memory, where they are for this thread after lw_arrived(), and for others
    after the barrier behind that. Since sm_80 they take no register on the way, and nobody waits for them. */
 template <int N, class T>
@@ -187,6 +192,13 @@ LW_PURE int lw_slot(int place) { return place + (place >> 3); }
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
   if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
   return lower > upper ? (int64_t)(((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step) + 1) : 0;
+}
+
+/* How many iterations there are before something grows beyond its room, of which each takes a step; as many as an int
+   holds are more than enough: what is left is done otherwise. */
+LW_PURE int lw_rounds(int64_t room, int64_t step) {
+  const int64_t count = room < 0 ? 0 : room / step + 1;
+  return count < 1 << 30 ? (int)count : 1 << 30;
 }
 
 /* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. */

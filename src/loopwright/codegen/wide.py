@@ -166,7 +166,7 @@ def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, w: Gp
     along = node.index[axis]
     starts = _starts(w, count)
     begins = residue(loop.lower, count, starts)
-    if count == 1 or begins is None or _coefficient(along, loop.name) != 1:
+    if count == 1 or begins is None or coefficient(along, loop.name) != 1:
         return 1
     if residue(along, count, {**starts, Var(loop.name, INT64): begins}) != 0:
         return 1
@@ -187,7 +187,7 @@ def _distances(array: ArrayText) -> tuple[str, ...]:
             return array.strides[1:]
 
 
-def _coefficient(expr: Expr, name: str) -> int | None:
+def coefficient(expr: Expr, name: str) -> int | None:
     """How often a variable is counted in a sum; None where it stands in anything else."""
     if name not in names_in(expr):
         return 0
@@ -195,7 +195,7 @@ def _coefficient(expr: Expr, name: str) -> int | None:
         case Var():
             return 1
         case Binary(op="add" | "sub"):
-            left, right = _coefficient(expr.left, name), _coefficient(expr.right, name)
+            left, right = coefficient(expr.left, name), coefficient(expr.right, name)
             if left is not None and right is not None:
                 return left + right if expr.op == "add" else left - right
     return None

@@ -375,7 +375,10 @@ template <int N, class A>
 auto lw_read(const A &array, int64_t index) {
   return lw_emulated::read_vector<N>(array, index);
 }
-[[maybe_unused]] int64_t lw_hidden(int64_t value) { return value; }
+template <class T>
+T lw_hidden(T value) {
+  return value;
+}
 template <int N, class A, class B>
 void lw_arrive(const A &to, int64_t place, const B &from, int64_t index) {
   lw_emulated::send<N>(to, place, from, index);

@@ -75,7 +75,7 @@ WIDE = Tunable(
 
 BLOCKS: dict[int, Product] = {
     4: Product(128, 128, 16, 8, 16, 4, 4, double=True),
-    8: Product(128, 64, 8, 16, 16, 4, 2, double=True),
+    8: Product(128, 64, 8, 16, 8, 2, 2, double=True),
 }
 """By the size of an element."""
 
