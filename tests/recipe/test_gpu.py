@@ -282,7 +282,12 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
             "split i 4; split j 4; split k 32; align k; ",
             ("i.o block.z", "j.o block.y", "k.o block.x", "k thread.x"),
         ),
-        (TRMM, TRMM_SHAPES, "reschedule smart inner; split i 4; split j 256; ", ("i.o block.y", "j.o block.x", "i.s.o block.y")),
+        (
+            TRMM,
+            TRMM_SHAPES,
+            "reschedule smart inner; split i 4; split j 256; ",
+            ("i.o block.y", "j.o block.x", "i.s.o block.y"),
+        ),
         (SWEEP, {"a": "nm", "b": "m"}, "split j", ("j.o block.x", "j thread.x")),
         (PATHS, {"p": "nn"}, "cut j k; cut j.1 k+1", ("i.o block.y", "j.o block.x", "j.1.1.o block.x")),
         (FACTORS, {"a": "nn"}, "reschedule smart inner; ", ("i.s block.x", "i.s.1 block.x")),
