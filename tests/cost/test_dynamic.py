@@ -11,11 +11,10 @@ import pytest
 
 from cost.variants import floats, made, potential, product, stencil, total
 from loopwright.analysis.frequency import frequencies
-from loopwright.codegen.gpu import DEVICE_HEADER
+from loopwright.codegen.gpu import DEVICE_HEADER, of_width
 from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.cost.dynamic import Counted, counted
-from loopwright.cost.gpu import of_width
 from loopwright.cost.text_regions import regions
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.steps.bind import BLOCKS

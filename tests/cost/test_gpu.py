@@ -11,9 +11,9 @@ import pytest
 from cost.variants import H100, Made, floats, made, product, stencil, total
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import Shape
-from loopwright.codegen.gpu import generate_gpu
+from loopwright.codegen.gpu import generate_gpu, of_width
 from loopwright.config import current
-from loopwright.cost.gpu import GridWork, gpu_metrics, grid_works, metrics_of, of_width
+from loopwright.cost.gpu import GridWork, gpu_metrics, grid_works, metrics_of
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
 from loopwright.ir.text import parse_kernel

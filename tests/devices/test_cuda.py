@@ -446,3 +446,34 @@ def test_an_illegal_address_on_a_gpu():
 def test_text_that_is_refused_is_a_compiler_error(gpu, config):
     with pytest.raises(CompilerError):  # without NVRTC too
         gpu.module(DeviceText("nonsense", ("k",)), config)
+
+
+def test_kernels_for_large_distances_are_compiled_when_they_are_needed(gpu, driver, module, monkeypatch):
+    built = []
+    known = nvrtc.build
+    monkeypatch.setattr(nvrtc, "build", lambda text, *others: built.append(text.kernels) or known(text, *others))
+    head = 'extern "C" __global__ void work_{}(int n) {{}}\n'
+    table = module(DeviceText(head.format(32) + head.format(64), ("work_32", "work_64")))
+    assert table.launch(0, (1,), (32,), 0) == 0 and built == [("work_32",)]
+    assert driver.count("fake_modules") == 1
+    for _ in range(2):
+        assert table.launch(1, (1,), (32,), 0) == 0
+    assert built == [("work_32",), ("work_64",)] and driver.count("fake_modules") == 2
+    assert driver.count("fake_launches") == 3 and table.module.fault() is None
+    del table
+    gc.collect()
+    assert driver.count("fake_modules") == 0
+
+
+def test_kernels_for_large_distances_that_cannot_be_compiled(gpu, module, monkeypatch):
+    table = module(DeviceText("", ("work_32", "work_64")))
+
+    def full(*_):
+        raise CompilerError("the disk is full")
+
+    with monkeypatch.context() as here:
+        here.setattr(nvrtc, "build", full)
+        assert table.launch(1, (1,), (32,), 0) != 0
+    assert "kernel 'work_64' is not there: the disk is full" in str(table.module.fault())
+    assert table.launch(1, (1,), (32,), 0) == 0, "and later it can"
+    assert table.module.fault() is None

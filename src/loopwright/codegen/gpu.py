@@ -9,6 +9,7 @@ CPU runs it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -80,6 +81,14 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
 def complete(text: DeviceText) -> DeviceText:
     """A device text with the header that it needs, as CUDA's compiler wants it."""
     return replace(text, text=DEVICE_HEADER + "#line 1\n" + text.text)
+
+
+def of_width(text: DeviceText, bits: int) -> DeviceText:
+    """The text without the kernels whose distances between elements have the other number of bits, 64 or 32; all lines
+    stay where they are."""
+    other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)
+    kernels = tuple(name for name in text.kernels if not name.endswith(f"_{96 - bits}"))
+    return replace(text, text=other.sub("", text.text), kernels=kernels)
 
 
 # ---- what runs where --------------------------------------------------------------------------------------------

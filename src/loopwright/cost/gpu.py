@@ -24,7 +24,7 @@ from math import ceil, prod
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.frequency import Frequencies, frequencies
 from loopwright.codegen.block import block_size
-from loopwright.codegen.gpu import DEVICE_HEADER, is_bound
+from loopwright.codegen.gpu import DEVICE_HEADER, is_bound, of_width
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
@@ -231,11 +231,3 @@ def _is_small(kernel: Kernel, shape: Shape) -> bool:
         if prod(sizes) * unit >= 2**31 // 2:
             return False
     return True
-
-
-def of_width(text: DeviceText, bits: int) -> DeviceText:
-    """The text with those kernels alone whose distances between elements have so many bits; all lines stay where they
-    are."""
-    other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)
-    kernels = tuple(name for name in text.kernels if name.endswith(f"_{bits}"))
-    return replace(text, text=other.sub("", text.text), kernels=kernels)

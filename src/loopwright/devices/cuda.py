@@ -32,6 +32,7 @@ from loopwright.config import Config, available_cores, current
 from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import cuda_launcher
+from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.toolchain import nvrtc
@@ -63,14 +64,7 @@ FUNCTIONS = (
     "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
     "cuEventSynchronize",
 )  # fmt: skip
-DOING = ("starting kernel", "copying from the GPU", "clearing memory", "allocating memory")  # of cuda_launch.c
-LAUNCH, FETCH, CLEAR, ALLOCATE = range(len(DOING))
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
-# After one of these every later call fails, until the process ends (CUresult in the driver API's reference): 4 shut
-# down, 46 unavailable, 201 and 709 no context, 214 and 220 faulty memory or link, 226 contained error, 700 illegal
-# address, 702 too long, 710 assertion, 714 stack, 715 instruction, 716 alignment, 717 address space, 718 program
-# counter, 719 launch failed, 721 tensor memory, 999 unknown.
-STICKY = frozenset((4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,29 +330,45 @@ class CudaGpu:
             raise self.failed(int(code), "waiting for the GPU")
         return int(code) == 0
 
+    @property
+    def launcher(self) -> ctypes.CDLL:
+        """cuda_launch.c. Raises DeviceError where the GPU is lost."""
+        return self._open().code
+
     def module(self, text: DeviceText, config: Config) -> CudaModule:
-        """Compile and load. Raises CompilerError."""
-        artifact = nvrtc.build(device_texts.complete(text), self.limits.capability, config)
-        opened = self._open(config)
-        with self.current():
-            loaded = int(self._ask("cuModuleLoadData", artifact.path.read_bytes(), doing="loading compiled code"))
-            functions = [
-                int(self._ask("cuModuleGetFunction", loaded, name.encode(), doing=f"looking for kernel {name!r}"))
-                for name in text.kernels
-            ]
-            most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            allowed = [int(self._ask("cuFuncGetAttribute", most, function)) for function in functions]
-        count = len(functions)
+        """Compile and load. Kernels for distances of 64 bits are compiled when the first call needs them: that takes as
+        long again. Raises CompilerError."""
+        near = device_texts.of_width(text, 32)
+        loaded, found = self.load(near, config)
+        functions = [found.get(name, (0, 0)) for name in text.kernels]
+        count, opened = len(functions), self._open(config)
+        made = CudaModule(self, text, config)
         handle = opened.code.lw_cuda_module_new(
             opened.handle,
             opened.stream,
-            (ctypes.c_void_p * count)(*functions),
-            (ctypes.c_int32 * count)(*allowed),
+            (ctypes.c_void_p * count)(*(function for function, _ in functions)),
+            (ctypes.c_int32 * count)(*(allowed for _, allowed in functions)),
             count,
+            made.wanted,
         )
         if not handle:
             raise MemoryError("no memory for a module")
-        return CudaModule(self, text, loaded, handle)
+        made.begin(handle, loaded)
+        return made
+
+    def load(self, text: DeviceText, config: Config) -> tuple[int, dict[str, tuple[int, int]]]:
+        """Compile and load a text: the CUmodule, and by name each CUfunction and the bytes of dynamic shared memory
+        that it may have. Raises CompilerError."""
+        artifact = nvrtc.build(device_texts.complete(text), self.limits.capability, config)
+        self._open(config)
+        most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        found: dict[str, tuple[int, int]] = {}
+        with self.current():
+            loaded = int(self._ask("cuModuleLoadData", artifact.path.read_bytes(), doing="loading compiled code"))
+            for name in text.kernels:
+                one = self._ask("cuModuleGetFunction", loaded, name.encode(), doing=f"looking for kernel {name!r}")
+                found[name] = int(one), int(self._ask("cuFuncGetAttribute", most, int(one)))
+        return loaded, found
 
     def unload(self, loaded: int) -> None:
         """Forget a CUmodule, after everything that runs has ended."""
@@ -389,7 +399,7 @@ class CudaGpu:
             return DeviceError(self._lost)
         if code != OUT_OF_MEMORY:
             return DeviceError(f"{what}\n  try: run it on the CPU: LOOPWRIGHT_DEVICE=cpu")
-        needs = f"needs {_size(size_bytes)}, " if size_bytes else ""
+        needs = f"needs {size_text(size_bytes)}, " if size_bytes else ""
         return DeviceMemoryError(
             f"{self.name}: {doing} failed: {needs}{self._free_text()}\n  try: smaller arrays, or fewer of them at "
             "once, or run it on the CPU: LOOPWRIGHT_DEVICE=cpu"
@@ -397,12 +407,12 @@ class CudaGpu:
 
     def _free_text(self) -> str:
         """How much memory is free, in words. It raises nothing: it is asked when something has failed already."""
-        total, opened = _size(self.limits.memory_bytes), self._opened
+        total, opened = size_text(self.limits.memory_bytes), self._opened
         if opened is None or int(self._api.cuCtxPushCurrent(opened.context)[0]):
             return f"it has {total}"
         code, free, _ = self._api.cuMemGetInfo()
         self._api.cuCtxPopCurrent()
-        return f"it has {total}" if int(code) else f"{_size(int(free))} of {total} are free"
+        return f"it has {total}" if int(code) else f"{size_text(int(free))} of {total} are free"
 
     def _ask(self, function: str, *arguments: object, doing: str = "") -> Any:
         code, *results = getattr(self._api, function)(*arguments)
@@ -443,14 +453,6 @@ class CudaGpu:
         return self._api.cuuint64_t(number)
 
 
-def _size(size_bytes: int) -> str:
-    """'12.0 GiB'."""
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size_bytes >= 1 << power:
-            return f"{size_bytes / (1 << power):.1f} {unit}"
-    return f"{size_bytes} bytes"
-
-
 class Timer:
     """The time that a GPU needs for what a `with` block starts in a stream: measured by the GPU, not by the CPU."""
 
@@ -482,70 +484,6 @@ def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:
     with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
         for event in events:
             gpu.ask("cuEventDestroy", event)
-
-
-class CudaModule:
-    """See devices.gpu.Module. It keeps its GPU, and unloads the code when it is no longer used."""
-
-    def __init__(self, gpu: CudaGpu, text: DeviceText, loaded: int, handle: int) -> None:
-        self._gpu, self._kernels, self._handle = gpu, text.kernels, handle
-        self._stream = gpu.stream
-        self.table = handle  # struct lw_gpu is the first part of lw_cuda_module
-        weakref.finalize(self, _end_module, gpu, loaded, handle).atexit = False
-
-    @property
-    def stream(self) -> int:
-        """Where kernels start: the driver's handle of a stream. At first the GPU's own."""
-        return self._stream
-
-    @stream.setter
-    def stream(self, stream: int) -> None:
-        self._code().lw_cuda_module_stream(self._handle, stream)
-        self._stream = stream
-
-    def started(self, stream: int) -> DeviceError | None:
-        """From now on kernels start in this stream (0: the GPU's own); what is known to be wrong without waiting."""
-        wanted = stream or self._gpu.stream
-        if wanted != self._stream:
-            self.stream = wanted
-        return None
-
-    def fault(self) -> DeviceError | None:
-        """What the device has found wrong since the last time, or None. Waits for all launches."""
-        try:
-            found = (ctypes.c_int64 * 5)()
-            self._code().lw_cuda_module_fault(self._handle, found)
-            error, doing, kernel, size_bytes, last = found
-            if error:
-                return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
-            self._gpu.ask("cuStreamSynchronize", self._stream, doing=f"running {self._before(last)}")
-        except DeviceError as lost:
-            return lost
-        return None
-
-    def _code(self) -> ctypes.CDLL:
-        return self._gpu._open().code
-
-    def _told(self, error: int, doing: int, kernel: int, size_bytes: int) -> str:
-        """What failed. Sticky errors come from a kernel, and are seen at the next thing that anyone asks for."""
-        if error in STICKY:
-            return f"running {self._before(kernel)}"
-        shared = f" with {_size(size_bytes)} of dynamic shared memory" if size_bytes else ""
-        return f"{DOING[doing]} {self._name(kernel)}{shared}" if doing == LAUNCH else DOING[doing]
-
-    def _before(self, kernel: int) -> str:
-        return f"kernel {self._name(kernel)}, or one started before it," if kernel >= 0 else "what was started before"
-
-    def _name(self, kernel: int) -> str:
-        return repr(self._kernels[kernel]) if 0 <= kernel < len(self._kernels) else f"number {kernel}"
-
-
-def _end_module(gpu: CudaGpu, loaded: int, handle: int) -> None:
-    opened = gpu._opened
-    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
-        gpu.unload(loaded)
-    if opened is not None:
-        opened.code.lw_cuda_module_end(handle)
 
 
 # ---- forks ------------------------------------------------------------------------------------------------------

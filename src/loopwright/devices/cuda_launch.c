@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };                            /* of CUresult */
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500 };           /* of CUresult */
 enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
 enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
 enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
@@ -79,7 +79,8 @@ typedef struct {
   lw_cuda *gpu;
   void *stream; /* where kernels start; cuda.py may change it between calls */
   int64_t count;
-  void **functions;
+  void **functions;        /* NULL: not compiled yet */
+  int32_t (*wanted)(int64_t kernel); /* has it compiled, by lw_cuda_module_set; 0 where that went well */
   int32_t *shared_allowed; /* per function, in bytes */
   int64_t last;            /* the kernel started last, -1: none */
   pthread_mutex_t noting;  /* held to write what is below, or shared_allowed */
@@ -358,6 +359,8 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
   if (LW_RARE((uint64_t)kernel >= (uint64_t)self->count || (uint64_t)all > INT32_MAX))
     return note(self, INVALID_VALUE, LAUNCH, kernel, shared);
   if (!grid[0] || !grid[1] || !grid[2]) return 0;
+  if (LW_RARE(!__atomic_load_n(&self->functions[kernel], __ATOMIC_ACQUIRE)) && self->wanted(kernel))
+    return note(self, NOT_FOUND, LAUNCH, kernel, shared);
   bool pushed;
   int error = enter(self->gpu, &pushed);
   if (!error) error = start(self, kernel, grid, block, shared, arguments);
@@ -407,13 +410,14 @@ void lw_cuda_module_end(lw_cuda_module *self) {
 /* functions: CUfunction by number; shared_allowed: how much dynamic shared memory each may use, in bytes. NULL: no
    memory. */
 lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *functions, const int32_t *shared_allowed,
-                                   int64_t count) {
+                                   int64_t count, int32_t (*wanted)(int64_t kernel)) {
   lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
   if (!self) return NULL;
   self->table = (lw_gpu){launch, fetch, allocate, release, clear};
   self->gpu = gpu;
   self->stream = stream;
   self->count = count;
+  self->wanted = wanted;
   self->last = -1;
   self->functions = calloc((size_t)count + 1, sizeof(void *));
   self->shared_allowed = calloc((size_t)count + 1, sizeof(int32_t));
@@ -425,6 +429,12 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
   memcpy(self->functions, functions, (size_t)count * sizeof(void *));
   memcpy(self->shared_allowed, shared_allowed, (size_t)count * sizeof(int32_t));
   return self;
+}
+
+/* A kernel that was missing is there now. */
+void lw_cuda_module_set(lw_cuda_module *self, int64_t kernel, void *function, int32_t shared_allowed) {
+  __atomic_store_n(&self->shared_allowed[kernel], shared_allowed, __ATOMIC_RELAXED);
+  __atomic_store_n(&self->functions[kernel], function, __ATOMIC_RELEASE);
 }
 
 void lw_cuda_module_stream(lw_cuda_module *self, void *stream) { self->stream = stream; }

@@ -11,6 +11,9 @@ from loopwright.config import Config
 from loopwright.errors import CompilerError
 from loopwright.toolchain import cc
 
+WANTED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+"""Asked by a launch for a kernel that is not compiled yet."""
+
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_new": (
         ctypes.c_void_p,
@@ -24,8 +27,9 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
     "lw_cuda_module_new": (
         ctypes.c_void_p,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64),
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, WANTED),
     ),
+    "lw_cuda_module_set": (None, (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)),
     "lw_cuda_module_stream": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_module_fault": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_module_end": (None, (ctypes.c_void_p,)),

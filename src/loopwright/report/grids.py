@@ -15,7 +15,7 @@ from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.block import block_size
-from loopwright.codegen.gpu import complete, is_bound
+from loopwright.codegen.gpu import complete, is_bound, of_width
 from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
@@ -75,7 +75,7 @@ def grid_reports(
     fault = ""
     if find_nvrtc() is not None:
         try:
-            resources = dict(build(complete(text), gpu.limits.capability, config).kernels)
+            resources = dict(build(complete(of_width(text, 32)), gpu.limits.capability, config).kernels)
         except CompilerError as error:
             fault = f"CUDA: {str(error).splitlines()[0]}"
     heads = [(int(threads), name) for threads, name in HEAD.findall(text.text)]
