@@ -15,8 +15,8 @@ import loopwright as lw
 from loopwright.analysis import coalescing
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import FAR, Shape, WarpAccess, warp_accesses
-from loopwright.codegen.block import block_size
 from loopwright.codegen.gpu_writer import NotOnGpu
+from loopwright.codegen.threads import block_size
 from loopwright.ir.interp import evaluation
 from loopwright.ir.nodes import Allocate, Assign, Body, For, If, Kernel, Load, Stmt, Store
 from loopwright.ir.text import parse_kernel

@@ -33,6 +33,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
+from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
 from loopwright.codegen.wide import write_in_thread
 from loopwright.ir.nodes import (
     Allocate,
@@ -55,28 +56,6 @@ from loopwright.steps.nest import step_of
 
 InThread = Callable[[For, GpuWriter], None]
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
-
-
-def block_size(body: Body) -> tuple[int, int, int]:
-    """Threads of a block along x, y and z. Raises NotOnGpu."""
-    size = {f"thread.{axis}": 1 for axis in AXES}
-    for stmt in statements(body):
-        if isinstance(stmt, For) and stmt.run in THREADS:
-            size[stmt.run] = max(size[stmt.run], sharing_of(stmt))
-    x, y, z = size.values()
-    if x * y * z > 1024:
-        raise NotOnGpu(f"a block would have {x} x {y} x {z} threads: 1024 are the most")
-    return x, y, z
-
-
-def sharing_of(loop: For) -> int:
-    """Among how many threads the iterations of a loop are shared out."""
-    if loop.threads:
-        return loop.threads
-    extent = extent_of(loop)
-    if not extent:
-        raise NotOnGpu(f"'{loop.name}' is bound to threads, but has no constant number of iterations")
-    return -(-extent // step_of(loop))
 
 
 @dataclass
@@ -108,9 +87,9 @@ class Whole:
             self._nest(stmt)
         elif isinstance(stmt, Allocate):
             self._array(stmt)
-        elif isinstance(stmt, For) and _has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
+        elif isinstance(stmt, For) and has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
             self._ahead(stmt, found)
-        elif isinstance(stmt, For | While | If) and _has_threads(stmt):
+        elif isinstance(stmt, For | While | If) and has_threads(stmt):
             self._around(stmt)
         elif any(isinstance(inner, Store) for inner in statements((stmt,))):
             self._meet((stmt,))
@@ -227,7 +206,7 @@ class Whole:
         w, array = self.w, self.w.arrays[stmt.array]
         if (found := self._owned(stmt)) is None:
             return False
-        sizes = _own_sizes(stmt, found)
+        sizes = own_sizes(stmt, found)
         w.owned[stmt.array] = found
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
@@ -256,7 +235,7 @@ class Whole:
         runs = {share.run for share in found if share is not None}
         if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
             return None
-        own = prod(_own_sizes(stmt, found))
+        own = prod(own_sizes(stmt, found))
         nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
         for loop in nests:
             uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
@@ -282,9 +261,9 @@ class Whole:
         return " && ".join(f"threadIdx.{axis} == 0" for axis in others) or "true"
 
     def _nest(self, loop: For) -> None:
-        w, band = self.w, _band_of(loop)
+        w, band = self.w, band_of(loop)
         body = band[-1].body
-        team = any(_has_threads(stmt) for stmt in body)
+        team = any(has_threads(stmt) for stmt in body)
         if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
             self._columns(band)
             return
@@ -316,8 +295,8 @@ class Whole:
         in copies; 0 elsewhere."""
         if len(body) > 1 or not (isinstance(loop := body[0], For) and loop.run in THREADS):
             return 0
-        band = _band_of(loop)
-        if any(_has_threads(stmt) for stmt in band[-1].body):
+        band = band_of(loop)
+        if any(has_threads(stmt) for stmt in band[-1].body):
             return 0
         copy = copy_of(band[-1].body, band, self._rounds(band), self.w)
         return 0 if copy is None else parts_of(band, copy)
@@ -532,12 +511,12 @@ class Columns(Whole):
     active: str = "lw_in"
 
     def _statement(self, stmt: Stmt) -> None:
-        if isinstance(stmt, If) and _has_threads(stmt):
+        if isinstance(stmt, If) and has_threads(stmt):
             self._under(stmt)
             return
-        if _has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
+        if has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
             raise NotOnGpu("threads along y meet in a loop of each column")
-        scalars = not _has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
+        scalars = not has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
         if scalars:
             self._meet((stmt,))
             self.w.line(f"if ({self.active}) {{")
@@ -578,26 +557,3 @@ class Columns(Whole):
         self.read.clear()
         self.written.clear()
         put_together(partial, self.w)
-
-
-def _band_of(loop: For) -> list[For]:
-    """A loop over threads and those perfectly nested in it."""
-    band = [loop]
-    while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For) and inner.run in THREADS:
-        band.append(inner)
-    return band
-
-
-def _own_sizes(stmt: Allocate, found: tuple[Share | None, ...]) -> list[int]:
-    """How many elements of a local array of constant sizes each thread has, along each axis."""
-    sizes: list[int] = []
-    for share, size in zip(found, stmt.shape, strict=True):
-        assert isinstance(size, Const)
-        whole = int(size.value)
-        rounds = -(-whole // share.period) if share is not None and share.period else 1
-        sizes.append(whole if share is None else share.size * rounds)
-    return sizes
-
-
-def _has_threads(stmt: Stmt) -> bool:
-    return any(isinstance(inner, For) and inner.run in THREADS for inner in statements((stmt,)))

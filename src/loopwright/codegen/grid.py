@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.codegen.block import Whole, block_size
+from loopwright.codegen.block import Whole
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
+from loopwright.codegen.threads import block_size
 from loopwright.ir.nodes import (
     Body,
     For,

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.codegen.block import sharing_of
 from loopwright.codegen.names import Names
+from loopwright.codegen.threads import sharing_of
 from loopwright.cost.control_flow import MachineLoop, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.text_regions import Region

@@ -23,10 +23,10 @@ from math import ceil, prod
 
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.frequency import Frequencies, frequencies
-from loopwright.codegen.block import block_size
 from loopwright.codegen.gpu import DEVICE_HEADER, is_bound, of_width
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
+from loopwright.codegen.threads import block_size
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
 from loopwright.cost.dynamic import counted

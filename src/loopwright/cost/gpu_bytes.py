@@ -18,8 +18,8 @@ from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import Values, value_of
 from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import Access, Trace, traced
-from loopwright.codegen.block import sharing_of
 from loopwright.codegen.names import Names
+from loopwright.codegen.threads import sharing_of
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.bind import THREADS

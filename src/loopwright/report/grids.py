@@ -14,12 +14,12 @@ from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
-from loopwright.codegen.block import block_size
 from loopwright.codegen.gpu import complete, is_bound, of_width
 from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
 from loopwright.codegen.scatter import BLOCKS as PARTED
+from loopwright.codegen.threads import block_size
 from loopwright.config import Config
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
