@@ -197,7 +197,7 @@ def _place(flow: Flow, values: dict[str, Expr], w: GpuWriter) -> str:
     assert isinstance(store, Store)
     source = store.value.then if isinstance(store.value, Select) else store.value
     assert isinstance(source, Load)
-    return place_of(source, w)[1]
+    return f"({place_of(source, w)[1]})"
 
 
 def _with(expr: Expr, values: dict[str, Expr]) -> Expr:
