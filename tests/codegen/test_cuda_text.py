@@ -29,10 +29,10 @@ from loopwright.toolchain.cubin import KernelResources
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"gesummv", "covariance", "syr2k"}
+SPILLING = {"gesummv", "bilateral", "cooccurrence", "syr2k"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
-in memory: where threads of a warp part and meet, or where a product in a triangle has its 128 registers full (8
-to 32 bytes)."""
+in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product
+of four operands has its 128 registers full (8 to 84 bytes)."""
 
 
 def program(function: Callable[..., object], arguments: tuple[Any, ...], **options: Any) -> Any:

@@ -12,6 +12,7 @@ import loopwright as lw
 from loopwright.config import current
 from loopwright.devices.gpus import gpu_of
 from loopwright.memory.on_device import OnDevice, on_device
+from loopwright.memory.sampled import APART_NS
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
@@ -70,6 +71,10 @@ def test_times_with_copies_are_evidence_but_no_times_of_calls_without(kernel: lw
         calls = resident.adaptive.knowledge.calls[SHAPE]
         assert (calls.work.inputs_bytes, calls.work.outputs_bytes) == (0.0, 0.0)
         assert not resident.due(SHAPE)
+        # Calls of some microseconds are told after as much time as others, of which few are timed.
+        calls, spent_ns = resident.patience(SHAPE, default)
+        assert 1 <= calls <= 100 and spent_ns > 10**15
+        assert calls * APART_NS >= host.patience(SHAPE, default)[1] > (calls - 1) * APART_NS
 
 
 def test_what_was_served_before_pays_for_looking(kernel: lw.LoopKernel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
 from loopwright.memory.on_device import is_on_device
+from loopwright.memory.sampled import APART_NS
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
@@ -183,7 +184,10 @@ class KernelChooser:
 
     def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
         """See Chooser."""
-        return NEVER, int(self._observing_ns / OBSERVING_SHARE)
+        apart_ns = int(self._observing_ns / OBSERVING_SHARE)
+        if self._resident:  # one call is timed for each stretch of this length, however short it is
+            return -(-apart_ns // APART_NS), NEVER
+        return NEVER, apart_ns
 
     def look(self, served_ns: int) -> None:
         """From now on, look for candidates. served_ns: how long the default has served, which pays for it."""
