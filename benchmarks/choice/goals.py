@@ -61,7 +61,7 @@ def _tuner(rows: Iterable[Row]) -> list[Verdict]:
         value = f"{own:.3f} of the optimum; random {chance:.3f}; {best} {most:.3f}"
         what = f"{row.values['evaluations']} evaluations, {row.case}"
         found.append(Verdict(what, "as random", "as its best", value, own <= chance, own <= most))
-        mine, whole = (by[who]["tuning_s"]["median"] for who in ("pruning and local search", "exhaustive"))
+        mine, whole = (by[who]["tuning_s"]["median"] for who in ("pruning in looks", "exhaustive"))
         best = min(theirs, key=lambda who: theirs[who]["tuning_s"]["median"])
         least = theirs[best]["tuning_s"]["median"]
         value = f"{mine:.1f} s; exhaustive {whole:.1f} s; {best} {least:.1f} s"

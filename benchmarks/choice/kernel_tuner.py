@@ -22,6 +22,7 @@ from benchmarks.choice import pruning
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
 from loopwright.search.strategies import Failure, search
+from loopwright.tuning.members import TAKEN, looks
 
 Table = list[dict[str, Any]]
 Run = list[int]
@@ -53,7 +54,11 @@ def _compared(bench: Bench, table: Table, row: Row) -> None:
     kept = pruning.order(table, max(1, min(pruning.FIRST, len(table) // 10)))
     local = [ours(table, kept, seed) for seed in seeds]
     chance = [_shuffled(table, seed) for seed in seeds]
-    found = {"pruning": ([kept], [kept]), "pruning and local search": (local, local), "exhaustive": (chance, chance)}
+    few, known = looked(table)
+    found = {
+        "pruning": ([kept], [kept]), "pruning and local search": (local, local), "pruning in looks": ([few], [few]),
+        "exhaustive": (chance, chance),
+    }  # fmt: skip
     problems = {}
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
         replay = Replay(table, Path(folder))
@@ -68,7 +73,7 @@ def _compared(bench: Bench, table: Table, row: Row) -> None:
                 problems[name] = f"{type(error).__name__}: {error}"[:200]
                 continue
             found[f"Kernel Tuner {name}"] = [short for short, _ in runs], [long for _, long in runs]
-    row.table = [_told(table, name, *runs, len(kept)) for name, runs in found.items()]
+    row.table = [_told(table, name, *runs, len(kept), known) for name, runs in found.items()]
     row.values = {
         "evaluations": len(kept), "variants": len(table), "default": quality(table, defaults(table)),
         **{one["who"]: one["found"]["median"] for one in row.table},
@@ -76,10 +81,12 @@ def _compared(bench: Bench, table: Table, row: Row) -> None:
     }  # fmt: skip
 
 
-def _told(table: Table, name: str, short: Sequence[Run], runs: Sequence[Run], count: int) -> dict[str, Any]:
+def _told(
+    table: Table, name: str, short: Sequence[Run], runs: Sequence[Run], count: int, known: Sequence[int]
+) -> dict[str, Any]:
     """One searcher: over the seeds, the time found over the optimum by those that planned for so many evaluations; how
-    many it takes until one is within 5 % of the optimum (all where it never is), and how long these take."""
-    static = name.startswith("pruning")
+    many it takes until one is within 5 % of the optimum (all where it never is), and how long these take. known: of how
+    many members the metrics were known before each evaluation of `pruning in looks`."""
     near = [evaluations_to(table, one) for one in runs]
     cut = [one[:n] for one, n in zip(runs, near, strict=True)]
     return {
@@ -87,7 +94,7 @@ def _told(table: Table, name: str, short: Sequence[Run], runs: Sequence[Run], co
         "found": spread([quality(table, one[:count]) for one in short]),
         "evaluations": spread([float(n) for n in near]),
         "reached": sum(quality(table, one) <= NEAR for one in runs) / len(runs),
-        "tuning_s": spread([cost_s(table, one, static) for one in cut]),
+        "tuning_s": spread([cost_s(table, one, _judged(name, table, one, known)) for one in cut]),
     }
 
 
@@ -118,12 +125,19 @@ def evaluations_to(table: Table, tried: Run) -> int:
     return next(near, len(table))
 
 
-def cost_s(table: Table, tried: Run, static: bool) -> float:
-    """Making, compiling and measuring those tried, one after the other. static: whether each variant of the space was
-    made and judged before."""
+def _judged(name: str, table: Table, tried: Run, known: Sequence[int]) -> int:
+    """Of how many members the metrics had to be known for these evaluations."""
+    if name == "pruning in looks":
+        return known[len(tried) - 1] if len(tried) <= len(known) else len(table)
+    return len(table) if name.startswith("pruning") else 0
+
+
+def cost_s(table: Table, tried: Run, judged: int) -> float:
+    """Making, compiling and measuring those tried, one after the other. judged: how many variants, from the first on,
+    were made and judged before."""
     total = sum(table[place]["compile_ns"] + table[place]["measure_ns"] for place in tried)
-    total += sum(one["make_ns"] + one["judge_ns"] for one in table) if static else 0
-    total += 0 if static else sum(table[place]["make_ns"] for place in tried)
+    total += sum(one["make_ns"] + one["judge_ns"] for one in table[:judged])
+    total += sum(table[place]["make_ns"] for place in tried if place >= judged)
     return total / 1e9
 
 
@@ -144,6 +158,19 @@ def _shuffled(table: Table, seed: int) -> Run:
 
 
 # ---- ours ---------------------------------------------------------------------------------------------------------
+
+
+def looked(table: Table) -> tuple[Run, list[int]]:
+    """The members in the order in which tuning measures them, which looks at few first and then at more; and of how
+    many the metrics are known before each."""
+    tried, known = [], []
+    for upto in (*looks(len(table)), len(table)):
+        kept = pruning.order(table[:upto], pruning.FIRST)
+        for place in kept if upto == len(table) else kept[:TAKEN]:
+            if place not in tried:
+                tried.append(place)
+                known.append(upto)
+    return tried, known
 
 
 class _Points:

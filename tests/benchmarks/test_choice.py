@@ -126,8 +126,8 @@ def test_evaluations_and_what_they_cost() -> None:
     assert kernel_tuner.quality(table, [0]) == pytest.approx(150 / 110)
     assert kernel_tuner.evaluations_to(table, [0, 1, best]) == 3
     assert kernel_tuner.evaluations_to(table, [0, 1]) == len(table)
-    assert kernel_tuner.cost_s(table, [0, 1], static=False) == pytest.approx(2 * 3.5)
-    assert kernel_tuner.cost_s(table, [0, 1], static=True) == pytest.approx(2 * 2.5 + 36 * 1.1)
+    assert kernel_tuner.cost_s(table, [0, 1], 0) == pytest.approx(2 * 3.5)
+    assert kernel_tuner.cost_s(table, [0, 1], 36) == pytest.approx(2 * 2.5 + 36 * 1.1)
 
 
 def test_ours_begins_with_what_is_kept_and_goes_downhill() -> None:
@@ -135,6 +135,15 @@ def test_ours_begins_with_what_is_kept_and_goes_downhill() -> None:
     tried = kernel_tuner.ours(table, [0, 7], 0)
     assert tried[:2] == [0, 7] and len(set(tried)) == len(tried) == len(table)
     assert kernel_tuner.evaluations_to(table, tried) < 20
+
+
+def test_looks_at_more_and_more_members() -> None:
+    table = bowl()
+    tried, known = kernel_tuner.looked(table)
+    assert known == sorted(known) and set(known) == {16, 32, 36} and len(set(tried)) == len(tried)
+    assert set(tried[:3]) <= set(range(16)) and known[:3] == [16] * 3
+    assert set(pruning.order(table)) <= set(tried)
+    assert kernel_tuner.cost_s(table, tried[:1], known[0]) < kernel_tuner.cost_s(table, tried[:1], 36)
 
 
 def test_kernel_tuner_replays_a_table(bench: Bench) -> None:

@@ -42,6 +42,12 @@ class Downhill:
         return self.space.neighbours(point)
 
 
+def looks(count: int) -> list[int]:
+    """How many of so many members to know before each look at the most promising but the last: few at first, then twice
+    as many each time. To know one costs about as much as to measure it, so nothing is gained by knowing all before."""
+    return [LOOK << k for k in range(count.bit_length()) if LOOK << k < count]
+
+
 class Members:
     """The space of one kernel on one device. judge: what is known without running; without one
     nothing is, and members are taken at random."""
@@ -104,9 +110,8 @@ class Members:
         return prune(judged, RECIPE if RECIPE in judged else "", most, least=most)
 
     def looks(self) -> list[int]:
-        """How many members to know before each look at the most promising but the last: few at first, then twice as
-        many each time. To know one costs about as much as to measure it, so nothing is gained by knowing all before."""
-        return [LOOK << k for k in range(len(self._space.points).bit_length()) if LOOK << k < len(self._space.points)]
+        """How many members to know before each look but the last."""
+        return looks(len(self._space.points))
 
     def _metrics(self, point: Point) -> Metrics | None:
         if self._judge is None:
