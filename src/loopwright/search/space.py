@@ -169,11 +169,19 @@ def space_of(
 
     memory = Memory()
 
+    last: dict[tuple[tuple[str, int], ...], tuple[Recipe, Choices]] = {}
+
     def make(wanted: Mapping[str, int]) -> tuple[Recipe, Choices]:
-        choices = Choices(wanted, memory)
-        if device == "cuda":
-            return gpu_recipe(kernel, facts, strict, choices), choices
-        return recipe(kernel, facts, strict, target or Target(), choices), choices
+        key = tuple(sorted(wanted.items()))
+        if key not in last:  # who asks for the schedule of a point mostly asks for its loops next
+            choices = Choices(wanted, memory)
+            if device == "cuda":
+                made = gpu_recipe(kernel, facts, strict, choices)
+            else:
+                made = recipe(kernel, facts, strict, target or Target(), choices)
+            last.clear()
+            last[key] = made, choices
+        return last[key]
 
     if most < 1:
         raise ValueError(f"a space has at least 1 point, not {most}")
