@@ -27,6 +27,7 @@ from loopwright.codegen.names import Names
 from loopwright.codegen.threads import sharing_of
 from loopwright.cost.control_flow import MachineLoop, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
+from loopwright.cost.rounds import Parts, parts_of
 from loopwright.cost.text_regions import Region
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
@@ -52,7 +53,7 @@ def counted(code: Sequence[Instruction], kernel: Region, inside: Body, found: Fr
     at = [_line(one, first_line) for one in code]
     places = [kernel if line is None else kernel.at(line) for line in at]
     machine = loops_of(code)
-    shares = _Shares(kernel, inside, found)
+    shares = _Shares(kernel, inside, found, frozenset(region for place in places for region in place.around()))
     of = [_loop_of(one, code, places, first_line) for one in machine]
     times = _times(machine, of, code, places, shares)
     innermost: dict[int, int] = {place: number for number, one in enumerate(machine) for place in one.own}
@@ -152,8 +153,10 @@ class _Shares:
     kernel: Region
     inside: Body
     found: Frequencies
+    present: frozenset[Region]
     loops: dict[str, For] = field(default_factory=dict)
     own: Mapping[str, Operations] = field(default_factory=dict)
+    parts: Mapping[str, Parts | None] = field(default_factory=dict)
     unmatched: set[int] = field(default_factory=set)
     known: dict[tuple[Region, Region], float] = field(default_factory=dict)
 
@@ -168,6 +171,18 @@ class _Shares:
         counts: dict[str, Operations] = {}
         self._operations(self.inside, "", 1.0, shown, counts)
         self.own = counts
+        steady = Counter(region.name for region in self.kernel.within() if region.part == "steady")
+        self.parts = {
+            name: parts_of(self.loops[name], self.found, texts) for name, texts in steady.items() if name in self.loops
+        }
+
+    def found_at(self, region: Region) -> Frequencies:
+        """The frequencies that hold in a region: of the part of a loop that it is in."""
+        for one in region.around():
+            parts = self.parts.get(one.name)
+            if one.part != "all" and parts is not None:
+                return parts.steady if one.part == "steady" else parts.rest
+        return self.found
 
     def _operations(self, body: Body, name: str, times: float, shown: set[str], counts: dict[str, Operations]) -> None:
         """What the kernel does in each loop that the text shows, for one iteration."""
@@ -223,8 +238,19 @@ class _Shares:
         for one in region.around():
             if one.kind not in ("then", "else"):
                 break
-            part = min(part, 0.0 if _is_second(one) else self._of_branch(one))
+            part = min(part, self._text(one) * self._of_branch(one))
         return part
+
+    def _text(self, branch: Region) -> float:
+        """The part of threads that take this one of two texts for the same; 1 where there is one for it."""
+        steady = next((one for one in branch.inner if one.part == "steady"), None)
+        parts = self.parts.get(steady.name) if steady else None
+        if parts is None:
+            return 0.0 if _is_second(branch) else 1.0
+        assert branch.outer is not None
+        first = next(one for one in branch.outer.inner if one.kind == "then" and one.condition == branch.condition)
+        whole = parts.whole if first in self.present else 0.0  # kernels for large arrays leave it out
+        return whole if branch.kind == "then" else 1.0 - whole
 
     def _of_branch(self, branch: Region) -> float:
         inner = [one for one in branch.within() if one.kind == "loop" and one.outer and one.outer.loop is branch.loop]
@@ -235,22 +261,22 @@ class _Shares:
         """How often a loop is come to for each iteration of the one around it in the text."""
         part = self._entered(loop) if loop.name in self.loops else 1.0
         assert loop.outer is not None
-        skipped = any(_is_second(one) for one in loop.outer.around() if one.loop is loop.outer.loop)
-        return 0.0 if skipped else part
+        return min([part, *(self._text(one) for one in loop.outer.around() if one.loop is loop.outer.loop)])
 
     def _entered(self, region: Region) -> float:
         assert region.outer is not None
         around = self.loops.get(region.outer.loop.name)
         name = self.loops[region.name].name
-        part = min(1.0, self.found.reached(name))
+        found = self.found_at(region)
+        part = min(1.0, found.reached(name))
         by_name = {loop.name: loop for loop in self.loops.values()}
-        while (name := self.found.around[name]) in by_name and by_name[name] is not around:
+        while (name := found.around[name]) in by_name and by_name[name] is not around:
             loop = by_name[name]
             if loop.run in BLOCKS:
                 break
-            part *= min(1.0, self.found.reached(name))
+            part *= min(1.0, found.reached(name))
             if loop.run in THREADS:
-                part *= min(1.0, self._of_thread(loop))
+                part *= min(1.0, self._of_thread(loop, found))
         return part
 
     def trips(self, region: Region) -> float:
@@ -261,11 +287,11 @@ class _Shares:
         if loop is None or loop.name not in self.found.entries:
             self.unmatched.add(region.first)
             return 1.0
-        return self._of_thread(loop)
+        return self._of_thread(loop, self.found_at(region))
 
-    def _of_thread(self, loop: For) -> float:
+    def _of_thread(self, loop: For, found: Frequencies) -> float:
         """The mean of the threads. Those of a warp go round together."""
-        trips = self.found.trips(loop.name)
+        trips = found.trips(loop.name)
         if loop.run in THREADS:
             sharing = sharing_of(loop)
             if loop.run == NEIGHBOURS:

@@ -13,18 +13,22 @@ from typing import Literal
 
 KERNEL = re.compile(r"^static __device__ __forceinline__ void (\w+)\(")
 HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
+STEADY = re.compile(r"for \(int lw_left = .*; lw_left > 0; --lw_left, (\w+) \+= \d+\)")
+REST = re.compile(r"for \(; (\w+) < lw_upper; \1 \+= \d+\)")
 UNROLL = re.compile(r"#pragma (?:GCC )?unroll(?: (\d+))?$")
 VALUE = re.compile(r"const int64_t (\w+) = .*\b(lw_k\w*|lw_round)\b")
 INTEGER = re.compile(r"(\d+)L?$")
 
 Kind = Literal["kernel", "loop", "then", "else"]
+Part = Literal["all", "steady", "rest"]
 
 
 @dataclass(slots=True, eq=False)
 class Region:
     """first, last: its lines, from 1 on, the header's too. name: of a loop's variable, as the text calls it. trips: of
     a loop, where the text says how many; unroll: how many iterations the text asks to be written out, 1 where it says
-    nothing, 0 for all. condition: of a branch."""
+    nothing, 0 for all. part: which iterations of the loop that is called so it has, of one whose tiles arrive ahead.
+    condition: of a branch."""
 
     kind: Kind
     first: int
@@ -32,6 +36,7 @@ class Region:
     name: str = ""
     trips: int | None = None
     unroll: int = 1
+    part: Part = "all"
     condition: str = ""
     outer: Region | None = None
     inner: list[Region] = field(default_factory=list)
@@ -99,14 +104,14 @@ class _Reader:
                 self._begin(line[:place].rstrip(), number)
             elif sign == "}":
                 self._end(number)
-        if HEADER.search(line) and not line.rstrip().endswith("{"):
+        if _is_loop(line) and not line.rstrip().endswith("{"):
             loop = self._loop(line, number)
             loop.last = number + 1  # of one statement
 
     def _begin(self, before: str, number: int) -> None:
         if before.endswith("else"):
             region = Region("else", number, condition=self.closed.condition, outer=self.here)
-        elif before.endswith(")") and HEADER.search(before):
+        elif before.endswith(")") and _is_loop(before):
             region = self._loop(before, number)
             self.open.append(region)
             self.here = region
@@ -130,6 +135,10 @@ class _Reader:
                 self.here = region.outer
 
     def _loop(self, text: str, number: int) -> Region:
+        if (head := STEADY.search(text) or REST.search(text)) is not None:
+            part: Part = "steady" if "lw_left" in text else "rest"
+            self.here.inner.append(Region("loop", number, name=head[1], part=part, outer=self.here))
+            return self.here.inner[-1]
         head = HEADER.search(text)
         assert head is not None
         name, lower, test = head[1], head[2], head[3]
@@ -146,3 +155,7 @@ class _Reader:
             region.unroll = int(unroll[1] or 0)
         self.here.inner.append(region)
         return region
+
+
+def _is_loop(text: str) -> bool:
+    return HEADER.search(text) is not None or REST.search(text) is not None
