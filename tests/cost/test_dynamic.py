@@ -91,19 +91,42 @@ def test_edges_of_tiles_count_as_often_as_they_are() -> None:
     assert edges["LDG"] > 1.3 * whole["LDG"]  # what is added to is read element by element there
 
 
+@pytest.mark.parametrize(
+    ("n", "depth", "by_16", "in_all"),
+    [
+        (256, 64, 4 * 20, 4),
+        (256, 16, 20, 1),
+        (256, 10, 16 + 16, 1),  # no whole tile at all: of each array element by element
+        (256, 70, 4 * 20 + 32, 5),
+        (100, 200, 13 * 32, 13),  # no whole block
+        (1000, 64, (14 + 2) + (3.5 + 2) + 3 * (49 * 20 + 15 * 32) / 64, 4),  # an eighth of the blocks in each direction
+    ],
+)
+def test_parts_of_a_product_that_are_written_apart(n: int, depth: int, by_16: float, in_all: int) -> None:
+    """Whole tiles, ends of blocks and ends of the depth have texts of their own: all that is multiplied, copied and
+    waited for is counted once."""
+    found = run(product, (floats(n, depth), floats(depth, n), floats(n, n)))
+    threads = (-(-n // 128)) ** 2 * 128
+    assert found["FFMA"] == pytest.approx(threads * 128 * depth)
+    assert found["LDGSTS"] == pytest.approx(threads * by_16)
+    assert found["BAR"] == pytest.approx(threads * (in_all + 1))
+
+
 def test_a_stencil() -> None:
+    # Blocks begin at multiples of 256 columns, of which the first is none: the columns are in 33 warps.
     found = run(stencil, (floats(1026, 1026), floats(1026, 1026)))
-    assert found["FADD"] == pytest.approx(3 * 1024 * 1024)
-    assert found["FMUL"] == pytest.approx(1024 * 1024)
-    assert found["STG"] == pytest.approx(1024 * 1024)
+    assert found["FADD"] == pytest.approx(3 * 1024 * 33 * 32)
+    assert found["FMUL"] == pytest.approx(1024 * 33 * 32)
+    assert found["STG"] == pytest.approx(1024 * 33 * 32)
 
 
 @pytest.mark.parametrize("n", [1 << 18, 1 << 22, 3 << 20])
 def test_a_sum(n: int) -> None:
     found = run(total, (floats(n, dtype="float64"),))
     assert found["DFMA"] == pytest.approx(n)
-    # 262144 partial sums, then 8192, then one.
-    assert found["DADD"] == pytest.approx(262144 + 8192 + 32 * 1024 + 31 * 1024, rel=0.2)
+    # 512 blocks of 512 threads add up 262144 partial sums: in each a thread adds its own one, its warp five times, and
+    # the first warp the other 15. One more block does the same with what these have found, and adds it to zero.
+    assert found["DADD"] == pytest.approx(512 * (6 * 512 + 15 * 32) + 5 * 512 + 16 * 32)
 
 
 def test_a_potential() -> None:

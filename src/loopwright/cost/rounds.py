@@ -22,10 +22,12 @@ from loopwright.steps.nest import names_in
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Of one loop. whole: the part of blocks that take the text for whole tiles. steady, rest: how often what is inside
-    the loop runs in each part of it, steady as if all blocks took one text."""
+    """Of one loop. whole: the part of blocks that take the text for whole tiles. first, steady, rest: how often what is
+    inside the loop runs before it (copies for the first tile) and in each part of it, steady as if all blocks took one
+    text."""
 
     whole: float
+    first: Frequencies
     steady: Frequencies
     rest: Frequencies
 
@@ -47,12 +49,12 @@ def parts_of(loop: For, found: Frequencies, texts: int) -> Parts | None:
     for stmt, blocks in zip(copies, of_copies, strict=True):
         again = max(0.0, whole_tiles - 1)
         left = max(0.0, blocks * again - taken * (blocks if texts > 1 else 1.0))
-        count.runs(stmt.then, _per_visit(stmt.then, loop, found), steady, left)
+        count.runs(stmt.then, _per_visit(stmt.then, loop, found), steady, left, blocks)
         each = max(0.0, tiles - 1 - taken - left)
-        count.runs(stmt.otherwise, _per_visit(stmt.otherwise, loop, found), steady, each)
+        count.runs(stmt.otherwise, _per_visit(stmt.otherwise, loop, found), steady, each, 1.0 - blocks)
     for one in rounds.copies:
         if not isinstance(one, If):
-            count.runs((one,), tiles, steady, max(0.0, tiles - 1 - taken))
+            count.runs((one,), tiles, steady, max(0.0, tiles - 1 - taken), 1.0)
     if branch is None:
         count.runs(rounds.body, tiles, steady, tiles - taken)
     elif texts > 1 and is_shorter(branch):
@@ -113,19 +115,20 @@ class _Scaled:
 
 
 class _Counts:
-    """Frequencies of the two parts, loop by loop."""
+    """Frequencies of the parts, loop by loop."""
 
     def __init__(self, loop: For, found: Frequencies) -> None:
         self.loop, self.found = loop, found
+        self.first = _Scaled(dict(found.entries), dict(found.iterations))
         self.steady = _Scaled(dict(found.entries), dict(found.iterations))
         self.rest = _Scaled(dict(found.entries), dict(found.iterations))
 
-    def runs(self, body: Body, now: float, steady: float, rest: float) -> None:
+    def runs(self, body: Body, now: float, steady: float, rest: float, first: float = 0.0) -> None:
         """Note that statements, which the kernel runs `now` times for each time that the loop is come to, run so often
         in the parts."""
         for one in _loops(body):
-            self.steady.put(one.name, self.found, steady / now if now else 0.0)
-            self.rest.put(one.name, self.found, rest / now if now else 0.0)
+            for scaled, times in ((self.first, first), (self.steady, steady), (self.rest, rest)):
+                scaled.put(one.name, self.found, times / now if now else 0.0)
 
     def instead(self, branch: If, whole: float, steady: float) -> None:
         """Note that in the rest, what stands under `else` does what both branches do but for `steady` of `whole` tiles
@@ -136,9 +139,9 @@ class _Counts:
                 of[other.name] = ours.get(one.name, 0.0) * left + ours.get(other.name, 0.0)
 
     def made(self, steady: float, rest: float) -> Iterator[Frequencies]:
-        """The frequencies of the steady part and the rest, in which the loop has so many iterations."""
+        """The frequencies of the parts; the steady part and the rest have so many iterations."""
         name = self.loop.name
-        for scaled, trips in ((self.steady, steady), (self.rest, rest)):
+        for scaled, trips in ((self.first, 1.0), (self.steady, steady), (self.rest, rest)):
             iterations: Mapping[str, float] = scaled.iterations | {name: trips * self.found.entries[name]}
             yield replace(self.found, entries=scaled.entries, iterations=iterations)
 

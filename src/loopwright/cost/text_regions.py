@@ -18,17 +18,20 @@ REST = re.compile(r"for \(; (\w+) < lw_upper; \1 \+= \d+\)")
 UNROLL = re.compile(r"#pragma (?:GCC )?unroll(?: (\d+))?$")
 VALUE = re.compile(r"const int64_t (\w+) = .*\b(lw_k\w*|lw_round)\b")
 INTEGER = re.compile(r"(\d+)L?$")
+ANY_TILES = re.compile(r"(?!lw_next\b)(\w+) < lw_upper( &&|$)")
+FIRST_THREAD = re.compile(r"\s*if \((threadIdx\.x == 0[^()]*)\) [^{]*;$")
+"""What one thread does in one statement."""
 
 Kind = Literal["kernel", "loop", "then", "else"]
-Part = Literal["all", "steady", "rest"]
+Part = Literal["all", "first", "steady", "rest"]
 
 
 @dataclass(slots=True, eq=False)
 class Region:
     """first, last: its lines, from 1 on, the header's too. name: of a loop's variable, as the text calls it. trips: of
     a loop, where the text says how many; unroll: how many iterations the text asks to be written out, 1 where it says
-    nothing, 0 for all. part: which iterations of the loop that is called so it has, of one whose tiles arrive ahead.
-    condition: of a branch."""
+    nothing, 0 for all. part: of a loop whose tiles arrive ahead, which of its iterations these are; a branch with the
+    loop's name makes the first tile arrive. condition: of a branch."""
 
     kind: Kind
     first: int
@@ -104,6 +107,8 @@ class _Reader:
                 self._begin(line[:place].rstrip(), number)
             elif sign == "}":
                 self._end(number)
+        if alone := FIRST_THREAD.match(line):
+            self.here.inner.append(Region("then", number, number, condition=alone[1], outer=self.here))
         if _is_loop(line) and not line.rstrip().endswith("{"):
             loop = self._loop(line, number)
             loop.last = number + 1  # of one statement
@@ -118,6 +123,8 @@ class _Reader:
             return
         elif before.endswith(")") and (start := before.rfind("if (")) >= 0:
             region = Region("then", number, condition=before[start + 4 : -1], outer=self.here)
+            if first := ANY_TILES.match(region.condition):
+                region.name, region.part = first[1], "first"
         else:
             self.open.append(None)
             return
