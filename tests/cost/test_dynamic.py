@@ -36,8 +36,8 @@ def listed(text: DeviceText) -> dict[str, tuple[Instruction, ...]]:
     return found
 
 
-def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int]) -> Counter[str]:
-    """Instructions by name that all threads together execute."""
+def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int], unknown: int = 0) -> Counter[str]:
+    """Instructions by name that all threads together execute. unknown: how many loops nobody knows the length of."""
     code = listed(text)
     found = frequencies(kernel, sizes)
     every: Counter[str] = Counter()
@@ -47,21 +47,22 @@ def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int]) -> Counter
         blocks, inside = 1.0, (nest,)
         while len(inside) == 1 and isinstance(loop := inside[0], For) and loop.run in BLOCKS:
             blocks, inside = found.iterations[loop.name], loop.body  # type: ignore[assignment]
-        for one, weight in zip(code[f"{name}_32"], weights(code[f"{name}_32"], place, inside, found), strict=True):
+        own = code[f"{name}_32"]
+        for one, weight in zip(own, weights(own, place, inside, found, unknown), strict=True):
             every[one.name] += weight * threads * blocks  # type: ignore[assignment]
     return every
 
 
-def weights(code, place, inside: Body, found) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
+def weights(code, place, inside: Body, found, unknown: int) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
     counts: Counted = counted(code, place, inside, found, DEVICE_HEADER.count("\n"))
-    assert counts.unmatched == ()
+    assert len(counts.unmatched) == unknown
     return counts.weights
 
 
-def run(function, arguments, schedule: str = "") -> Counter[str]:  # type: ignore[no-untyped-def]
+def run(function, arguments, schedule: str = "", unknown: int = 0) -> Counter[str]:  # type: ignore[no-untyped-def]
     one = made(function, arguments, schedule)
     assert one.text is not None
-    return executed(one.kernel, one.text, dict(one.shape.sizes))
+    return executed(one.kernel, one.text, dict(one.shape.sizes), unknown)
 
 
 @pytest.mark.parametrize(("n", "depth"), [(64, 64), (128, 1000), (64, 7)])
@@ -156,3 +157,18 @@ def test_threads_that_share_too_few_iterations(n: int, rounds: int) -> None:
     )
     found = run(product, (floats(64, 50), floats(50, n), floats(64, n)), schedule)
     assert found["FFMA"] == pytest.approx(64 * rounds * 50, rel=0.03)
+
+
+def counts_of(keys, counts):  # type: ignore[no-untyped-def]
+    for i in range(keys.shape[0]):
+        counts[keys[i]] += 1
+
+
+@pytest.mark.parametrize("n", [1 << 20, 1 << 24])
+def test_updates_that_look_ahead(n: int) -> None:
+    """Keys are read several at once, and one by one at the end: each is read once. How many counts each block clears
+    and adds up is not known, and is told."""
+    arguments = (floats(n, dtype="int64"), floats(1000, dtype="int64"))
+    one = made(counts_of, arguments)
+    assert one.text is not None and "lw_at += " in one.text.text
+    assert run(counts_of, arguments, unknown=2)["LDG"] == pytest.approx(n, rel=0.02)

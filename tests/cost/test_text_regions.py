@@ -94,6 +94,26 @@ def test_parts_of_a_loop_whose_tiles_arrive_ahead() -> None:
     assert kernel.at(15).condition == "threadIdx.x == 0 && threadIdx.y == 0"
 
 
+SEVERAL = """static __device__ __forceinline__ void lw_grid_i_(int64_t n_) {
+  for (; lw_at < lw_upper && (uint64_t)lw_upper - (uint64_t)lw_at > 3584; lw_at += 4096) {
+    const int64_t lw_at_0 = lw_at + 0;
+  }
+  #pragma unroll 1
+  for (; lw_at < lw_upper; lw_at += 512) {
+    const int64_t i_ = lw_at;
+  }
+}
+"""
+
+
+def test_loops_that_look_ahead_are_one_loop_of_the_kernel() -> None:
+    found = list(regions(SEVERAL)["lw_grid_i_"].within())
+    assert [(one.name, one.part, one.at_once, one.first) for one in found] == [
+        ("i_", "several", 8, 2),
+        ("i_", "left", 8, 6),
+    ]
+
+
 def test_the_region_of_a_line() -> None:
     kernel = regions(TEXT)["lw_grid_i_"]
     assert kernel.at(7).name == "k_"

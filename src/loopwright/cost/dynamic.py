@@ -40,6 +40,8 @@ from loopwright.toolchain.sass import Instruction
 
 NEIGHBOURS, WARP = "thread.x", 32
 """The axis whose threads are together in a warp, and how many are."""
+PARTS = "lw_part"
+"""The loop of a block over what would be the work of several: these are what is counted as blocks."""
 FIRST = re.compile(r"threadIdx\.([xyz]) == 0")
 
 
@@ -236,7 +238,7 @@ class _Shares:
         """The frequencies that hold in a region: of the part of a loop that it is in."""
         for one in region.around():
             parts = self.parts.get(one.name)
-            if one.part != "all" and parts is not None:
+            if parts is not None and one.part in ("first", "steady", "rest"):
                 return {"first": parts.first, "steady": parts.steady, "rest": parts.rest}[one.part]
         return self.found
 
@@ -257,7 +259,7 @@ class _Shares:
         for one in region.within():
             if one.kind == "loop" and one.outer is not None and one.outer.loop is region and one not in rolled:
                 total = total + self.expected(one, rolled) * (one.trips or 1)
-        return total
+        return total * region.at_once if region.part == "several" else total
 
     def run(self, region: Region, around: Region) -> tuple[float, float, float]:
         """How often a loop is come to for each iteration of one around it, its iterations then, and how many copies of
@@ -347,11 +349,16 @@ class _Shares:
         """The iterations of a loop of the text, for one thread."""
         if region.trips is not None:
             return float(region.trips)
+        if region.name == PARTS:
+            return 1.0
         loop = self.loops.get(region.name)
         if loop is None or loop.name not in self.found.entries:
             self.unmatched.add(region.first)
             return 1.0
-        return self._of_thread(loop, self.found_at(region))
+        trips = self._of_thread(loop, self.found_at(region))
+        if region.part == "several":
+            return trips // region.at_once
+        return trips % region.at_once if region.part == "left" else trips
 
     def _of_thread(self, loop: For, found: Frequencies) -> float:
         """The mean of the threads. Those of a warp go round together."""
