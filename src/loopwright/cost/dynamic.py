@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import ceil, prod
@@ -127,7 +127,8 @@ def _times(
             times[each] = base * entries * copies / len(mains) * whole
         left = trips - whole * unit
         units = {each: max(1.0, held[each]) for each in order[len(mains) :]}
-        straight = _straight(outer, machine, code, places, region, shares, of) if copies == 1 else {}
+        whole_loop = (machine[mains[0]], max(1.0, held[mains[0]]))
+        straight = _straight(outer, machine, code, places, region, shares, of, whole_loop) if copies == 1 else {}
         for unit, each, piece in sorted(
             [(unit, each, range(0)) for each, unit in units.items()]
             + [(unit, -1, one) for one, unit in straight.items()],
@@ -136,7 +137,7 @@ def _times(
             turns = _turns(left, unit) if each >= 0 else min(1.0, left // unit)
             if each >= 0:
                 times[each] = base * entries * copies * turns
-            pieces |= dict.fromkeys(piece, turns)
+            pieces |= {place: turns for place in piece if region in places[place].around()}
             left -= turns * unit
     return times, pieces
 
@@ -155,17 +156,29 @@ def _straight(
     region: Region,
     shares: _Shares,
     rolled: Sequence[Region | None],
+    main: tuple[MachineLoop, float],
 ) -> dict[range, float]:
-    """Basic blocks beside the machine loops of a loop which hold the work of several iterations, and of how many."""
+    """Basic blocks beside the machine loops of a loop which hold the work of iterations, and of how many. main: the
+    loop that holds the most, and how many: where no operation tells, what is read in it does."""
     looped = {place for one in machine for place in one.inside}
     here = set(machine[outer].own) if outer >= 0 else set(range(len(code))) - looped
     expected = shares.expected(region, rolled)
     found: dict[range, float] = {}
     for block in blocks_of(code):
         own = executed(code[place] for place in block if _is_first(places[place], region))
-        if block.start in here and (unit := round(own.ratio(expected) or 0.0)) > 1:
+        if not (own.arithmetic or own.special or _reads(block, code, places, region)):
+            continue  # stores of what the compiler has kept in a register meanwhile
+        ratio = own.ratio(expected)
+        if ratio is None and (inside := _reads(main[0].own, code, places, region)):
+            ratio = main[1] * _reads(block, code, places, region) / inside
+        if block.start in here and (unit := round(ratio or 0.0)):
             found[block] = float(unit)
     return found
+
+
+def _reads(at: Iterable[int], code: Sequence[Instruction], places: Sequence[Region], region: Region) -> int:
+    """How many instructions of a loop of the text load something."""
+    return sum(code[place].name in ("LDG", "LDS", "LD") and _is_first(places[place], region) for place in at)
 
 
 def _alone(code: Sequence[Instruction], places: Sequence[Region], shares: _Shares) -> dict[int, float]:
