@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.analysis import frequency
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.frequency import ASSUMED_TRIPS, frequencies
 from loopwright.ir.nodes import For, Kernel, Stmt
@@ -135,3 +136,32 @@ for i in 0 .. n:
         a[i, j] = 0.0
 """
     assert frequencies(kernel(text), {"v1": 50}).iterations["j"] == pytest.approx(50 * 50)
+
+
+def test_how_long_a_loop_is_each_time() -> None:
+    found = frequencies(kernel(TRIANGLE), {"v1": 5})
+    assert sum(found.lengths["j"].values()) == found.entries["j"]
+    assert sum(length * times for length, times in found.lengths["j"].items()) == found.iterations["j"]
+
+
+def test_where_a_stretch_begins_decides_nothing_unless_its_variable_does() -> None:
+    text = """
+for i in 0 .. n:
+    for j in 8 * i .. 8 * i + 8:
+        {inner}
+"""
+    inner = "for k in 0 .. 3:\n            a[i, k] = 0.0"
+    alike = kernel(text.format(inner=inner))
+    walk = frequency._Walk(frequency.Values.of(alike, {"v1": 64}))
+    walk.body(alike.body, 1.0, "")
+    assert walk.visits == 3
+    assert walk.iterations["k"] == 64 * 8 * 3
+    sides = frequencies(kernel(text.format(inner="for k in 0 .. j:\n            a[i, k] = 0.0")), {"v1": 64})
+    assert sides.iterations["k"] == pytest.approx(512 * 511 / 2, rel=1e-9)
+
+
+def test_edges_of_blocks_are_seen_however_much_there_is_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frequency, "MOST_VISITS", 0)
+    assert frequencies(kernel(TILES), {"v1": 100}).iterations["i"] == 100
+    monkeypatch.setattr(frequency, "OUTER", -1)
+    assert frequencies(kernel(TILES), {"v1": 100}).iterations["i"] == 4 * 32

@@ -61,6 +61,59 @@ def test_regions() -> None:
     assert kernel.inner[1].condition == kernel.inner[2].condition == "LW_ALIGNED(a_, 16) && n_ % 4 == 0"
 
 
+AHEAD = """static __device__ __forceinline__ void lw_grid_i_(int64_t n_) {
+  if (k_o_ < lw_upper) {
+    lw_arrive<1>(a_p_, 0, a_, 0);
+  }
+  if (sizeof(lw_int) == 4 && n_ % 4 == 0) {
+    for (int lw_left = lw_rounds(LW_MIN(int64_t, lw_upper - 1, n_ - k_o_), 16); lw_left > 0; --lw_left, k_o_ += 16) {
+      lw_arrived();
+    }
+  }
+  for (; k_o_ < lw_upper; k_o_ += 16) {
+    if (lw_next < lw_upper) {
+      lw_arrived();
+    }
+  }
+  if (threadIdx.x == 0 && threadIdx.y == 0) out_[0] = s_;
+  if ((threadIdx.x) % 32 == 0) lw_parts[(threadIdx.x) / 32] = s_;
+}
+"""
+
+
+def test_parts_of_a_loop_whose_tiles_arrive_ahead() -> None:
+    kernel = regions(AHEAD)["lw_grid_i_"]
+    assert [(one.kind, one.name, one.part, one.first, one.last) for one in kernel.within()] == [
+        ("then", "k_o_", "first", 2, 4),
+        ("then", "", "all", 5, 9),
+        ("loop", "k_o_", "steady", 6, 8),
+        ("loop", "k_o_", "rest", 10, 14),
+        ("then", "", "all", 11, 13),
+        ("then", "", "all", 15, 15),
+    ]
+    assert kernel.at(15).condition == "threadIdx.x == 0 && threadIdx.y == 0"
+
+
+SEVERAL = """static __device__ __forceinline__ void lw_grid_i_(int64_t n_) {
+  for (; lw_at < lw_upper && (uint64_t)lw_upper - (uint64_t)lw_at > 3584; lw_at += 4096) {
+    const int64_t lw_at_0 = lw_at + 0;
+  }
+  #pragma unroll 1
+  for (; lw_at < lw_upper; lw_at += 512) {
+    const int64_t i_ = lw_at;
+  }
+}
+"""
+
+
+def test_loops_that_look_ahead_are_one_loop_of_the_kernel() -> None:
+    found = list(regions(SEVERAL)["lw_grid_i_"].within())
+    assert [(one.name, one.part, one.at_once, one.first) for one in found] == [
+        ("i_", "several", 8, 2),
+        ("i_", "left", 8, 6),
+    ]
+
+
 def test_the_region_of_a_line() -> None:
     kernel = regions(TEXT)["lw_grid_i_"]
     assert kernel.at(7).name == "k_"

@@ -18,9 +18,11 @@ from loopwright.analysis.integers import Values, value_of
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
+    Binary,
     Block,
     Body,
     Break,
+    Const,
     Continue,
     Dim,
     Expr,
@@ -41,19 +43,23 @@ ASSUMED_TRIPS = 16
 FEW = 6
 """Iterations that are all walked through."""
 MOST_VISITS = 2000
-"""Loops entered on the way; beyond, only the middle iteration is looked at."""
+"""Loops entered on the way; beyond, only the middle iteration of inner ones is looked at."""
+OUTER = 3
+"""Loops around one another of which the edges are looked at in any case: blocks, and rounds of tiles in them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
     """Of one call. entries: how often each loop is come to; iterations: how often its body runs; by the loop's name.
     statements: how often each statement runs, by the identity (`id`) of the node. around: the loop around each, '' for
-    none. assumed: loops whose iterations, or conditions (by the loop around them) whose outcome, only data tells."""
+    none. lengths: how often a loop is come to with so many iterations, where that is known. assumed: loops whose
+    iterations, or conditions (by the loop around them) whose outcome, only data tells."""
 
     entries: Mapping[str, float]
     iterations: Mapping[str, float]
     statements: Mapping[int, float]
     around: Mapping[str, str]
+    lengths: Mapping[str, Mapping[int, float]]
     assumed: tuple[str, ...]
 
     def trips(self, loop: str) -> float:
@@ -72,7 +78,7 @@ def frequencies(kernel: Kernel, sizes: Mapping[str, int]) -> Frequencies:
     """How often everything runs. sizes: by the names of symbols, as in `coalescing.Shape`."""
     walk = _Walk(Values.of(kernel, sizes))
     walk.body(kernel.body, 1.0, "")
-    return Frequencies(walk.entries, walk.iterations, walk.runs, walk.around, tuple(walk.assumed))
+    return Frequencies(walk.entries, walk.iterations, walk.runs, walk.around, walk.lengths, tuple(walk.assumed))
 
 
 @dataclass(slots=True)
@@ -82,9 +88,11 @@ class _Walk:
     iterations: dict[str, float] = field(default_factory=dict)
     runs: dict[int, float] = field(default_factory=dict)
     around: dict[str, str] = field(default_factory=dict)
+    lengths: dict[str, dict[int, float]] = field(default_factory=dict)
     assumed: dict[str, None] = field(default_factory=dict)
     deciding: dict[int, frozenset[str]] = field(default_factory=dict)
     visits: int = 0
+    depth: int = 0
 
     def body(self, body: Body, weight: float, loop: str) -> None:
         """Walk through statements that run so often."""
@@ -157,17 +165,21 @@ class _Walk:
             self.body(stmt.body, weight * ASSUMED_TRIPS, stmt.name)
             return
         self._enter(stmt.name, loop, weight, weight * len(turns))
+        lengths = self.lengths.setdefault(stmt.name, {})
+        lengths[len(turns)] = lengths.get(len(turns), 0.0) + weight
         if not turns:
             self._unseen(stmt.body, stmt.name)
             return
+        self.depth += 1
         for turn, times in self._chosen(stmt, turns):
             self.values.numbers[stmt.name] = turn
             self.body(stmt.body, weight * times, stmt.name)
+        self.depth -= 1
 
     def _chosen(self, stmt: For, turns: range) -> Iterator[tuple[int, float]]:
         """The iterations that stand for all, each with how many it stands for."""
         count = len(turns)
-        if stmt.name not in self._deciding(stmt) or self.visits > MOST_VISITS:
+        if stmt.name not in self._deciding(stmt) or (self.visits > MOST_VISITS and self.depth > OUTER):
             yield turns[count // 2], float(count)
         elif count <= FEW:
             yield from ((turn, 1.0) for turn in turns)
@@ -182,20 +194,33 @@ class _Walk:
         if id(loop) not in self.deciding:
             inside = list(statements(loop.body))
             names = set()
+            even = [stmt for stmt in inside if isinstance(stmt, For) and _is_even(stmt)]
             for stmt in inside:
-                if isinstance(stmt, For | If | While):
+                if isinstance(stmt, For | If | While) and not any(stmt is one for one in even):
                     names |= _names(own_expressions(stmt))
             assigns = [stmt for stmt in inside if isinstance(stmt, Assign) and not stmt.value.type.is_float]
             allocates = [stmt for stmt in inside if isinstance(stmt, Allocate)]
             before = -1
             while before != len(names):
                 before = len(names)
+                for stretch in even:  # where it begins matters only where its variable does
+                    names |= _names(own_expressions(stretch)) if stretch.name in names else set()
                 for one in assigns:
                     names |= _names((one.value,)) if one.name in names else set()
                 for made in allocates:
                     names |= _names(made.shape) if made.array in names else set()
             self.deciding[id(loop)] = frozenset(names)
         return self.deciding[id(loop)]
+
+
+def _is_even(loop: For) -> bool:
+    """Whether a loop has as many iterations wherever it begins."""
+    upper = loop.upper
+    if not isinstance(loop.step, Const):
+        return False
+    return (
+        isinstance(upper, Binary) and upper.op == "add" and upper.left == loop.lower and isinstance(upper.right, Const)
+    )
 
 
 def _representatives(count: int) -> Iterator[tuple[int, float]]:

@@ -89,11 +89,11 @@ def steady_of(loop: For, found: Rounds, size: Sequence[int], w: GpuWriter) -> St
     """The steady part of the loop; None where it has none. size: of the block."""
     if found.conditions:
         return None
-    tests = [test for stmt in found.copies if isinstance(stmt, If) for test in _terms(stmt.condition)]
+    tests = [test for stmt in found.copies if isinstance(stmt, If) for test in terms(stmt.condition)]
     if any(isinstance(part, Load | Checked) for test in tests for part in subexpressions(test)):
         return None
     moving = [test for test in tests if loop.name in names_in(test)]
-    conditions = tuple(test for test in moving if _is_end(test, loop))
+    conditions = tuple(test for test in moving if is_end(test, loop))
     if len(conditions) < len(moving):
         return None
     search = _Search(loop, size, w, conditions)
@@ -110,16 +110,16 @@ def steady_of(loop: For, found: Rounds, size: Sequence[int], w: GpuWriter) -> St
     return Steady(whole, ends, conditions, needed, body, rest, search.written_out(body))
 
 
-def _terms(condition: Expr) -> Iterator[Expr]:
+def terms(condition: Expr) -> Iterator[Expr]:
     """The conditions that have to hold together."""
     if isinstance(condition, Logical) and condition.op == "and":
-        yield from _terms(condition.left)
-        yield from _terms(condition.right)
+        yield from terms(condition.left)
+        yield from terms(condition.right)
     else:
         yield condition
 
 
-def _is_end(test: Expr, loop: For) -> TypeGuard[Compare]:
+def is_end(test: Expr, loop: For) -> TypeGuard[Compare]:
     """Whether a condition says that what goes along with the loop's variable has not come to an end."""
     if not isinstance(test, Compare) or test.op != "le" or loop.name in names_in(test.right):
         return False
@@ -165,7 +165,7 @@ class _Search:
         limits: tuple[Expr, ...] = ()
         source = stmt.value
         if isinstance(source, Select):
-            limits, source = tuple(_terms(source.condition)), source.then
+            limits, source = tuple(terms(source.condition)), source.then
         if not isinstance(source, Load):
             return None
         count = self._at_once(stmt, source, inner)
@@ -222,8 +222,8 @@ def _body(body: Body, loop: For) -> tuple[Body, tuple[Compare, ...], Body]:
     """What is done with whole tiles, the conditions for that, and what does the same with any."""
     if len(body) != 1 or not isinstance(stmt := body[0], If) or not stmt.otherwise:
         return body, (), body
-    tests = tuple(_terms(stmt.condition))
-    needed = tuple(test for test in tests if _is_end(test, loop))
+    tests = tuple(terms(stmt.condition))
+    needed = tuple(test for test in tests if is_end(test, loop))
     if len(needed) < len(tests) or any(isinstance(part, Load | Checked) for part in subexpressions(stmt.condition)):
         return body, (), body
     return stmt.then, needed, stmt.otherwise if is_shorter(stmt) else body
@@ -232,7 +232,7 @@ def _body(body: Body, loop: For) -> tuple[Body, tuple[Compare, ...], Body]:
 def is_shorter(stmt: If) -> bool:
     """Whether the condition only lets loops go to the ends of their stretches: then what stands under `else` does the
     same as what stands under it."""
-    known = set(_terms(stmt.condition))
+    known = set(terms(stmt.condition))
     loops, others = ([one for one in statements(body) if isinstance(one, For)] for body in (stmt.then, stmt.otherwise))
     if len(loops) != len(others):
         return False

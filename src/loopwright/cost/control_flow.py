@@ -28,8 +28,7 @@ def loops_of(code: Sequence[Instruction]) -> tuple[MachineLoop, ...]:
     one. What is entered at several places is no natural loop, and is not found."""
     if not code:
         return ()
-    starts = _starts(code)
-    blocks = [range(a, b) for a, b in zip(starts, [*starts[1:], len(code)], strict=True)]
+    blocks = blocks_of(code)
     following = _successors(code, blocks)
     before: list[list[int]] = [[] for _ in blocks]
     for place, nexts in enumerate(following):
@@ -46,6 +45,12 @@ def loops_of(code: Sequence[Instruction]) -> tuple[MachineLoop, ...]:
     bodies = {header: _body(header, latches, before) for header, latches in back.items()}
     headers = sorted(bodies, key=lambda header: (-len(bodies[header]), header))
     return tuple(_loop(place, headers, bodies, back, blocks) for place in range(len(headers)))
+
+
+def blocks_of(code: Sequence[Instruction]) -> list[range]:
+    """The basic blocks, by the numbers of their instructions."""
+    starts = _starts(code)
+    return [range(a, b) for a, b in zip(starts, [*starts[1:], len(code)], strict=True)]
 
 
 def _loop(

@@ -6,27 +6,32 @@ on the line of the loop in the text. So each machine loop is known to be a certa
 as that one (`analysis.frequency`), less what the compiler wrote out: a machine loop that holds the work of u iterations
 runs for every u-th. How many it holds is seen from the operations in it that can neither vanish nor be shared: stores,
 arithmetic on floats, or reciprocals and roots, against those in the loop's body. Where several machine loops are of one
-loop, the one that holds the most comes first, and the others do what it leaves; but where some hold further loops and
-some none, the latter are versions for when those would not run, and do nothing.
+loop, the one that holds the most comes first, and the others do what it leaves, as does straight code that holds
+several iterations; but where some hold further loops and some none, the latter are versions for when those would not
+run, and do nothing. The parts of loops whose tiles arrive ahead are told apart by `cost/rounds.py`.
 
 Assumed: an instruction in no further loop runs once for each iteration of the machine loop around it, times the part of
 iterations that come to its branch, where loops stand in that branch. Of two branches with the same loops (a test that
 is not the kernel's, such as alignment) the first one is taken. Threads that have nothing to do in an iteration execute
-it with their warp. Slow paths of divisions and roots are functions of their own, and are not counted.
+it with their warp, but where only the first threads of a block come, only their warps do. Slow paths of divisions and
+roots are functions of their own, and are not counted.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from itertools import takewhile
+from math import ceil, prod
 
 from loopwright.analysis.frequency import Frequencies
 from loopwright.codegen.names import Names
-from loopwright.codegen.threads import sharing_of
-from loopwright.cost.control_flow import MachineLoop, loops_of
+from loopwright.codegen.threads import block_size, sharing_of
+from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
+from loopwright.cost.rounds import Parts, parts_of
 from loopwright.cost.text_regions import Region
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
@@ -35,6 +40,9 @@ from loopwright.toolchain.sass import Instruction
 
 NEIGHBOURS, WARP = "thread.x", 32
 """The axis whose threads are together in a warp, and how many are."""
+PARTS = "lw_part"
+"""The loop of a block over what would be the work of several: these are what is counted as blocks."""
+FIRST = re.compile(r"threadIdx\.([xyz]) == 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +60,17 @@ def counted(code: Sequence[Instruction], kernel: Region, inside: Body, found: Fr
     at = [_line(one, first_line) for one in code]
     places = [kernel if line is None else kernel.at(line) for line in at]
     machine = loops_of(code)
-    shares = _Shares(kernel, inside, found)
+    shares = _Shares(kernel, inside, found, frozenset(region for place in places for region in place.around()))
     of = [_loop_of(one, code, places, first_line) for one in machine]
-    times = _times(machine, of, code, places, shares)
+    times, pieces = _times(machine, of, code, places, shares)
+    alone = _alone(code, places, shares)
     innermost: dict[int, int] = {place: number for number, one in enumerate(machine) for place in one.own}
     weights = []
     for place, region in enumerate(places):
         loop = innermost.get(place)
         around = kernel if loop is None else of[loop] or kernel
-        weights.append((1.0 if loop is None else times[loop]) * shares.between(region, around))
+        weight = (1.0 if loop is None else times[loop]) * shares.between(region, around)
+        weights.append(min(weight * pieces.get(place, 1.0), alone.get(place, weight)))
     return Counted(tuple(weights), tuple(sorted(shares.unmatched)))
 
 
@@ -85,9 +95,11 @@ def _times(
     code: Sequence[Instruction],
     places: Sequence[Region],
     shares: _Shares,
-) -> list[float]:
-    """How often the body of each machine loop runs."""
+) -> tuple[list[float], dict[int, float]]:
+    """How often the body of each machine loop runs; and of what stands between such loops for several iterations, the
+    part of times that there are so many left."""
     times = [0.0] * len(machine)
+    pieces: dict[int, float] = {}
     siblings: dict[tuple[int, Region | None], list[int]] = {}
     for number, one in enumerate(machine):
         siblings.setdefault((one.outer, of[number]), []).append(number)
@@ -114,17 +126,74 @@ def _times(
         for each in mains:
             times[each] = base * entries * copies / len(mains) * whole
         left = trips - whole * unit
-        for each in order[len(mains) :]:
-            unit = max(1.0, held[each])
-            times[each] = base * entries * copies * _turns(left, unit)
-            left -= _turns(left, unit) * unit
-    return times
+        units = {each: max(1.0, held[each]) for each in order[len(mains) :]}
+        whole_loop = (machine[mains[0]], max(1.0, held[mains[0]]))
+        straight = _straight(outer, machine, code, places, region, shares, of, whole_loop) if copies == 1 else {}
+        for unit, each, piece in sorted(
+            [(unit, each, range(0)) for each, unit in units.items()]
+            + [(unit, -1, one) for one, unit in straight.items()],
+            key=lambda one: -one[0],
+        ):
+            turns = _turns(left, unit) if each >= 0 else min(1.0, left // unit)
+            if each >= 0:
+                times[each] = base * entries * copies * turns
+            pieces |= {place: turns for place in piece if region in places[place].around()}
+            left -= turns * unit
+    return times, pieces
 
 
 def _turns(trips: float, unit: float) -> float:
     """How often a machine loop that holds the work of so many iterations goes round. Iterations are a mean, which may
     be below one where threads share them."""
     return trips if unit == 1.0 else trips // unit
+
+
+def _straight(
+    outer: int,
+    machine: Sequence[MachineLoop],
+    code: Sequence[Instruction],
+    places: Sequence[Region],
+    region: Region,
+    shares: _Shares,
+    rolled: Sequence[Region | None],
+    main: tuple[MachineLoop, float],
+) -> dict[range, float]:
+    """Basic blocks beside the machine loops of a loop which hold the work of iterations, and of how many. main: the
+    loop that holds the most, and how many: where no operation tells, what is read in it does."""
+    looped = {place for one in machine for place in one.inside}
+    here = set(machine[outer].own) if outer >= 0 else set(range(len(code))) - looped
+    expected = shares.expected(region, rolled)
+    found: dict[range, float] = {}
+    for block in blocks_of(code):
+        own = executed(code[place] for place in block if _is_first(places[place], region))
+        if not (own.arithmetic or own.special or _reads(block, code, places, region)):
+            continue  # stores of what the compiler has kept in a register meanwhile
+        ratio = own.ratio(expected)
+        if ratio is None and (inside := _reads(main[0].own, code, places, region)):
+            ratio = main[1] * _reads(block, code, places, region) / inside
+        if block.start in here and (unit := round(ratio or 0.0)):
+            found[block] = float(unit)
+    return found
+
+
+def _reads(at: Iterable[int], code: Sequence[Instruction], places: Sequence[Region], region: Region) -> int:
+    """How many instructions of a loop of the text load something."""
+    return sum(code[place].name in ("LDG", "LDS", "LD") and _is_first(places[place], region) for place in at)
+
+
+def _alone(code: Sequence[Instruction], places: Sequence[Region], shares: _Shares) -> dict[int, float]:
+    """What only the first threads of a block come to, as the others have jumped, and the part of warps that do. The
+    compiler moves what only they use behind the jump."""
+    found: dict[int, float] = {}
+    for place, one in enumerate(code):
+        part = shares.first_threads(places[place])
+        if part == 1.0 or not one.guard or one.name not in ("EXIT", "BRA"):
+            continue
+        for later in range(place + 1, len(code)):
+            if one.target is not None and code[later].address >= one.target:
+                break
+            found[later] = min(part, found.get(later, 1.0))
+    return found
 
 
 def _held(
@@ -137,7 +206,8 @@ def _held(
     trips: float,
 ) -> float:
     """The work of how many iterations a machine loop holds."""
-    own = executed(code[place] for place in loop.own if region in places[place].around())
+    # What stands there a second time, for arrays that are not aligned, is no work of a further iteration.
+    own = executed(code[place] for place in loop.own if _is_first(places[place], region))
     ratio = own.ratio(shares.expected(region, rolled))
     asked = region.unroll
     if asked > 1 and (ratio is None or 0.6 * asked <= ratio <= 1.6 * asked):
@@ -152,8 +222,11 @@ class _Shares:
     kernel: Region
     inside: Body
     found: Frequencies
+    present: frozenset[Region]
     loops: dict[str, For] = field(default_factory=dict)
     own: Mapping[str, Operations] = field(default_factory=dict)
+    size: tuple[int, int, int] = (1, 1, 1)
+    parts: Mapping[str, Parts | None] = field(default_factory=dict)
     unmatched: set[int] = field(default_factory=set)
     known: dict[tuple[Region, Region], float] = field(default_factory=dict)
 
@@ -168,6 +241,19 @@ class _Shares:
         counts: dict[str, Operations] = {}
         self._operations(self.inside, "", 1.0, shown, counts)
         self.own = counts
+        self.size = block_size(self.inside)
+        steady = Counter(region.name for region in self.kernel.within() if region.part == "steady")
+        self.parts = {
+            name: parts_of(self.loops[name], self.found, texts) for name, texts in steady.items() if name in self.loops
+        }
+
+    def found_at(self, region: Region) -> Frequencies:
+        """The frequencies that hold in a region: of the part of a loop that it is in."""
+        for one in region.around():
+            parts = self.parts.get(one.name)
+            if parts is not None and one.part in ("first", "steady", "rest"):
+                return {"first": parts.first, "steady": parts.steady, "rest": parts.rest}[one.part]
+        return self.found
 
     def _operations(self, body: Body, name: str, times: float, shown: set[str], counts: dict[str, Operations]) -> None:
         """What the kernel does in each loop that the text shows, for one iteration."""
@@ -186,7 +272,7 @@ class _Shares:
         for one in region.within():
             if one.kind == "loop" and one.outer is not None and one.outer.loop is region and one not in rolled:
                 total = total + self.expected(one, rolled) * (one.trips or 1)
-        return total
+        return total * region.at_once if region.part == "several" else total
 
     def run(self, region: Region, around: Region) -> tuple[float, float, float]:
         """How often a loop is come to for each iteration of one around it, its iterations then, and how many copies of
@@ -223,8 +309,27 @@ class _Shares:
         for one in region.around():
             if one.kind not in ("then", "else"):
                 break
-            part = min(part, 0.0 if _is_second(one) else self._of_branch(one))
+            part = min(part, self._text(one) * self._of_branch(one))
         return part
+
+    def first_threads(self, branch: Region) -> float:
+        """The part of warps that have a thread for a branch that only the first ones of a block take."""
+        axes = FIRST.findall(branch.condition) if branch.kind == "then" else []
+        if "x" not in axes or FIRST.sub("", branch.condition).strip(" &()"):
+            return 1.0
+        return min(1.0, WARP / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in axes))
+
+    def _text(self, branch: Region) -> float:
+        """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
+        where it is neither."""
+        steady = next((one for one in branch.inner if one.part == "steady"), None)
+        parts = self.parts.get(steady.name) if steady else None
+        if parts is None:
+            return 0.0 if _is_second(branch) else self.first_threads(branch)
+        assert branch.outer is not None
+        first = next(one for one in branch.outer.inner if one.kind == "then" and one.condition == branch.condition)
+        whole = parts.whole if first in self.present else 0.0  # kernels for large arrays leave it out
+        return whole if branch.kind == "then" else 1.0 - whole
 
     def _of_branch(self, branch: Region) -> float:
         inner = [one for one in branch.within() if one.kind == "loop" and one.outer and one.outer.loop is branch.loop]
@@ -235,44 +340,60 @@ class _Shares:
         """How often a loop is come to for each iteration of the one around it in the text."""
         part = self._entered(loop) if loop.name in self.loops else 1.0
         assert loop.outer is not None
-        skipped = any(_is_second(one) for one in loop.outer.around() if one.loop is loop.outer.loop)
-        return 0.0 if skipped else part
+        return min([part, *(self._text(one) for one in loop.outer.around() if one.loop is loop.outer.loop)])
 
     def _entered(self, region: Region) -> float:
         assert region.outer is not None
         around = self.loops.get(region.outer.loop.name)
         name = self.loops[region.name].name
-        part = min(1.0, self.found.reached(name))
+        found = self.found_at(region)
+        part = min(1.0, found.reached(name))
         by_name = {loop.name: loop for loop in self.loops.values()}
-        while (name := self.found.around[name]) in by_name and by_name[name] is not around:
+        while (name := found.around[name]) in by_name and by_name[name] is not around:
             loop = by_name[name]
             if loop.run in BLOCKS:
                 break
-            part *= min(1.0, self.found.reached(name))
+            part *= min(1.0, found.reached(name))
             if loop.run in THREADS:
-                part *= min(1.0, self._of_thread(loop))
+                part *= min(1.0, self._of_thread(loop, found))
         return part
 
     def trips(self, region: Region) -> float:
         """The iterations of a loop of the text, for one thread."""
         if region.trips is not None:
             return float(region.trips)
+        if region.name == PARTS:
+            return 1.0
         loop = self.loops.get(region.name)
         if loop is None or loop.name not in self.found.entries:
             self.unmatched.add(region.first)
             return 1.0
-        return self._of_thread(loop)
+        trips = self._of_thread(loop, self.found_at(region))
+        if region.part == "several":
+            return trips // region.at_once
+        return trips % region.at_once if region.part == "left" else trips
 
-    def _of_thread(self, loop: For) -> float:
+    def _of_thread(self, loop: For, found: Frequencies) -> float:
         """The mean of the threads. Those of a warp go round together."""
-        trips = self.found.trips(loop.name)
+        trips = found.trips(loop.name)
         if loop.run in THREADS:
             sharing = sharing_of(loop)
             if loop.run == NEIGHBOURS:
                 together = min(WARP, sharing)
-                trips = ceil(round(trips / together, 9)) * together
+                lengths = found.lengths.get(loop.name, {})
+                if times := sum(lengths.values()):
+                    turns = sum(part * ceil(length / together) for length, part in lengths.items()) / times
+                else:
+                    turns = ceil(round(trips / together, 9))
+                trips = turns * together
             trips /= sharing
         return round(trips, 9)  # sums of weights are off by rounding, and 1000 is not to be 999.99...
+
+
+def _is_first(region: Region, inside: Region) -> bool:
+    """Whether a region is inside another, and in no second version of anything there."""
+    path = list(takewhile(lambda one: one is not inside, region.around()))
+    return inside in region.around() and not any(map(_is_second, path))
 
 
 def _is_second(branch: Region) -> bool:
