@@ -64,7 +64,7 @@ RECIPES = 100  # of each shard
 GRIDS = 60  # of each shard
 BLOCKS = 40
 COMPLETED = 60
-STEPS = 4
+STEPS = 5
 CALLS = 3
 WITNESSES = 6  # calls that may show why a step is forbidden
 COMPILED = 8  # one nest in so many
@@ -113,8 +113,8 @@ def test_random_schedules(shard: int, cache: Path) -> None:
     report(tally)
     counts = tally.counts
     assert counts["changed"] > 0.5 * NESTS
-    assert counts["compiled"] > NESTS / COMPILED / 3  # of some 30 nests
-    assert counts["call compared"] > 1.8 * NESTS
+    assert counts["compiled"] > 0.5 * NESTS / COMPILED
+    assert counts["call compared"] > 1.9 * NESTS
     rightly, not_seen = counts["forbidden, rightly"], counts["forbidden, no difference seen"]
     assert rightly > RIGHTLY * (rightly + not_seen), tally.careful
 
