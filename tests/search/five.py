@@ -63,10 +63,14 @@ def differences(frame, reference, out):
 
 def waves(kx, ky, weight, x, y, re, im):
     for v in range(x.shape[0]):
+        real = 0.0
+        imaginary = 0.0
         for k in range(kx.shape[0]):
             angle = kx[k] * x[v] + ky[k] * y[v]
-            re[v] += weight[k] * np.cos(angle)
-            im[v] += weight[k] * np.sin(angle)
+            real += weight[k] * np.cos(angle)
+            imaginary += weight[k] * np.sin(angle)
+        re[v] += real
+        im[v] += imaginary
 
 
 @dataclass(frozen=True)

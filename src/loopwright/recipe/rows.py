@@ -13,6 +13,7 @@ from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
 from loopwright.recipe.time import shared_tiles, tiles
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.nest import names_in
 from loopwright.steps.reorder import Reorder
@@ -46,6 +47,16 @@ def in_order(plan: Plan) -> bool:
         return True
     plan.kernel, plan.decisions[count:] = rows, taken
     return False
+
+
+SUMS = Tunable(
+    "sums in scalars",
+    0,
+    (0, 1),
+    "a scalar needs no memory; with an element for each of a stretch of iterations, another loop can be innermost",
+    leads=True,
+    words=("elements where that promises a gain", "elements"),
+)
 
 
 def along_rows(plan: Plan) -> None:
@@ -98,19 +109,25 @@ def _interchange(plan: Plan, chain: Chain) -> str:
     accesses = [walk for walk in plan.walks() if id(walk.stmt) in inside]
     if any(walk.is_write and walk.strides.get(inner.name) is None for walk in accesses):
         return inner.name  # where it writes depends on data, and costs the same in any order
-    sums = 2.0 * len(tying(plan, inner))  # of a scalar that gets elements, one is loaded and stored in each iteration
+    ties = tying(plan, inner)
+    sums = 2.0 * len(ties)  # of a scalar that gets elements, one is loaded and stored in each iteration
     costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
     movable = [loop for loop in chain if loop is inner or not _is_tied(plan, loop)]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
-    if tying(plan, inner) and inner.name in short_loops(chain):
+    if ties and inner.name in short_loops(chain):
         return inner.name  # written out by the C compiler, it is no loop any more
-    if best is inner or costs[best.name] * WORTH > costs[inner.name]:
-        return inner.name
-    worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
-    why = (
-        f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
-        f"{_text(worst)} is another cache line"
-    )
+    if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
+        worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
+        why = (
+            f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
+            f"{_text(worst)} is another cache line"
+        )
+    else:
+        others = [loop for loop in movable if loop is not inner]
+        if not (ties and others and plan.number(SUMS)):
+            return inner.name
+        best = min(reversed(others), key=lambda loop: costs[loop.name])
+        why = f"sums of neighbouring iterations of '{user_name(best.name)}' grow side by side"
     for name in temporaries(inner):
         with plan.together():  # where it cannot be, it may not stand in the way either
             if not ends_plainly(plan.kernel, name):
