@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from loopwright.predict.estimates import LIMITS, Estimates, joined
-from loopwright.predict.joined import Joined
-from loopwright.predict.model import Models, models_of
+from loopwright.predict.evidence import Transfers
+from loopwright.predict.joined import joined_models
 from loopwright.predict.tree import Tree
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
@@ -32,13 +32,16 @@ class Predictors:
         self, kernel: str, journal: Journal, machines: Mapping[str, str], rows: Sequence[Measurement], default: Variant
     ) -> None:
         self._default = default
-        models: list[Models] = []
+        kept: list[Measurement] = []
+        copies: dict[str, Transfers] = {}
+        trees: dict[Variant, Tree] = {}
         for device, machine in machines.items():
             mine = promising([row for row in rows if row.machine == machine], default)
-            copies = None if device == "cpu" else known_copies(journal, machine)
-            trees = _trees(journal, kernel, machine, mine)
-            models.append(models_of(mine, {} if copies is None else {device: copies}, trees=trees))
-        self._joined = Joined(models)
+            kept += mine
+            trees |= _trees(journal, kernel, machine, mine)
+            if device != "cpu" and (bus := known_copies(journal, machine)) is not None:
+                copies[device] = bus
+        self._joined = joined_models(kept, copies, trees=trees)
         self.measured = self._joined.variants
         self.put_in_order(self.measured)
 
