@@ -5,8 +5,8 @@ computes what its entries add, and sums up, in each thread, an equal part of the
 threads carries what a row has come to from one to the next. (After Merrill and Garland, "Merge-based parallel sparse
 matrix-vector multiplication", SC 2016.) Three kernels do it:
 
-1. `cuts`: in which row each block begins. It tests that the line exists: where the entries of some row begin after they
-   end, or are more than there are elements, a mark says so.
+1. `cuts`: in which row each block begins. It tests that the line exists and lies in the arrays that have an element for
+   each entry: where the entries of some row begin after they end, or outside of these arrays, a mark says so.
 2. `parts`: what blocks do. The row that is open where a block ends has a partial result in memory, the `tail`; so has
    the one that was open where it begins, if it ends there: the `head`.
 3. `joined`: puts these together, for each row that lies in several blocks. Where the mark is set, the second kernel has
@@ -20,15 +20,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest
+from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest, stages
 from loopwright.codegen.entries import Sum, write_terms
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, Within, any_may_fail
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
-from loopwright.ir.nodes import Expr, For
+from loopwright.ir.nodes import Expr, For, Var
+from loopwright.ir.types import INT64
 from loopwright.steps.balance import shared_bytes, slots, spreads
 from loopwright.steps.bind import SHARED_BYTES
 
@@ -37,8 +38,12 @@ JOINING = 256
 """Threads of a block where partial results are put together."""
 
 STATE = ("lw_state", "lw_cut")
-"""Names of memory that the kernels share. lw_state: whether the rows run as they were written; the first entry; the
-length of the line. lw_cut: for each block, and behind the last, how many rows end before it."""
+"""Names of memory that the kernels share. lw_state: the number of this start where the rows run as they were written,
+anything else where they do not, so that nothing has to be cleared before; the first entry; the length of the line.
+lw_cut: for each block, and behind the last, how many rows end before it."""
+
+ROWS_EACH = 4
+"""Rows of a thread that looks where blocks begin: so many pairs of bounds are under way at once."""
 
 ALONE = 32
 """In this many blocks a row may begin for one thread to note that; where there are more, its block does."""
@@ -58,6 +63,7 @@ class Balanced:
             raise NotOnGpu(f"'{entry.name}' is no reduction into scalars")
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
+        self.inside = _along(entry, frozenset(one.target for one in found))
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         if shared_bytes([one.type for one in self.sums], self.entries, self.threads) > SHARED_BYTES:
             raise NotOnGpu(f"the sums of '{entry.name}' do not fit into the shared memory of a block")
@@ -65,7 +71,7 @@ class Balanced:
         w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
         for one in self.sums:
             w.types |= dict.fromkeys((one.named("tail"), one.named("head")), f"LW_GLOBAL({one.memory_type})")
-        w.types |= dict.fromkeys(("lw_first", "lw_rows", "lw_limit"), "int64_t")
+        w.types |= dict.fromkeys(("lw_first", "lw_rows", "lw_limit", "lw_start_number"), "int64_t")
 
     def function(self, what: str) -> Function:
         """A device function for this loop."""
@@ -97,6 +103,17 @@ class Balanced:
         w.function.scoped.discard(variable)
 
 
+def _along(entry: For, targets: frozenset[str]) -> frozenset[Within]:
+    """The arrays, and axes of them, in which each entry reads the element with its own number."""
+    return frozenset(
+        (load.array, axis, entry.name)
+        for stage in stages(entry.body, targets)[0]
+        for load in stage.loads
+        for axis, index in enumerate(load.index)
+        if index == Var(entry.name, INT64)
+    )
+
+
 def write_balanced(row: For, w: GpuWriter) -> None:
     """The three kernels of a balanced loop, and their start."""
     made = Balanced(row, w)
@@ -108,8 +125,10 @@ def write_balanced(row: For, w: GpuWriter) -> None:
     w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
     w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
     w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
+    w.line("static int64_t lw_started;")
+    w.line("const int64_t lw_start_number = __atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
     _memory(made)
-    over = f"(lw_rows - 1) / {made.threads} + 1"
+    over = f"(lw_rows - 1) / {made.threads * ROWS_EACH} + 1"
     most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
     _start(made, _cuts(made), most, made.threads)
     _start(made, _parts(made), "lw_blocks", made.threads)
@@ -135,12 +154,11 @@ def _memory(made: Balanced) -> None:
         w.function.buffers.append(memory)
     for number, name in enumerate(made.memory):
         w.line(f"char *{name} = {memory} + {f'8 * (4 + {number - 1} * (lw_blocks + 1))' if number else 0};")
-    w.launched(f"gpu->clear({gpu}, lw_state, 8)")
 
 
 def _start(made: Balanced, part: Function, blocks: str, threads: int) -> None:
     w = made.w
-    own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit")}
+    own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit", "lw_start_number")}
     w.line("{")
     w.start(part, (blocks, "1", "1"), (threads, 1, 1), own)
     w.line("}")
@@ -150,24 +168,40 @@ def _start(made: Balanced, part: Function, blocks: str, threads: int) -> None:
 
 
 def _cuts(made: Balanced) -> Function:
-    """One thread for each row: the blocks that begin in it."""
+    """The blocks that begin in each row; a thread has several rows, whose bounds it reads at once."""
     w, nest, threads, size = made.w, made.nest, made.threads, made.entries
     part = made.function("cuts")
     with w.on_device(part):
         state, cut, first, rows, limit = (w.use(name) for name in (*STATE, "lw_first", "lw_rows", "lw_limit"))
-        w.line(f"const int64_t lw_number = (int64_t)blockIdx.x * {threads} + threadIdx.x;")
+        w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * ROWS_EACH} + threadIdx.x;")
+        w.line(f"const int64_t lw_start = {made.at(nest.lower, 'lw_first')};")
+        w.line(f"int64_t lw_lows[{ROWS_EACH}], lw_highs[{ROWS_EACH}];")
+        w.line("#pragma unroll")
+        w.line(f"for (int lw_i = 0; lw_i < {ROWS_EACH}; ++lw_i) {{")
+        w.line(f"  const int64_t lw_row = {first} + LW_MIN(int64_t, lw_base + lw_i * {threads}, {rows} - 1);")
+        w.line(f"  lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};")
+        w.line("}")
         w.line("if (threadIdx.x == 0) lw_long[0] = 0;")
         w.line("__syncthreads();")
+        w.line("#pragma unroll")
+        w.line(f"for (int lw_i = 0; lw_i < {ROWS_EACH}; ++lw_i) {{")
+        w.function.depth += 1
+        w.line(
+            f"const int64_t lw_number = lw_base + lw_i * {threads}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];"
+        )
         w.line(f"if (lw_number < {rows}) {{")
-        w.line(f"  const int64_t lw_row = {first} + lw_number, lw_start = {made.at(nest.lower, 'lw_first')};")
-        w.line(f"  const int64_t lw_low = {made.at(nest.lower, 'lw_row')}, lw_high = {made.at(nest.upper, 'lw_row')};")
         w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
         w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
-        w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {threads};")
+        w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {threads * ROWS_EACH};")
         w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
         w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
-        w.line("  if (!lw_whole || !lw_near || !lw_climbs || lw_most < 0 || lw_span > (uint64_t)lw_most) {")
-        w.line(f"    {state}[0] = 1;")
+        wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
+        if made.inside:
+            beyond = " || ".join(f"lw_high > {size}" for size in sorted({w.size(*one[:2]) for one in made.inside}))
+            w.line(f"  const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
+            wrong.append(f"(lw_last && (lw_start < 0 || {beyond}))")
+        w.line(f"  if ({' || '.join(wrong)}) {{")
+        w.line(f"    {state}[0] = {w.use('lw_start_number')};")
         w.line("  } else {")
         w.line("    const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
         w.line(
@@ -180,19 +214,23 @@ def _cuts(made: Balanced) -> Function:
         w.line("    } else {")
         w.line("      const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
         w.line("      lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
-        w.line("      lw_long[1 + lw_place] = (int32_t)threadIdx.x;")
+        w.line(f"      lw_long[1 + lw_place] = (int32_t)threadIdx.x + lw_i * {threads};")
         w.line("    }")
         w.line("  }")
         w.line("}")
+        w.function.depth -= 1
+        w.line("}")
         w.line("__syncthreads();")
         w.line("for (int lw_i = 0; lw_i < lw_long[0]; ++lw_i) {")
-        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads} + lw_long[1 + lw_i];")
+        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads * ROWS_EACH} + lw_long[1 + lw_i];")
         w.line("  const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
         w.line(f"  for (int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads})")
         w.line(f"    {cut}[lw_k] = lw_owner;")
         w.line("}")
-    shared = f"LW_SHARED(int32_t, lw_long, {threads + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * threads});"
-    w.finish_kernel(part, threads, (), shared)
+    most = threads * ROWS_EACH
+    w.finish_kernel(
+        part, threads, (), (f"LW_SHARED(int32_t, lw_long, {most + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * most});")
+    )
     return part
 
 
@@ -211,7 +249,12 @@ def _parts(made: Balanced) -> Function:
         w.line(f"const int64_t lw_begin = (int64_t)blockIdx.x * {size}, lw_mark = {state}[0];")
         w.line(f"const int64_t lw_ended = {cut}[blockIdx.x], lw_last = {cut}[(int64_t)blockIdx.x + 1];")
         w.line(f"const int64_t lw_zero = {state}[1], lw_all = {state}[2];")
-        idle = ["lw_mark != 0", "lw_begin >= lw_all", "lw_last < lw_ended", "lw_zero > INT64_MAX - lw_all"]
+        idle = [
+            f"lw_mark == {w.use('lw_start_number')}",
+            "lw_begin >= lw_all",
+            "lw_last < lw_ended",
+            "lw_zero > INT64_MAX - lw_all",
+        ]
         if any_may_fail(w):
             idle.append(f"{w.use('failure')}->site >= 0")
         # A thread that sees the failure of another one ends, and nobody waits for it: what is left unset in shared
@@ -240,7 +283,9 @@ def _ends(made: Balanced) -> None:
     w.line("const int64_t lw_row = lw_top + threadIdx.x;")
     w.line("int64_t lw_own_end = 0;")
     w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
+    w.within = made.inside
     write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
+    w.within = frozenset()
     w.line("if (threadIdx.x < lw_here) lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
     w.line("#pragma unroll 1")
     w.line(f"for (int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}) {{")
@@ -362,11 +407,20 @@ def _rows(made: Balanced) -> None:
 
 def _joined(made: Balanced) -> Function:
     """One warp for each block of the second kernel: the row that ends in it and began before. Or all rows."""
-    w, nest = made.w, made.nest
+    w, nest, size = made.w, made.nest, made.entries
     part = made.function("joined")
     with w.on_device(part):
         declare_own(nest.row.body, (), w)
-        w.line(f"if ({w.use('lw_state')}[0]) {{")
+        state, cut = (w.use(name) for name in STATE)
+        # As in the second kernel, what is needed first is read at once, also where it means nothing.
+        w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // WARP} + threadIdx.x / {WARP};")
+        w.line(f"const int64_t lw_begin = lw_block * {size}, lw_blocks = {w.use('lw_limit')} / {size};")
+        w.line("const int64_t lw_known = LW_MIN(int64_t, lw_block, lw_blocks - 1);")
+        w.line(f"const int64_t lw_mark = {state}[0], lw_zero = {state}[1], lw_all = {state}[2];")
+        w.line(f"const int64_t lw_ended = {cut}[lw_known], lw_last = {cut}[lw_known + 1];")
+        if any_may_fail(w):
+            w.line(f"if (LW_RARE({w.use('failure')}->site >= 0)) lw_stop();")
+        w.line(f"if (lw_mark == {w.use('lw_start_number')}) {{")
         w.function.depth += 1
         _as_written(made)
         w.function.depth -= 1
@@ -375,7 +429,7 @@ def _joined(made: Balanced) -> Function:
         _joined_row(made)
         w.function.depth -= 1
         w.line("}")
-    w.finish_kernel(part, JOINING, nest.row.body)
+    w.finish_kernel(part, JOINING, nest.row.body, tested=True)
     return part
 
 
@@ -397,13 +451,10 @@ def _as_written(made: Balanced) -> None:
 
 def _joined_row(made: Balanced) -> None:
     w, nest, size = made.w, made.nest, made.entries
-    state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))
-    w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // WARP} + threadIdx.x / {WARP};")
-    w.line(f"const int64_t lw_begin = lw_block * {size};")
-    w.line(f"if (lw_begin < {state}[2] && {cut}[lw_block] < {cut}[lw_block + 1]) {{")
+    w.line("if (lw_begin < lw_all && lw_ended < lw_last) {")
     w.function.depth += 1
-    w.line(f"const int64_t lw_row = {first} + {cut}[lw_block];")
-    w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - {state}[1] + {cut}[lw_block];")
+    w.line(f"const int64_t lw_row = {w.use('lw_first')} + lw_ended;")
+    w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - lw_zero + lw_ended;")
     w.line("if (lw_at < lw_begin) {")
     w.function.depth += 1
     totals: list[str] = []

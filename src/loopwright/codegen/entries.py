@@ -71,7 +71,8 @@ def write_terms(
         place = f"lw_place_{item.number}"
         w.line(f"const int {place} = lw_part + {item.number * threads} + (int)threadIdx.x;")
         # Threads that have no entry left do the last one again: no branch holds the loads of the others up.
-        w.line(f"const int64_t lw_entry_{item.number} = lw_from + LW_MIN(int, {place}, lw_count - 1);")
+        near = "(lw_int)" if w.within else ""
+        w.line(f"const int64_t lw_entry_{item.number} = {near}lw_from + LW_MIN(int, {place}, lw_count - 1);")
     rest = read_ahead(entry.body, items, w, frozenset(one.reduction.target for one in sums), along=entry.name)
     for item in items:
         for one in sums:

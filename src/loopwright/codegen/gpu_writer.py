@@ -41,6 +41,10 @@ REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
+Within = tuple[str, int, str]
+"""An array, one of its axes, and the loop whose variable is an index there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Untested:
     """An index that is still to be checked: the C name of what it comes to, counted from the start; its own text, and
@@ -68,6 +72,7 @@ class GpuWriter(Writer):
         self.in_index = False
         self.untested: list[Untested] | None = None  # where checks are put off, those that are still to be made
         self.checks = False
+        self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
@@ -93,6 +98,8 @@ class GpuWriter(Writer):
         return not self.function.on_device or (self.in_index and self.in_range(expr))
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
+        if isinstance(expr, Var) and (node.array, axis, expr.name) in self.within:
+            return self.text(expr)
         if self.untested is not None and bounds.kind == "checked":
             return self._put_off(node, axis, expr, self.untested)
         outer, self.in_index = self.in_index, bounds.kind != "checked"
