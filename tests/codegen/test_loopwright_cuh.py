@@ -245,15 +245,15 @@ extern "C" __global__ void checks(LW_GLOBAL(const int64_t) k, LW_GLOBAL(int64_t)
 )
 def test_checks(index: int, expected: int, record: list[int]) -> None:
     session = Session(CHECKS, "checks")
-    out, failure = np.full(1, 77), np.full(3, -1)
+    out, failure = np.full(1, 77), np.array([-1, -1, -1, 0])
     session.run("checks", 1, 1, np.array([index]), out, 1, 10, failure)
-    assert (out[0], failure.tolist()) == (expected, record)
+    assert (out[0], failure.tolist()) == (expected, [*record, 0])
 
 
 def test_an_index_into_nothing_always_fails() -> None:
-    failure = np.full(3, -1)
+    failure = np.array([-1, -1, -1, 0])
     Session(CHECKS, "checks").run("checks", 1, 1, np.array([-1]), np.zeros(1, int), 1, 0, failure)
-    assert failure.tolist() == [7, -1, 0]
+    assert failure.tolist() == [7, -1, 0, 0]
 
 
 def test_literals_and_library_functions_of_generated_text() -> None:

@@ -20,11 +20,11 @@ class Table:
     """What host code does with struct lw_gpu."""
 
     def __init__(self, module):
-        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR)
+        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR, ALLOCATE)
         functions = [
-            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 5).from_address(module.table), strict=True)
+            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 6).from_address(module.table), strict=True)
         ]
-        self._launch, self._fetch, self._allocate, self._release, self._clear = functions
+        self._launch, self._fetch, self._allocate, self._release, self._clear, self._visible = functions
         self.module, self.table = module, module.table
 
     def launch(self, kernel, grid, block, shared, *values):
@@ -41,6 +41,9 @@ class Table:
 
     def allocate(self, size_bytes):
         return self._allocate(self.table, size_bytes)
+
+    def visible(self, size_bytes):
+        return self._visible(self.table, size_bytes)
 
     def release(self, address):
         self._release(self.table, address)

@@ -237,6 +237,59 @@ def test_kernels_run_in_order_with_copies(gpu, module):
     assert table.module.fault() is None
 
 
+def test_what_kernels_tell_is_seen_without_a_copy(gpu, driver, module):
+    """Slots and the failure are in pinned memory: the host waits for the stream, and reads."""
+    table = module()
+    failures = gpu.allocate(32)
+    told = table.module.told(failures)
+    assert told and table.module.told(failures) == told
+    y, back, found = np.arange(4, dtype="f4"), np.zeros(4, "f4"), np.full(3, 7)
+    source = gpu.allocate(16)
+    gpu.upload(source, y)
+    slot = table.visible(16)
+    ctypes.memset(slot, 0, 16)
+    copies = driver.count("fake_copies")
+    assert table.saxpy(4, 3, source, slot) == 0
+    assert table.fetch(back, slot) == 0 and np.array_equal(back, 3 * y)
+    ctypes.memmove(told, (ctypes.c_int64 * 3)(5, 6, 7), 24)
+    assert table.fetch(found, failures) == 0 and found.tolist() == [5, 6, 7]
+    assert driver.count("fake_copies") == copies
+    assert table.fetch(back, source) == 0 and driver.count("fake_copies") == copies + 1
+
+
+def test_slots_are_apart_and_given_back(gpu, driver, module):
+    table = module()
+    told = table.module.told(gpu.allocate(32))
+    used = driver.count("fake_used")
+    slots = [table.visible(64) for _ in range(63)]
+    assert sorted([told, *slots]) == list(range(told, told + 4096, 64))
+    beyond, large = table.visible(64), table.visible(65)
+    assert driver.count("fake_used") == used + 64 + 65, "where there is no slot it is device memory"
+    table.release(beyond)
+    table.release(large)
+    table.release(slots[3])
+    assert table.visible(8) == slots[3] and driver.count("fake_used") == used
+    assert table.launch(9, (1,), (1,), 0)
+    table.release(slots[5])
+    assert table.visible(8) not in slots, "a kernel that was not waited for may write to it"
+    assert table.module.fault() is not None
+    table.release(slots[5])
+    assert table.visible(8) == slots[5]
+
+
+def test_without_pinned_memory_it_is_copied(gpu, driver, module):
+    table = module()
+    driver.fail("cuMemHostAlloc", 2)
+    failures = gpu.allocate(32)
+    assert table.module.told(failures) == 0
+    gpu.upload(failures, np.array([5, 6, 7, 0]))
+    found, used = np.zeros(3, int), driver.count("fake_used")
+    assert table.fetch(found, failures) == 0 and found.tolist() == [5, 6, 7]
+    slot = table.visible(8)
+    assert driver.count("fake_used") == used + 8
+    table.release(slot)
+
+
 def test_an_empty_grid_is_no_launch(driver, module):
     table = module()
     assert table.saxpy(0, 1, 0, 0) == 0 and driver.count("fake_launches") == 0

@@ -365,27 +365,32 @@ extern "C" __global__ void gather(LW_GLOBAL(const int64_t) at, LW_GLOBAL(const d
 """
 
 
+NOTHING = np.array([-1, -1, -1, 0])
+"""A record of no failure, that nobody else is told of."""
+
+
 @pytest.mark.parametrize(("bad", "record"), [(10, [3, 10, 10]), (-11, [3, -11, 10]), (99, [4, 0, 0])])
 def test_a_failed_check_ends_its_thread_and_is_recorded(bad: int, record: list[int]) -> None:
     at, x, y = np.arange(64) % 20 - 10, np.arange(10.0), np.zeros(64)
-    expected, failure = x[at], np.full(3, -1)
+    expected, failure = x[at], NOTHING.copy()
     at[40] = bad
     Session(GATHER, "gather").run("gather", 1, 64, at, x, y, 10, failure)
     expected[40] = 0
-    assert failure.tolist() == record
+    assert failure.tolist() == [*record, 0]
     assert np.array_equal(y, expected)
 
 
-def test_the_first_failure_is_kept() -> None:
-    failure = np.full(3, -1)
+def test_the_first_failure_is_kept_and_told() -> None:
+    told = np.full(3, -1)
+    failure = np.array([-1, -1, -1, told.ctypes.data])
     session = Session(GATHER, "gather")
     for bad in (50, 60):
         session.run("gather", 1, 64, np.full(64, bad), np.zeros(10), np.zeros(64), 10, failure)
-    assert failure.tolist() == [3, 50, 10]
+        assert failure[:3].tolist() == told.tolist() == [3, 50, 10]
 
 
 def test_a_failure_record_outside_of_device_memory_is_found() -> None:
-    session, mine = Session(GATHER, "gather"), np.full(3, -1)
+    session, mine = Session(GATHER, "gather"), NOTHING.copy()
     place = ctypes.c_void_p(mine.ctypes.data)
     session.launch("gather", 1, 64, np.zeros(64, int), np.zeros(10), np.zeros(64), 10, place)
     assert "the plain pointer 'failure' is address" in session.fault()

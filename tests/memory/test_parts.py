@@ -13,6 +13,7 @@ from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
 from loopwright.memory import offload, parts
+from loopwright.memory.gpu_call import FAILURE_BYTES
 from loopwright.memory.on_device import on_device
 from loopwright.memory.parts import Slice
 from memory.watched import Watched
@@ -144,7 +145,7 @@ def test_the_same_as_at_once(gpu: Watched, seen: Seen, name: str, order: Any) ->
 def test_nothing_moves_twice(gpu: Watched, seen: Seen) -> None:
     a, b = numbers(60, 70), numbers(60, 70)
     lw.kernel(smooth)(a, b)
-    assert seen and gpu.total("up") - 48 == a.nbytes and gpu.total("down") == 58 * 70 * 8
+    assert seen and gpu.total("up") - 2 * FAILURE_BYTES == a.nbytes and gpu.total("down") == 58 * 70 * 8
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5])
@@ -162,7 +163,7 @@ def test_with_an_array_that_is_there(gpu: Watched, seen: Seen) -> None:
     gpu.moved.clear()
     lw.kernel(plus)(a, on_device(address, b.shape, b.dtype, None, "emulated", None), c)
     np.testing.assert_array_equal(c, a + 2 * b)
-    assert seen and gpu.total("up") - 48 == a.nbytes
+    assert seen and gpu.total("up") - 2 * FAILURE_BYTES == a.nbytes
 
 
 def turned(a, b):
@@ -230,7 +231,7 @@ def test_arrays_larger_than_the_memory(gpu: Watched, seen: Seen, name: str, orde
         np.testing.assert_array_equal(one, other)
     if wanted is not None:
         np.testing.assert_array_equal(got, wanted)
-    assert seen[-1][1] and gpu.memory.used_bytes == 48
+    assert seen[-1][1] and gpu.memory.used_bytes == 2 * FAILURE_BYTES
 
 
 def test_where_no_part_fits_nothing_is_changed(gpu: Watched, seen: Seen) -> None:
@@ -238,7 +239,7 @@ def test_where_no_part_fits_nothing_is_changed(gpu: Watched, seen: Seen) -> None
     a, b = numbers(6, 2000), np.full((6, 2000), 7.0)
     with pytest.raises(DeviceMemoryError, match=r"no room for 96,000 bytes"):
         lw.kernel(smooth)(a, b)
-    assert (b == 7).all() and gpu.memory.used_bytes == 48 and not [one for one in seen if one[1]]
+    assert (b == 7).all() and gpu.memory.used_bytes == 2 * FAILURE_BYTES and not [one for one in seen if one[1]]
 
 
 def test_what_cannot_be_parted_does_not_fit(gpu: Watched) -> None:
@@ -260,7 +261,7 @@ def test_memory_that_others_take(gpu: Watched, monkeypatch: pytest.MonkeyPatch, 
         lw.kernel(product)(a, b, c)
     right = a @ b
     assert ((c == 7) | (c == right)).all() and (c == right).any() == wrote
-    assert gpu.memory.used_bytes == 48
+    assert gpu.memory.used_bytes == 2 * FAILURE_BYTES
 
 
 def test_a_failed_check_in_a_part(gpu: Watched, seen: Seen) -> None:
@@ -277,7 +278,7 @@ def test_a_failed_check_in_a_part(gpu: Watched, seen: Seen) -> None:
     (failed,) = (one for one in slices if one.first <= 33 < one.last)
     np.testing.assert_array_equal(b[: failed.first], a[index[: failed.first]])
     assert (b[33] == 7).all() and (b[failed.last :] == 7).all()
-    assert gpu.memory.used_bytes == 48
+    assert gpu.memory.used_bytes == 2 * FAILURE_BYTES
     index[33] = 3
     lw.kernel(checked)(a, index, b)
     np.testing.assert_array_equal(b, a[index])

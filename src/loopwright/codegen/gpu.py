@@ -244,7 +244,7 @@ def _slots(w: GpuWriter) -> Iterator[str]:
     if w.slots:
         site = w.site("memory", "", 0, None)
         w.use("gpu"), w.use("failure")
-        yield f"  lw_slots = gpu->allocate(gpu, {8 * w.slots});"
+        yield f"  lw_slots = gpu->visible(gpu, {8 * w.slots});"
         yield f"  if (LW_RARE(!lw_slots)) {{ lw_fail(failure, {site}, {w.slots}, 0); goto lw_leave; }}"
         w.function.buffers.append("lw_slots")
 

@@ -134,6 +134,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 
 struct lw_failure {
   int64_t site, index, size; /* site < 0: none */
+  lw_failure *told;          /* the first three where the host sees them; NULL: nowhere */
 };
 
 /* The first failure of all threads of all launches is kept; later ones are dropped. */
@@ -142,6 +143,11 @@ LW_PART void lw_fail(lw_failure *failure, int64_t site, int64_t index, int64_t s
   if (atomicCAS((unsigned long long *)&failure->site, none, (unsigned long long)site) == none) {
     failure->index = index;
     failure->size = size;
+    if (failure->told) {
+      failure->told->index = index;
+      failure->told->size = size;
+      failure->told->site = site;
+    }
   }
 }
 

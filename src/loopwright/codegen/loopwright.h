@@ -22,13 +22,16 @@ struct lw_gpu {
   /* Start kernel number `kernel` of the program; does not wait. arguments: a pointer to the value of each parameter. */
   int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
                     void **arguments);
-  /* Copy bytes of device memory to the host after all launches so far, and wait for that. */
+  /* Copy bytes of device memory to the host after all launches so far, and wait for that. Of `visible` memory, and of
+     the device's lw_failure, only to wait is left. */
   int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
   /* Device memory; NULL where there is none. */
   void *(*allocate)(lw_gpu *gpu, int64_t bytes);
   void (*release)(lw_gpu *gpu, void *memory);
   /* Set bytes of device memory to zero, in order with launches. */
   int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
+  /* Memory that kernels may write to and nobody reads before `fetch`. To be given back by `release`; NULL: none. */
+  void *(*visible)(lw_gpu *gpu, int64_t bytes);
 };
 
 typedef struct {

@@ -62,7 +62,7 @@ FUNCTIONS = (
     "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
     "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
-    "cuEventSynchronize",
+    "cuEventSynchronize", "cuMemFreeHost",
 )  # fmt: skip
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 

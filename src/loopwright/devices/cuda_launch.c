@@ -13,6 +13,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500 };           /* of 
 enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
 enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
 enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
+enum { FAILURE_BYTES = 24, SLOT_BYTES = 64, SLOTS = 64 };                 /* of the page that a module and its kernels see */
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
 typedef uint64_t device_memory;
@@ -35,6 +36,7 @@ typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuEventCreate)(void **event, unsigned flags);
   int (*cuEventRecord)(void *event, void *stream);
   int (*cuEventSynchronize)(void *event);
+  int (*cuMemFreeHost)(void *memory);
 } lw_driver;
 
 typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
@@ -45,6 +47,7 @@ struct lw_gpu {
   void *(*allocate)(lw_gpu *gpu, int64_t bytes);
   void (*release)(lw_gpu *gpu, void *memory);
   int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
+  void *(*visible)(lw_gpu *gpu, int64_t bytes);
 };
 
 /* Two buffers of pinned memory: while the GPU copies from or to one of them, a CPU thread fills or empties the other.
@@ -83,6 +86,9 @@ typedef struct {
   int32_t (*wanted)(int64_t kernel); /* has it compiled, by lw_cuda_module_set; 0 where that went well */
   int32_t *shared_allowed; /* per function, in bytes */
   int64_t last;            /* the kernel started last, -1: none */
+  char *page;              /* pinned: slot 0 is the failure that kernels told of; NULL: there is none */
+  uint64_t taken;          /* a bit for each slot in use */
+  const void *failures;    /* the device's own record of it */
   pthread_mutex_t noting;  /* held to write what is below, or shared_allowed */
   int64_t error, doing, kernel, bytes; /* the first failure; error 0: none */
 } lw_cuda_module;
@@ -368,8 +374,26 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
   return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
 }
 
+/* Where the host finds what the device has at an address, without a copy; NULL: it has to be copied. */
+static const char *seen(const lw_cuda_module *self, const void *from, int64_t bytes) {
+  if (!self->page) return NULL;
+  if (from == self->failures && bytes == FAILURE_BYTES) return self->page;
+  const uintptr_t place = (uintptr_t)from - (uintptr_t)self->page;
+  return place < PAGE ? self->page + place : NULL;
+}
+
 static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
   lw_cuda_module *self = (lw_cuda_module *)table;
+  const char *here = seen(self, from, bytes);
+  if (here) {
+    bool pushed;
+    int error = enter(self->gpu, &pushed);
+    if (!error) error = self->gpu->cu.cuStreamSynchronize(self->stream);
+    leave(self->gpu, pushed);
+    if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
+    memcpy(to, here, (size_t)bytes);
+    return 0;
+  }
   const lw_layout host = {.host = to, .run = bytes, .end = bytes};
   int error = lw_cuda_copy(self->gpu, self->stream, &host, (device_memory)(uintptr_t)from, 0);
   return LW_RARE(error) ? note(self, error, FETCH, last_kernel(self), bytes) : 0;
@@ -383,10 +407,28 @@ static void *allocate(lw_gpu *table, int64_t bytes) {
   return (void *)(uintptr_t)memory;
 }
 
-/* An error is not lost: the driver gives those that matter again at the next call. */
+/* A slot of the page, or device memory where all are in use. */
+static void *visible(lw_gpu *table, int64_t bytes) {
+  lw_cuda_module *self = (lw_cuda_module *)table;
+  uint64_t taken = __atomic_load_n(&self->taken, __ATOMIC_RELAXED);
+  while (self->page && bytes <= SLOT_BYTES && ~taken) {
+    const int slot = __builtin_ctzll(~taken);
+    if (__atomic_compare_exchange_n(&self->taken, &taken, taken | UINT64_C(1) << slot, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED))
+      return self->page + slot * SLOT_BYTES;
+  }
+  return allocate(table, bytes);
+}
+
+/* An error is not lost: the driver gives those that matter again at the next call. After one a slot stays in use: a
+   kernel that nobody waited for may still write to it. */
 static void release(lw_gpu *table, void *memory) {
   lw_cuda_module *self = (lw_cuda_module *)table;
-  if (memory) lw_cuda_release(self->gpu, self->stream, (device_memory)(uintptr_t)memory);
+  const uintptr_t place = (uintptr_t)memory - (uintptr_t)self->page;
+  if (self->page && place < PAGE) {
+    if (!__atomic_load_n(&self->error, __ATOMIC_RELAXED))
+      __atomic_fetch_and(&self->taken, ~(UINT64_C(1) << place / SLOT_BYTES), __ATOMIC_RELEASE);
+  } else if (memory) lw_cuda_release(self->gpu, self->stream, (device_memory)(uintptr_t)memory);
 }
 
 static int32_t clear(lw_gpu *table, void *memory, int64_t bytes) {
@@ -402,6 +444,11 @@ static int32_t clear(lw_gpu *table, void *memory, int64_t bytes) {
 
 void lw_cuda_module_end(lw_cuda_module *self) {
   if (!self) return;
+  bool pushed;
+  if (self->page && !enter(self->gpu, &pushed)) {
+    self->gpu->cu.cuMemFreeHost(self->page);
+    leave(self->gpu, pushed);
+  }
   free(self->functions);
   free(self->shared_allowed);
   free(self);
@@ -413,7 +460,7 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
                                    int64_t count, int32_t (*wanted)(int64_t kernel)) {
   lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
   if (!self) return NULL;
-  self->table = (lw_gpu){launch, fetch, allocate, release, clear};
+  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible};
   self->gpu = gpu;
   self->stream = stream;
   self->count = count;
@@ -435,6 +482,19 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
 void lw_cuda_module_set(lw_cuda_module *self, int64_t kernel, void *function, int32_t shared_allowed) {
   __atomic_store_n(&self->shared_allowed[kernel], shared_allowed, __ATOMIC_RELAXED);
   __atomic_store_n(&self->functions[kernel], function, __ATOMIC_RELEASE);
+}
+
+/* Where the host finds what kernels tell of a failure, beside their own record at `failures`; NULL: nowhere. */
+void *lw_cuda_module_told(lw_cuda_module *self, const void *failures) {
+  bool pushed;
+  void *page = NULL;
+  if (self->page || enter(self->gpu, &pushed)) return self->page;
+  if (self->gpu->cu.cuMemHostAlloc(&page, PAGE, FOR_ALL_CONTEXTS)) page = NULL;
+  leave(self->gpu, pushed);
+  self->failures = failures;
+  self->taken = 1;
+  self->page = page;
+  return page;
 }
 
 void lw_cuda_module_stream(lw_cuda_module *self, void *stream) { self->stream = stream; }

@@ -30,6 +30,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, WANTED),
     ),
     "lw_cuda_module_set": (None, (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)),
+    "lw_cuda_module_told": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_module_stream": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_module_fault": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_module_end": (None, (ctypes.c_void_p,)),

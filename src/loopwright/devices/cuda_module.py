@@ -87,6 +87,10 @@ class CudaModule:
             self.stream = wanted
         return None
 
+    def told(self, failures: int) -> int:
+        """See devices.gpu.Module."""
+        return int(self._code().lw_cuda_module_told(self._handle, failures) or 0)
+
     def fault(self) -> DeviceError | None:
         """What the device has found wrong since the last time, or None. Waits for all launches."""
         try:

@@ -46,6 +46,10 @@ class Module(Protocol):
         """From now on kernels start in this stream of the driver (0: the GPU's own); what is known to be wrong without
         waiting, or None."""
 
+    def told(self, failures: int) -> int:
+        """Where the host finds what kernels tell of the failure that they record at an address of the device, which is
+        the host's memory: the address of an lw_failure; 0: nowhere but there."""
+
     def fault(self) -> Exception | None:
         """What the device has found wrong since the last time, or None. Waits for all launches."""
 

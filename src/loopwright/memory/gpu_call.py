@@ -20,6 +20,7 @@ from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.placing import Part, Placed, part_of
 
 NO_FAILURE = (-1, 0, 0)
+FAILURE_BYTES = 32  # of lw_failure on the device: it knows where else to tell of it
 
 
 class GpuCall(ctypes.Structure):
@@ -31,8 +32,9 @@ class GpuCall(ctypes.Structure):
 @dataclass(frozen=True, slots=True)
 class GpuExecutable(Executable):
     """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to; reach: which
-    part of each array it is about, by position. `failures`: the address of an lw_failure there. entry_maker: what
-    calls it. find_parts: what runs a call in parts, made when first asked for; None where that cannot be."""
+    part of each array it is about, by position. `failures`: the address of an lw_failure there, and `told` that of the
+    same on the host, or 0. entry_maker: what calls it. find_parts: what runs a call in parts, made when first asked
+    for; None where that cannot be."""
 
     takes_device_arrays: ClassVar[bool] = True
 
@@ -41,6 +43,7 @@ class GpuExecutable(Executable):
     written: frozenset[int]
     reach: Mapping[int, Reach]
     failures: int
+    told: int
     entry_maker: Callable[..., base.Entry]
     find_parts: Callable[[], InParts | None] = lambda: None
     lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
@@ -64,10 +67,12 @@ class InParts:
     first: int
 
 
-def no_failure(gpu: Gpu, failures: int) -> None:
-    """Nothing has failed, in the eyes of kernels that start in whatever stream."""
-    gpu.upload(failures, np.array(NO_FAILURE, np.int64))
+def no_failure(gpu: Gpu, failures: int, told: int) -> None:
+    """Nothing has failed, in the eyes of kernels that start in whatever stream, and of the host."""
+    gpu.upload(failures, np.array((*NO_FAILURE, told), np.int64))
     gpu.synchronize()
+    if told:
+        ctypes.memmove(told, (ctypes.c_int64 * 3)(*NO_FAILURE), 24)
 
 
 class Prepared:
@@ -133,7 +138,7 @@ def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault:
     fault = fault or executable.module.fault()
     if fault is not None:
         with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
-            no_failure(executable.gpu, executable.failures)
+            no_failure(executable.gpu, executable.failures, executable.told)
         raise fault
     if failed and executable.program.sites[call.failure.site].kind == "device":
         raise DeviceError("the GPU does not do what it was asked, and does not say why")
@@ -141,7 +146,7 @@ def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault:
     if executable.program.device is not None and executable.program.device.checks:
         executable.gpu.download(found, executable.failures)
     if found[0] >= 0:
-        no_failure(executable.gpu, executable.failures)
+        no_failure(executable.gpu, executable.failures, executable.told)
         raise BoundsLeft(executable.failure(*(int(value) for value in found)))
     if failed:
         raise BoundsLeft(executable.failure(call.failure.site, call.failure.index, call.failure.size))

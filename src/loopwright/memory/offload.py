@@ -21,6 +21,7 @@ from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.arrays import Array
 from loopwright.memory.gpu_call import (
+    FAILURE_BYTES,
     BoundsLeft,
     GpuCall,
     GpuExecutable,
@@ -55,8 +56,9 @@ def on_gpu(
     find_parts: Callable[[], InParts | None] = lambda: None,
 ) -> GpuExecutable:
     """What is needed to call a program whose two texts are loaded."""
-    failures = gpu.allocate(24)
-    no_failure(gpu, failures)
+    failures = gpu.allocate(FAILURE_BYTES)
+    told = module.told(failures)
+    no_failure(gpu, failures, told)
     return GpuExecutable(
         host.program,
         host.library,
@@ -67,6 +69,7 @@ def on_gpu(
         written,
         reach,
         failures,
+        told,
         OffloadEntry,
         find_parts,
     )
@@ -173,12 +176,13 @@ class OffloadEntry(by_ctypes.Entry):
             if len(streams) > 1:
                 executable.gpu.synchronize()  # a kernel is in order with one stream only
             fault = executable.module.started(stream)
-            waits = bool(self._values) or len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
-            waits = waits or executable.program.device is None
+            has_to = len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
+            has_to = has_to or executable.program.device is None
+            waits = has_to or bool(self._values)  # numbers are there: the host's code has waited for them
             sampled = None if waits else self.sampled
             with NOT_TIMED if sampled is None else sampled.around(stream, time.perf_counter_ns()):
                 failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            if waits or failed:
+            if has_to or failed:
                 raise_failure(failed, call, executable, fault)
             self._bring_back(placed, parts)
             return waits
@@ -312,7 +316,7 @@ class Again:
             if self._module.started(self._stream) is not None:
                 return NOT_DONE
             self._call.failure.site = -1
-            if (failed := self._started(started)) or self._waits:
+            if failed := self._started(started):
                 try:
                     raise_failure(failed, self._call, self._executable, None)
                 except BoundsLeft as left:
