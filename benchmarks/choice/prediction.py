@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.choice.calls import MOST, NAMES, Problem, devices, drawn, machines, scales, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
-from benchmarks.choice.survey import Point, left_out, surveyed
+from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
 from loopwright.predict.joined import joined_models
 from loopwright.profile.measurement import Measurement
 
@@ -41,6 +41,8 @@ def _predicted(bench: Bench, problem: Problem, until: float, row: Row) -> None:
         points += [Point("again", one) for one in trained[1::4]]
         surveyed(bench, problem, some, points, row.table)
     row.values |= left_out(row.table) | judged(problem, row.table, machines(bench))
+    medians = judged(problem, by_medians(row.table), machines(bench))
+    row.values |= {f"{name}, medians": medians[name] for name in ("error large", "repeated large") if name in medians}
 
 
 def _unseen(size: str) -> list[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from benchmarks.choice.calls import LEAST, MOST, NAMES, Problem, devices, drawn,
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.prediction import measurements
 from benchmarks.choice.rows import Row
-from benchmarks.choice.survey import Point, left_out, surveyed
+from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
 from loopwright.predict.joined import joined_models
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.adapt import Adaptive
@@ -54,9 +53,9 @@ def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) 
             with bench.within(until - (1 - TRAINING) * bench.left_s()):
                 surveyed(bench, problem, some, [Point("seen", one) for one in scales(bench.size)], row.table)
         surveyed(bench, problem, some, points, row.table)
-    row.values |= left_out([one for one in row.table if one["kind"] == "unseen"]) | judged(
-        problem, row.table, machines(bench)
-    )
+    calls = [one for one in row.table if one["kind"] == "unseen"]
+    row.values |= left_out(calls) | judged(problem, row.table, machines(bench))
+    row.values["mean, medians"] = judged(problem, by_medians(row.table), machines(bench))["mean"]
 
 
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
@@ -85,17 +84,16 @@ def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str
         raise ValueError("no unseen call was measured within the budget")
     return {
         "calls": len(regrets), "calls left out": len(scales) - len(regrets), "regrets": regrets,
-        "mean": float(np.mean(regrets)), "wrong": wrong, "repeated": by_one_visit(unseen),
+        "mean": float(np.mean(regrets)), "wrong": wrong, "repeated": by_half(unseen),
     }  # fmt: skip
 
 
-def by_one_visit(unseen: list[dict[str, Any]]) -> float | None:
-    """The mean regret of who knows each call from one visit, in the other visits: no prediction can be better."""
+def by_half(unseen: list[dict[str, Any]]) -> float | None:
+    """The mean regret of who knows each call from half of its visits, in the other half: no prediction is better."""
     regrets = []
     for scale in dict.fromkeys(one["scale"] for one in unseen):
-        here = [one for one in unseen if one["scale"] == scale and len(one.get("visits", ())) > 1]
+        here = [one["visits"] for one in unseen if one["scale"] == scale and len(one.get("visits", ())) > 1]
         if len(here) > 1:
-            others = [median(time_ns for time_ns, *_ in one["visits"][1:]) for one in here]
-            chosen = min(range(len(here)), key=lambda place: here[place]["visits"][0][0])
-            regrets.append(others[chosen] / min(others) - 1)
+            known, then = ([min(visits[half::2])[0] for visits in here] for half in (0, 1))
+            regrets.append(then[known.index(min(known))] / min(then) - 1)
     return float(np.mean(regrets)) if regrets else None
