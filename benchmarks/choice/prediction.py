@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.choice.calls import MOST, NAMES, Problem, devices, drawn, machines, scales, variants
+from benchmarks.choice.calls import MOST, NAMES, REFINED, Problem, devices, drawn, machines, scales, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
 from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
@@ -39,7 +39,7 @@ def _predicted(bench: Bench, problem: Problem, until: float, row: Row) -> None:
         points.sort(key=lambda point: point.scale)
         # No prediction of calls can be better than other calls of the same size are.
         points += [Point("again", one) for one in trained[1::4]]
-        surveyed(bench, problem, some, points, row.table)
+        surveyed(bench, problem, some, points, row.table, REFINED[bench.size])
     row.values |= left_out(row.table) | judged(problem, row.table, machines(bench))
     medians = judged(problem, by_medians(row.table), machines(bench))
     row.values |= {f"{name}, medians": medians[name] for name in ("error large", "repeated large") if name in medians}

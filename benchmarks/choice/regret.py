@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.choice.calls import LEAST, MOST, NAMES, Problem, devices, drawn, machines, scales, variants
+from benchmarks.choice.calls import LEAST, MOST, NAMES, REFINED, Problem, devices, drawn, machines, scales, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.prediction import measurements
 from benchmarks.choice.rows import Row
@@ -51,7 +51,8 @@ def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) 
         else:
             some = variants(bench, problem, devices(bench))
             with bench.within(until - (1 - TRAINING) * bench.left_s()):
-                surveyed(bench, problem, some, [Point("seen", one) for one in scales(bench.size)], row.table)
+                trained = [Point("seen", one) for one in scales(bench.size)]
+                surveyed(bench, problem, some, trained, row.table, REFINED[bench.size])
         surveyed(bench, problem, some, points, row.table)
     calls = [one for one in row.table if one["kind"] == "unseen"]
     row.values |= left_out(calls) | judged(problem, row.table, machines(bench))

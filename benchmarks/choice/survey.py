@@ -13,6 +13,8 @@ from random import Random
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from benchmarks.choice.calls import Problem
 from benchmarks.choice.parts import Bench
 from loopwright.profile.measurement import Variant
@@ -31,6 +33,9 @@ LEAST_VISIT_S = 0.002
 HOPELESS, HOPELESS_NS = 5.0, 5e7
 """Who is expected to take so many times as long as the best, and so long, is not measured."""
 
+CLOSE = 0.02
+"""Sizes nearer to each other than this part of them tell nothing new."""
+
 NO_TIME = "no time was left"
 
 
@@ -48,16 +53,24 @@ def surveyed(
     variants: Sequence[Variant],
     points: Sequence[Point],
     table: list[Entry],
+    refined: int = 0,
 ) -> None:
     """Measure every variant at every point and add what was found to the table, until the part's time is spent. In the
     first round points come in their order, in later ones in another. Who is hopeless is told from what the table has
-    before, too."""
-    survey = _Survey(bench, problem, variants, table)
+    before, too. refined: so many sizes more are trained with, one after another where times bend most."""
+    survey, all_points = _Survey(bench, problem, variants, table), list(points)
+    count = len(points) + refined
     for place, point in enumerate(points):
-        survey.first(point, len(points) * VISITS - place)
+        survey.first(point, count * VISITS - place)
+    for place in range(len(points), count):
+        scale = bent(table)
+        if scale is None:
+            break
+        all_points.append(Point("seen", scale))
+        survey.first(all_points[-1], count * VISITS - place)
     for number in range(1, VISITS):
-        for place, point in enumerate(Random(number).sample(list(points), len(points))):
-            survey.again(point, Random(f"{number} {point}"), len(points) * (VISITS - number) - place)
+        for place, point in enumerate(Random(number).sample(all_points, len(all_points))):
+            survey.again(point, Random(f"{number} {point}"), len(all_points) * (VISITS - number) - place)
 
 
 class _Survey:
@@ -153,6 +166,27 @@ def by_medians(table: Sequence[Entry]) -> list[Entry]:
         {**entry, "time_ns": median(time_ns for time_ns, *_ in entry["visits"])} if "visits" in entry else entry
         for entry in table
     ]
+
+
+def bent(table: Sequence[Entry]) -> float | None:
+    """Between two sizes that are trained with, where times say least of what lies there: where a straight line through
+    their neighbours misses them most, in the mean of the variants that ran at all sizes, and they are far apart. What
+    is not trained with is not looked at."""
+    ran = [entry for entry in table if entry["kind"] == "seen" and entry["outcome"] == "ok"]
+    scales = sorted({entry["scale"] for entry in table if entry["kind"] == "seen"})
+    times = {(entry["variant"], entry["scale"]): entry["time_ns"] for entry in ran}
+    everywhere = [name for name in {entry["variant"]: None for entry in ran} if all((name, s) in times for s in scales)]
+    if len(scales) < 3 or not everywhere:
+        return None
+    places = np.log(scales)
+    logs = np.log([[times[name, scale] for scale in scales] for name in everywhere])
+    share = (places[1:-1] - places[:-2]) / (places[2:] - places[:-2])
+    missed = np.abs(logs[:, 1:-1] - (1 - share) * logs[:, :-2] - share * logs[:, 2:])
+    missed = np.pad(missed, ((0, 0), (1, 1)), "edge")
+    unknown = (np.maximum(missed[:, :-1], missed[:, 1:]) * np.diff(places)).mean(axis=0)
+    unknown[np.diff(places) < 2 * CLOSE] = 0.0
+    between = int(np.argmax(unknown))
+    return float(np.exp((places[between] + places[between + 1]) / 2)) if unknown[between] > 0 else None
 
 
 def left_out(table: Sequence[Entry]) -> dict[str, int]:

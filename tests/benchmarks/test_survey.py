@@ -12,7 +12,7 @@ from benchmarks.choice.calls import LEAST, MOST, Problem, drawn, machines, scale
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.prediction import CLASSES, judged, measurements
 from benchmarks.choice.rows import Book
-from benchmarks.choice.survey import NO_TIME, VISITS, Entry, Point, add, by_medians, left_out, surveyed
+from benchmarks.choice.survey import NO_TIME, VISITS, Entry, Point, add, bent, by_medians, left_out, surveyed
 
 from loopwright.config import options
 from loopwright.profile.measurement import Shape, Variant, Work
@@ -133,6 +133,52 @@ def test_sizes_that_are_trained_with_reach_the_unseen_ones() -> None:
     lows, highs = zip(*CLASSES.values(), strict=True)
     assert max(highs) <= MOST and min(lows) >= LEAST
     assert not set(drawn(7, LEAST, MOST, 50)) & set(scales("full"))
+
+
+def curve(step_at: float, scales: list[float], kind: str = "seen") -> list[Entry]:
+    """Times that grow as squares, and three times as fast from a size on."""
+    return [
+        {
+            "kind": kind,
+            "scale": s,
+            "variant": name,
+            "outcome": "ok",
+            "time_ns": slower * s**2 * (3 if s > step_at else 1),
+        }
+        for s in scales
+        for name, slower in (("a", 1e6), ("b", 3e6))
+    ]
+
+
+def test_more_is_measured_where_times_bend() -> None:
+    grid = [0.1, 0.2, 0.4, 0.8, 1.6]
+    for step_at in (0.25, 0.5, 0.62):
+        scales = list(grid)
+        for _ in range(6):
+            found = bent([*curve(step_at, scales), *curve(0.12, scales, "again")])
+            assert found is not None and found not in scales
+            scales = sorted([*scales, found])
+        assert max(s for s in scales if s <= step_at) > 0.8 * min(s for s in scales if s > step_at)
+
+
+def test_nothing_is_refined_where_nothing_bends_or_nothing_is_known() -> None:
+    grid = [0.1, 0.2, 0.4]
+    assert bent([]) is None and bent(curve(0.15, grid[:2])) is None
+    assert bent([{**one, "time_ns": 5.0} for one in curve(0.3, grid)]) is None
+    skipped = {"outcome": "skipped", "reason": NO_TIME}
+    assert bent([{**one, **skipped} for one in curve(0.3, grid)]) is None
+    # Who did not run at all sizes is not asked.
+    some = [{**one, **skipped} if (one["variant"], one["scale"]) == ("a", 0.4) else one for one in curve(0.3, grid)]
+    assert bent(some) == pytest.approx((0.2 * 0.4) ** 0.5) or bent(some) == pytest.approx((0.1 * 0.2) ** 0.5)
+
+
+def test_a_refined_size_is_visited_like_the_others(bench: Bench) -> None:
+    problem = Scripted(bench, late=5e5)
+    table: list[Entry] = []
+    grid = [Point("seen", one) for one in (0.02, 0.05, 0.1, 0.4)]
+    surveyed(bench, problem, (FAST, SLOW), grid, table, refined=2)  # type: ignore[arg-type]
+    assert len({one["scale"] for one in table}) == 6 and {one["kind"] for one in table} == {"seen"}
+    assert all(len(one["visits"]) == VISITS for one in table)
 
 
 def call(scale: float, variant: Variant, n: int, kind: str = "unseen", **found: Any) -> Entry:
