@@ -210,3 +210,23 @@ def test_what_half_of_the_visits_tell_of_the_other_half() -> None:
     swapped = [call(0.2, FAST, 9, visits=visits(1, 3, 1, 3)), call(0.2, SLOW, 9, visits=visits(2, 2, 2, 2))]
     assert regret.by_half(steady) == 0.0 and regret.by_half([*steady, *swapped]) == pytest.approx(0.25)
     assert regret.by_half([call(0.1, FAST, 9)]) is None
+
+
+def test_calls_leave_what_they_are_given_as_it_was(bench: Bench) -> None:
+    """Visits share the arguments of a size."""
+    problem = Problem("gemver", bench.config)
+    arguments = problem.arguments(0.02)
+    before = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
+    expected, wrong = problem.checked(FAST, arguments, None)
+    assert wrong is None and expected is not None and len(expected) == len(problem.written) > 0
+    assert any(
+        not np.array_equal(one, before[place]) for place, one in zip(sorted(problem.written), expected, strict=True)
+    )
+    assert problem.timed(SLOW, arguments, 0.002)["runs"] >= 1
+    assert all(np.array_equal(one, other) for one, other in zip(arguments, before, strict=True))
+    assert problem.arguments(0.02) is arguments
+    assert problem.checked(SLOW, arguments, expected)[1] is None
+    other = tuple(one + 1 for one in expected)
+    assert problem.checked(SLOW, arguments, other)[1][0] == "wrong"  # type: ignore[index]
+    refused, reason = problem.checked(Variant("cpu", "tile nobody 32", 2), arguments, expected)
+    assert refused is expected and reason is not None and reason[0] == "refused"
