@@ -12,11 +12,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import loopwright as lw
 from benchmarks.choice.parts import Bench
 from loopwright.config import Config, options
-from loopwright.memory.on_device import is_on_device
+from loopwright.errors import LoopwrightError
+from loopwright.ir.nodes import Store
+from loopwright.ir.walk import statements
 from loopwright.profile.clock import measure
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work
@@ -28,18 +31,24 @@ from loopwright.tuning.members import Members
 from loopwright.tuning.work import work_form
 
 NAMES = ("gemm", "syrk", "bicg", "gemver", "mvt", "gesummv")
-LEAST, LARGE = 0.06, 1.0
-"""The sizes that are trained with, as parts of those of LARGE; where the squares matter, SMALL is about 0.06 and MEDIUM
-0.2 of them."""
+LARGE = 1.0
+LEAST, MOST = 0.03, 1.15 * LARGE
+"""The sizes that are trained with, as parts of those of LARGE: no unseen one is larger. Where the squares matter, SMALL
+is about 0.06 and MEDIUM 0.2 of them."""
+
+TRAINED = {"small": 3, "full": 12}
+REFINED = {"small": 1, "full": 6}
+"""At so many sizes that grow by the same factor; and so many more, where times bend most."""
 
 MEMBERS = {"small": 0, "full": 2}
 """Variants besides the recipe's own and the plain loops: the most promising of the space."""
 
-ONE_S = {"small": 0.01, "full": 0.2, "cuda": 0.06}
-"""By size, or device: for how long a variant is measured at one size, unless its median is known well enough before."""
-
 LOOKING = 0.2
 """Of the time of a kernel, for making members of its spaces."""
+
+
+Results = tuple[NDArray[Any], ...]
+"""The arrays that a call has written."""
 
 
 @dataclass
@@ -48,7 +57,7 @@ class Problem:
 
     name: str
     config: Config
-    _expected: dict[Shape, tuple[Any, ...]] = field(default_factory=dict)
+    _arguments: dict[float, tuple[object, ...]] = field(default_factory=dict)
 
     @cached_property
     def module(self) -> Any:
@@ -59,9 +68,11 @@ class Problem:
         return lw.kernel(self.module.kernel)
 
     def arguments(self, scale: float) -> tuple[object, ...]:
-        """Of a call: LARGE times so much in each dimension."""
-        sizes = {name: max(4, round(size * scale)) for name, size in self.module.SIZES["LARGE"].items()}
-        return tuple(self.module.initialise(**sizes).values())
+        """Of a call: LARGE times so much in each dimension. They are made once, and nobody may write to them."""
+        if scale not in self._arguments:
+            sizes = {name: max(4, round(size * scale)) for name, size in self.module.SIZES["LARGE"].items()}
+            self._arguments[scale] = tuple(self.module.initialise(**sizes).values())
+        return self._arguments[scale]
 
     @cached_property
     def one(self) -> Any:
@@ -95,35 +106,48 @@ class Problem:
             found += [Variant(device, one, workers) for one in promising if one != RECIPE][:members]
         return list(dict.fromkeys(found))
 
-    def time(self, variant: Variant, arguments: Sequence[object], budget_s: float) -> dict[str, Any]:
-        """How long a call takes, after its result was compared with that of the default variant. Arrays are in the
-        memory of the host before and after."""
-        own = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
+    @cached_property
+    def written(self) -> frozenset[int]:
+        """Positions of the arguments that the kernel writes."""
+        kernel = self.one.analysed.written
+        stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
+        return frozenset(param.argument for param in kernel.arrays if param.name in stored)
 
-        def reset() -> None:
-            for mine, given in zip(own, arguments, strict=True):
-                if isinstance(mine, np.ndarray) and isinstance(given, np.ndarray):
-                    mine[...] = given
+    def checked(
+        self, variant: Variant, arguments: Sequence[object], expected: Results | None
+    ) -> tuple[Results | None, tuple[str, str] | None]:
+        """Call it once. What others' results are to be compared with, which are these where nothing was expected; and
+        the outcome and the reason where it did not run, or its result was another one."""
+        own = self._own(arguments)
+        try:
+            with _under(self.config, variant):
+                self.kernel(*own)
+        except LoopwrightError as error:
+            return expected, ("refused", str(error).splitlines()[0])
+        found = tuple(one for place, one in enumerate(own) if place in self.written and isinstance(one, np.ndarray))
+        if expected is None:
+            return found, None
+        wrong = disagreement(expected, found, self.config.strict)
+        return expected, ("wrong", wrong) if wrong else None
 
+    def timed(self, variant: Variant, arguments: Sequence[object], budget_s: float) -> dict[str, Any]:
+        """How long a call takes, of many one right after the other on the same arrays, as a program that makes them
+        has it: no values of theirs change how long it takes. Arrays are in the memory of the host before and after."""
+        own = self._own(arguments)
         with _under(self.config, variant):
-            self.kernel(*own)
-            wrong = self._disagreement(shape_of(arguments), own)
-            if wrong:
-                return {"variant": str(variant), "outcome": "wrong", "reason": wrong}
-            timing = measure(lambda: self.kernel(*own), reset, time.perf_counter_ns, budget_s * 1e9)
-        return {
-            "variant": str(variant), "outcome": "ok", "time_ns": timing.median_ns,
-            "spread": timing.spread, "runs": timing.runs,
-        }  # fmt: skip
+            timing = measure(lambda: self.kernel(*own), _nothing, time.perf_counter_ns, budget_s * 1e9, wanted=0.0)
+        return {"time_ns": timing.median_ns, "spread": timing.spread, "runs": timing.runs}
 
-    def _disagreement(self, shape: Shape, found: Sequence[object]) -> str:
-        arrays = tuple(one for one in found if isinstance(one, np.ndarray) and not is_on_device(one))
-        known = self._expected.get(shape)
-        if known is None:
-            self._expected.clear()
-            self._expected[shape] = tuple(one.copy() for one in arrays)
-            return ""
-        return disagreement(known, arrays, self.config.strict)
+    def _own(self, arguments: Sequence[object]) -> list[object]:
+        """The arguments, with copies of those that are written."""
+        return [
+            one.copy() if place in self.written and isinstance(one, np.ndarray) else one
+            for place, one in enumerate(arguments)
+        ]
+
+    def work(self, sizes: Sequence[int]) -> Work:
+        """In a call of these sizes."""
+        return self.form.at(Shape(tuple(sizes)))
 
     def measurement(self, entry: dict[str, Any], machines: dict[str, str]) -> Measurement:
         """One that was kept as numbers."""
@@ -132,6 +156,10 @@ class Problem:
             self.one.fingerprint, machines[variant.device], variant, shape, self.form.at(shape), entry["outcome"],
             entry.get("time_ns", 0.0), entry.get("spread", 0.0), entry.get("runs", 0),
         )  # fmt: skip
+
+
+def _nothing() -> None:
+    """Nothing is restored between calls."""
 
 
 @contextmanager
@@ -166,40 +194,13 @@ def machines(bench: Bench) -> dict[str, str]:
     return {device: one.fingerprint if one is not None else device for device, one in found.items()}
 
 
-def scales(size: str, most: float = LARGE) -> list[float]:
-    """What is trained with: sizes that grow by the same factor."""
-    count = 3 if size == "small" else 10
-    high = 0.1 if size == "small" else most
-    low = 0.02 if size == "small" else LEAST
-    return [float(one) for one in np.geomspace(low, high, count)]
+def scales(size: str) -> list[float]:
+    """What is trained with at first: sizes that grow by the same factor."""
+    low, high = (0.02, 0.1) if size == "small" else (LEAST, MOST)
+    return [float(one) for one in np.geomspace(low, high, TRAINED[size])]
 
 
 def drawn(seed: int, low: float, high: float, count: int) -> list[float]:
     """Unseen scales, log-uniform."""
     draw = np.random.default_rng(seed)
     return [float(one) for one in np.exp(draw.uniform(math.log(low), math.log(high), count))]
-
-
-def surveyed(
-    bench: Bench,
-    problem: Problem,
-    variants: Sequence[Variant],
-    at: Sequence[float],
-    table: list[dict[str, Any]],
-    kind: str,
-) -> None:
-    """Measure every variant at every scale, the smallest first, and put what was found into a table, until the part's
-    time is spent. One that took more than 20 times as long as the best at a smaller size is left out from there on."""
-    hopeless: set[Variant] = set()
-    for scale in sorted(at):
-        arguments = problem.arguments(scale)
-        times: dict[Variant, float] = {}
-        for variant in variants:
-            if variant in hopeless or bench.spent():
-                continue
-            entry = problem.time(variant, arguments, ONE_S["cuda" if bench.device == "cuda" else bench.size])
-            table.append({"kind": kind, "scale": scale, "sizes": shape_of(arguments).sizes, **entry})
-            if entry["outcome"] == "ok":
-                times[variant] = entry["time_ns"]
-        best = min(times.values(), default=0.0)
-        hopeless |= {variant for variant, taken in times.items() if taken > max(20 * best, 5e7)}

@@ -77,6 +77,8 @@ def _prediction(rows: Iterable[Row]) -> list[Verdict]:
         rest = f"{_percent(row.values['error'])} of all, {row.values['inside']:.0%} within the stated error"
         again = row.values.get("repeated large")
         rest += "" if again is None else f"; large calls made twice differ by {again:.1%}"
+        missing = row.values.get("hopeless", 0) + row.values.get("no time", 0)
+        rest += f"; {missing} variants at a size left out" if missing else ""
         value = f"{_percent(large)} of large sizes, {rest}"
         met, reached = (None, None) if large is None else (large <= 0.06, large <= 0.02)
         found.append(Verdict(f"prediction, {row.case}", "6 %", "2 %", value, met, reached))

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.choice.calls import LARGE, NAMES, Problem, devices, drawn, machines, scales, surveyed, variants
+from benchmarks.choice.calls import MOST, NAMES, REFINED, Problem, devices, drawn, machines, scales, variants
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
+from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
 from loopwright.predict.joined import joined_models
+from loopwright.profile.measurement import Measurement
 
-CLASSES = {"small": (0.06, 0.15), "standard": (0.15, 0.5), "large": (0.5, 1.15 * LARGE)}
+CLASSES = {"small": (0.06, 0.15), "standard": (0.15, 0.5), "large": (0.5, MOST)}
 EACH = 4
 """Unseen sizes of each class."""
 
@@ -31,14 +33,16 @@ def run(bench: Bench) -> None:
 
 def _predicted(bench: Bench, problem: Problem, until: float, row: Row) -> None:
     with bench.within(until):
-        unseen = _unseen(bench.size)
         some = variants(bench, problem, devices(bench))
-        with bench.within(until - 0.5 * bench.left_s()):
-            surveyed(bench, problem, some, scales(bench.size), row.table, "seen")
-        surveyed(bench, problem, some, unseen, row.table, "unseen")
+        trained, unseen = scales(bench.size), _unseen(bench.size)
+        points = [Point("seen", one) for one in trained] + [Point("unseen", one) for one in unseen]
+        points.sort(key=lambda point: point.scale)
         # No prediction of calls can be better than other calls of the same size are.
-        surveyed(bench, problem, some, scales(bench.size)[1::4], row.table, "again")
-    row.values |= judged(problem, row.table, machines(bench))
+        points += [Point("again", one) for one in trained[1::4]]
+        surveyed(bench, problem, some, points, row.table, REFINED[bench.size])
+    row.values |= left_out(row.table) | judged(problem, row.table, machines(bench))
+    medians = judged(problem, by_medians(row.table), machines(bench))
+    row.values |= {f"{name}, medians": medians[name] for name in ("error large", "repeated large") if name in medians}
 
 
 def _unseen(size: str) -> list[float]:
@@ -56,10 +60,16 @@ def repeated(table: list[dict[str, Any]], least: float = 0.0) -> float | None:
     return float(np.mean(apart)) if apart else None
 
 
+def measurements(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> list[Measurement]:
+    """What there is to learn from."""
+    seen = (one for one in table if one["kind"] == "seen" and one["outcome"] != "skipped")
+    return [problem.measurement(one, fingerprints) for one in seen]
+
+
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
     """How far predictions are from what was measured, as parts of it. Raises ValueError where there is none."""
-    seen = [problem.measurement(one, fingerprints) for one in table if one["kind"] == "seen"]
-    models = joined_models(one for one in seen if one.outcome == "ok")
+    seen = measurements(problem, table, fingerprints)
+    models = joined_models(seen)
     missed: dict[str, list[float]] = {}
     inside: list[bool] = []
     rights: list[bool] = []

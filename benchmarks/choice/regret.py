@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.choice.calls import LARGE, NAMES, Problem, devices, drawn, machines, scales, surveyed, variants
+from benchmarks.choice.calls import LEAST, MOST, NAMES, REFINED, Problem, devices, drawn, machines, scales, variants
 from benchmarks.choice.parts import Bench
+from benchmarks.choice.prediction import measurements
 from benchmarks.choice.rows import Row
+from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
 from loopwright.predict.joined import joined_models
-from loopwright.profile.measurement import Variant
+from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.adapt import Adaptive
 
 CALLS = {"small": 6, "full": 200}
-LOW = 0.03
 SEED = 70
 TRAINING = 0.4
 """Of the time of a kernel."""
@@ -39,8 +40,9 @@ def calls_of(count: int) -> list[int]:
 
 
 def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) -> None:
-    high = 0.1 if bench.size == "small" else 1.15 * LARGE
-    unseen = drawn(SEED + NAMES.index(problem.name), LOW, high, count)
+    unseen = drawn(SEED + NAMES.index(problem.name), LEAST, 0.1 if bench.size == "small" else MOST, count)
+    # In the order in which they were drawn: what there is no time for is a matter of chance.
+    points = [Point("unseen", one) for one in unseen]
     before = bench.book.row("prediction", problem.name)
     with bench.within(until):
         if before.done:
@@ -49,35 +51,50 @@ def _chosen(bench: Bench, problem: Problem, count: int, until: float, row: Row) 
         else:
             some = variants(bench, problem, devices(bench))
             with bench.within(until - (1 - TRAINING) * bench.left_s()):
-                surveyed(bench, problem, some, scales(bench.size), row.table, "seen")
-        # In the order in which they were drawn: what there is no time for is a matter of chance.
-        for scale in unseen:
-            if bench.spent():
-                break
-            surveyed(bench, problem, some, [scale], row.table, "unseen")
-    row.values |= judged(problem, row.table, machines(bench))
+                trained = [Point("seen", one) for one in scales(bench.size)]
+                surveyed(bench, problem, some, trained, row.table, REFINED[bench.size])
+        surveyed(bench, problem, some, points, row.table)
+    calls = [one for one in row.table if one["kind"] == "unseen"]
+    row.values |= left_out(calls) | judged(problem, row.table, machines(bench))
+    row.values["mean, medians"] = judged(problem, by_medians(row.table), machines(bench))["mean"]
 
 
 def judged(problem: Problem, table: list[dict[str, Any]], fingerprints: dict[str, str]) -> dict[str, Any]:
-    """The regret of each call whose variants were all measured. Raises ValueError where there is none."""
-    seen = [problem.measurement(one, fingerprints) for one in table if one["kind"] == "seen"]
-    models = joined_models(one for one in seen if one.outcome == "ok")
+    """The regret of each call whose variants were all measured; one that was hopeless takes as long as was expected.
+    Raises ValueError where there is none."""
+    seen = measurements(problem, table, fingerprints)
+    models = joined_models(seen)
     adaptive = Adaptive(
         problem.one.fingerprint, fingerprints, models.variants, models.predict, now=time.time, history=seen, share=0.0
     )
     regrets, wrong = [], 0
-    for scale in dict.fromkeys(one["scale"] for one in table if one["kind"] == "unseen"):
-        here = [one for one in table if one["kind"] == "unseen" and one["scale"] == scale and one["outcome"] == "ok"]
-        truths = [problem.measurement(one, fingerprints) for one in here]
-        times = {one.variant: one.time_ns for one in truths}
-        if len(truths) < len(models.variants):  # time was up before all of them were measured
+    unseen = [one for one in table if one["kind"] == "unseen"]
+    scales = dict.fromkeys(one["scale"] for one in unseen)
+    for scale in scales:
+        here = [one for one in unseen if one["scale"] == scale]
+        times = {Variant.parse(one["variant"]): one["time_ns"] for one in here if one["outcome"] == "ok"}
+        hopeless = {Variant.parse(one["variant"]): one["expected_ns"] for one in here if "expected_ns" in one}
+        if not times or not {*times, *hopeless}.issuperset(models.variants):  # no time was left for all of them
             continue
-        chosen = adaptive.choose(truths[0].shape, truths[0].work).variant
-        if chosen not in times:
-            continue
+        shape = Shape(tuple(here[0]["sizes"]))
+        chosen = adaptive.choose(shape, problem.form.at(shape)).variant
         best = min(times, key=times.__getitem__)
-        regrets.append(times[chosen] / times[best] - 1)
+        regrets.append((times | hopeless)[chosen] / times[best] - 1)
         wrong += chosen.device != best.device
     if not regrets:
         raise ValueError("no unseen call was measured within the budget")
-    return {"calls": len(regrets), "regrets": regrets, "mean": float(np.mean(regrets)), "wrong": wrong}
+    return {
+        "calls": len(regrets), "calls left out": len(scales) - len(regrets), "regrets": regrets,
+        "mean": float(np.mean(regrets)), "wrong": wrong, "repeated": by_half(unseen),
+    }  # fmt: skip
+
+
+def by_half(unseen: list[dict[str, Any]]) -> float | None:
+    """The mean regret of who knows each call from half of its visits, in the other half: no prediction is better."""
+    regrets = []
+    for scale in dict.fromkeys(one["scale"] for one in unseen):
+        here = [one["visits"] for one in unseen if one["scale"] == scale and len(one.get("visits", ())) > 1]
+        if len(here) > 1:
+            known, then = ([min(visits[half::2])[0] for visits in here] for half in (0, 1))
+            regrets.append(then[known.index(min(known))] / min(then) - 1)
+    return float(np.mean(regrets)) if regrets else None

@@ -52,6 +52,30 @@ def test_a_noisy_value_weighs_less() -> None:
     assert at(uneven, points, points[3]) < 0.5 * at(even, points, points[3])
 
 
+@pytest.mark.parametrize("height", [0.5, 1.5, -1.5])
+@pytest.mark.parametrize("last", range(1, 5))
+def test_a_step_is_no_noise(height: float, last: int) -> None:
+    """As at the size from which data no longer fits in a cache, near the end of what was measured."""
+    points = np.linspace(0, 5, 12)[:, None]
+    values = np.where(np.arange(12) >= 12 - last, height, 0.0)
+    found = surface(points, values, np.ones(12))
+    for x, value in zip(points, values, strict=True):
+        assert at(found, points, x) == pytest.approx(value, abs=0.02)
+
+
+@pytest.mark.parametrize("height", [0.3, 3.0])
+@pytest.mark.parametrize("place", range(1, 11))
+def test_a_value_that_sticks_out_says_little_of_others(height: float, place: int) -> None:
+    points = np.linspace(0, 5, 12)[:, None]
+    smooth = 0.1 * points[:, 0]
+    values = smooth + np.where(np.arange(12) == place, height, 0.0)
+    found = surface(points, values, np.ones(12))
+    assert max(abs(at(found, points, x) - y) for x, y in zip(points, smooth, strict=True)) < max(0.05, 0.03 * height)
+    # At the end it may be where something else begins.
+    values = smooth + np.where(np.arange(12) == 11, height, 0.0)
+    assert at(surface(points, values, np.ones(12)), points, points[11]) == pytest.approx(values[11], abs=0.02)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_points(count: int) -> None:
     points = np.arange(float(count))[:, None]

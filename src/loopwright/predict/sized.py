@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from loopwright.predict.estimates import EXTRAPOLATED, INTERPOLATED, Codes, Floats
 from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Site, Transfers, own_time
+from loopwright.predict.shares import Shared, shares
 from loopwright.predict.surface import Surface, Values, surfaces
 from loopwright.predict.trend import ITERATIONS, Sites, Trend, in_waves, trends
 from loopwright.profile.measurement import Shape, Work
@@ -159,6 +160,7 @@ class _Apart:
     """Of one variant, one site for each amount of work. times: in ns, without known copies. noise: as parts of them.
     swing: of single calls."""
 
+    threads: int
     places: list[Point]
     sites: Sites
     noise: Floats
@@ -167,14 +169,22 @@ class _Apart:
 
 def _fits(found: Sequence[tuple[Evidence, Transfers | None]]) -> list[_Fit]:
     given = [_apart(each, transfers) for each, transfers in found]
-    values, owns, costs = [], [], trends([each.sites for each in given])
-    for each, cost in zip(given, costs, strict=True):
+    places = [np.array(each.places) for each in given]
+    farthest = [_far_apart(points) for points in places]
+    costs = shares(
+        [
+            Shared(each.threads, points[kept], _only(each.sites, kept), trend)
+            for each, points, kept, trend in zip(
+                given, places, farthest, trends([each.sites for each in given]), strict=True
+            )
+        ]
+    )
+    values, owns = [], []
+    for each, cost, points, kept in zip(given, costs, places, farthest, strict=True):
         waved = each.sites.columns.copy()
         if cost.axis >= 0:
             waved[:, ITERATIONS] *= in_waves(each.sites.counts[:, cost.axis], cost.quantum)
         bends = np.log(each.sites.times / waved.dot(np.array(cost.costs)))
-        points = np.array(each.places)
-        kept = _far_apart(points)
         values.append(Values(points[kept], bends[kept], each.noise[kept]))
         owns.append(tuple(each.places[i] for i in kept.tolist()))
     parts = zip(given, costs, owns, surfaces(values), strict=True)
@@ -212,7 +222,17 @@ def _apart(each: Evidence, transfers: Transfers | None) -> _Apart:
     ]
     counts = np.maximum([(one.units, *sizes) for one, sizes in works], 1.0)
     sites = Sites(np.array(columns), counts, np.array(times))
-    return _Apart([place for place, _ in groups], sites, np.array(noise), median(one.swing for one in each.sites))
+    return _Apart(
+        each.variant.threads,
+        [place for place, _ in groups],
+        sites,
+        np.array(noise),
+        median(one.swing for one in each.sites),
+    )
+
+
+def _only(sites: Sites, kept: NDArray[np.intp]) -> Sites:
+    return sites if len(kept) == len(sites.times) else Sites(sites.columns[kept], sites.counts[kept], sites.times[kept])
 
 
 def _far_apart(points: Floats) -> NDArray[np.intp]:

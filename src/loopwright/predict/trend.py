@@ -76,9 +76,9 @@ def _trends(given: Sequence[Sites]) -> list[Trend]:
     axes, quanta = np.full(len(given), -1), np.ones(len(given))
     may = (lengths >= FEWEST_FOR_WAVES) & (errors > 0.0)
     limits = WAVES_GAIN * errors
-    different = _different(counts)
+    changing = different(counts)
     for axis in range(counts.shape[2]):
-        some = np.flatnonzero(may & different[:, axis])
+        some = np.flatnonzero(may & changing[:, axis])
         if not some.size:
             continue
         quantum, good = _best_quanta(relative[some], counts[some, :, axis], here[some], lengths[some])
@@ -160,7 +160,7 @@ def _fits(columns: Floats, here: Bools, lengths: Ints) -> tuple[Floats, Floats]:
     return np.where((fitted < 0).any(axis=1), np.inf, errors), np.maximum(fitted, 0.0) / longest[:, 0, :]
 
 
-def _different(counts: Floats) -> Bools:
+def different(counts: Floats) -> Bools:
     """Of each variant, the first of each set of equal columns, without those that never change."""
     found: Bools = (counts != counts[:, :1]).any(axis=1)
     for axis in range(counts.shape[2]):
