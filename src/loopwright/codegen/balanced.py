@@ -172,7 +172,7 @@ def _cuts(made: Balanced) -> Function:
     w, nest, threads, size = made.w, made.nest, made.threads, made.entries
     part = made.function("cuts")
     with w.on_device(part):
-        state, cut, first, rows, limit = (w.use(name) for name in (*STATE, "lw_first", "lw_rows", "lw_limit"))
+        state, cut, first, rows = (w.use(name) for name in (*STATE, "lw_first", "lw_rows"))
         w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * ROWS_EACH} + threadIdx.x;")
         w.line(f"const int64_t lw_start = {made.at(nest.lower, 'lw_first')};")
         w.line(f"int64_t lw_lows[{ROWS_EACH}], lw_highs[{ROWS_EACH}];")
@@ -190,17 +190,7 @@ def _cuts(made: Balanced) -> Function:
             f"const int64_t lw_number = lw_base + lw_i * {threads}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];"
         )
         w.line(f"if (lw_number < {rows}) {{")
-        w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
-        w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
-        w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {threads * ROWS_EACH};")
-        w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
-        w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
-        wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
-        if made.inside:
-            beyond = " || ".join(f"lw_high > {size}" for size in sorted({w.size(*one[:2]) for one in made.inside}))
-            w.line(f"  const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
-            wrong.append(f"(lw_last && (lw_start < 0 || {beyond}))")
-        w.line(f"  if ({' || '.join(wrong)}) {{")
+        w.line(f"  if ({_lies_badly(made)}) {{")
         w.line(f"    {state}[0] = {w.use('lw_start_number')};")
         w.line("  } else {")
         w.line("    const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
@@ -232,6 +222,23 @@ def _cuts(made: Balanced) -> Function:
         part, threads, (), (f"LW_SHARED(int32_t, lw_long, {most + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * most});")
     )
     return part
+
+
+def _lies_badly(made: Balanced) -> str:
+    """C text that tells of a row whether it does not follow the one before it, or does not end in its array."""
+    w = made.w
+    rows, limit = w.use("lw_rows"), w.use("lw_limit")
+    w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
+    w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
+    w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {made.threads * ROWS_EACH};")
+    w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
+    w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
+    wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
+    if made.inside:
+        beyond = " || ".join(f"lw_high > {size}" for size in sorted({w.size(*one[:2]) for one in made.inside}))
+        w.line(f"  const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
+        wrong.append(f"(lw_last && (lw_start < 0 || {beyond}))")
+    return " || ".join(wrong)
 
 
 # ---- the second kernel ------------------------------------------------------------------------------------------
