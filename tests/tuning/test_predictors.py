@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from loopwright.profile.journal import Journal
+import loopwright as lw
+from loopwright.config import current
+from loopwright.profile.bandwidth import BandwidthTable, Bus
+from loopwright.profile.journal import Journal, journal_of
+from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import RECIPE, Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.records import Table
 from loopwright.tuning.predictors import UNKNOWN_NS, Predictors
+from loopwright.tuning.recorded_call import RecordedCall
+from loopwright.tuning.transfers import BANDWIDTH
+from loopwright.tuning.tune import _keep_trees
 
 SIZES = (500, 1000, 2000, 4000)
 MACHINES = {"cpu": "here"}
@@ -84,3 +94,42 @@ def test_what_takes_too_long_with_fewer_threads_tells_nothing_there() -> None:
     made.put_in_order([recipe(3)])
     (only,) = made.predict(Shape((3000,)), work(3000))
     assert only.how == "interpolated" and only.time_ns == pytest.approx(time_ns(3000, 3), rel=0.02)
+
+
+@lw.kernel
+def row_sums(y, p, v):
+    for i in range(len(y)):
+        for k in range(p[i], p[i + 1]):
+            y[i] += v[k]
+
+
+def test_copies_are_not_counted_twice_for_trees(tmp_path: Path) -> None:
+    """Trees are trained without what the bus is known to take: predictions add it."""
+    pytest.importorskip("sklearn")
+    table = ((1, 50_000.0), (1 << 30, 50_000.0 + (1 << 30)))
+    bus = Bus(BandwidthTable("to device", "pageable", table), BandwidthTable("to host", "pageable", table))
+
+    def truth(n: int, mean: float) -> tuple[Work, float]:
+        copied = Work(0.0, n, 1.0, 0.0, 8.0 * n * mean, 8.0 * n)
+        return copied, 2000.0 + n * mean * 0.5 + bus.time_ns(copied.inputs_bytes, copied.outputs_bytes)
+
+    with lw.options(device="emulated", store=tmp_path / "store.sqlite3"):
+        config, journal = current(), journal_of(current())
+        machine = machine_of("emulated", config)
+        assert machine is not None
+        one = row_sums.specialise(np.zeros(9), np.zeros(10, np.int64), np.zeros(5))
+        fingerprint, variant = one.fingerprint, Variant("emulated")
+        for n in (300, 1000, 3000, 9000):
+            for mean in (2.0, 4.0, 8.0, 16.0):
+                todo, took = truth(n, mean)
+                shape = Shape((n,), (mean, 0.5, 2.0))
+                journal.add(Measurement(fingerprint, machine.fingerprint, variant, shape, todo, "ok", took, 0.01, 9))
+        for name, one_way in (("to device", bus.to_device), ("to host", bus.to_host)):
+            journal.put(Table(BANDWIDTH, machine.fingerprint, name, str(one_way), 1.0))
+        call = RecordedCall(one, ("y", "p", "v"), (0,), config, Shape((9,), (2.0, 0.5, 2.0)), None)
+        _keep_trees(call, journal)
+        found = journal.measurements(fingerprint, machine.fingerprint)
+        made = Predictors(fingerprint, journal, {"emulated": machine.fingerprint}, found, variant, 2)
+        todo, took = truth(2000, 6.0)
+        (only,) = made.predict(Shape((2000,), (6.0, 0.5, 2.0)), todo)
+    assert only.how == "tree" and only.time_ns == pytest.approx(took, rel=0.15)

@@ -38,7 +38,7 @@ from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
-from loopwright.tuning.transfers import measured_copies
+from loopwright.tuning.transfers import known_copies, measured_copies
 from loopwright.tuning.work import sequential_places, work_form
 
 START_S = 60.0
@@ -171,8 +171,12 @@ def _keep_trees(call: RecordedCall, journal: Journal) -> None:
             continue
         alike = len(call.shape.features)
         rows = journal.measurements(call.fingerprint, machine.fingerprint)
+        bus = None if device == "cpu" else known_copies(journal, machine.fingerprint)
         try:
-            trees = trees_of(row for row in rows if len(row.shape.features) == alike)
+            # Without copies where those are known: whoever predicts adds them.
+            trees = trees_of(
+                (row for row in rows if len(row.shape.features) == alike), {device: bus} if bus is not None else None
+            )
         except ModuleNotFoundError:  # one line through all points does then
             return
         if trees:
