@@ -118,7 +118,7 @@ class Simulated:
         self.m, self.n, self.k = sizes[0], sizes[1], sizes[3]
 
     def tried(self, trial: Trial, limit_s: float) -> Tried:
-        time_ns = 2000.0 + self.m * self.n * self.k * (1.0 + self.k / 1000)
+        time_ns = (2000.0 + self.m * self.n * self.k * (1.0 + self.k / 1000)) * (2 if trial.variant.threads == 1 else 1)
         if (self.m, self.k) == (32, 128) and trial.variant not in self.stumbled:
             self.stumbled.add(trial.variant)
             time_ns *= 7
@@ -139,13 +139,15 @@ def test_a_ranking_table_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
     monkeypatch.setattr(Simulated, "stumbled", set())
     tuned(multiplied, tmp_path, 60, *arrays(32))
-    found = rows(multiplied, *arrays(32))
+    found = [row for row in rows(multiplied, *arrays(32)) if row.variant.threads == 2]
     made = {(row.shape.sizes[0], row.shape.sizes[3]): row for row in found}
     assert {depth for grid, depth in made if grid == 32} == {8, 16, 32, 64, 128}
     assert {8, 32, 128} == {grid for grid, depth in made if depth == 32}
     assert {(8, 8), (16, 16), (64, 64), (128, 128)} <= made.keys()
     assert made[32, 128].time_ns == pytest.approx(2000.0 + 32 * 32 * 128 * 1.128) and made[32, 128].spread == 0.01
     assert len(Simulated.stumbled) == 1
+    alone = {row.shape.sizes[0] for row in rows(multiplied, *arrays(32)) if row.variant.threads == 1}
+    assert {8, 16} <= alone == {grid for grid, _ in made if grid < 32}
     models = models_of(found)
     for grid, depth in ((24, 100), (100, 24), (100, 50), (16, 40)):
         sizes = (grid, grid, grid, depth, depth, grid)

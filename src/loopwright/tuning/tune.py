@@ -352,6 +352,7 @@ def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
     chosen = list(dict.fromkeys([trials.default, *trials.fastest(FEW)]))
     saved, one = read(trials.call.saved), trials.call.one
     deep = sequential_places(trials.form, one.analysed.facts, one.signature)
+    alone = [Variant("cpu", threads=1)] if "cpu" in trials.machines and trials.call.config.threads > 1 else []
 
     def at(scale: Scale, again: bool = False) -> float | Stopped:
         """Nanoseconds an iteration of the default takes; the others beside it."""
@@ -364,7 +365,9 @@ def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
             with trials.others(replace(trials.setting, saved=str(path)), made[1]) as others:
                 if again:
                     others.rows.clear()
-                rows = [others.measured(variant) for variant in chosen if not budget.spent()]
+                # Of small calls, one thread may be the fastest.
+                variants = dict.fromkeys([*chosen, *(alone if scale.grid < UNIT else [])])
+                rows = [others.measured(variant) for variant in variants if not budget.spent()]
         finally:
             path.unlink(missing_ok=True)
         if not rows or rows[0].outcome != "ok":
