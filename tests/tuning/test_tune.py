@@ -17,7 +17,7 @@ from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Table
 from loopwright.runtime.choosing import shape_of
-from loopwright.tuning.arguments import read, restore
+from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
@@ -105,6 +105,7 @@ def test_sizes_around_are_measured_too(tmp_path: Path) -> None:
     given = np.zeros(300), np.ones(300)
     tuned(added, tmp_path, 16, *given)
     assert {(150, 150), (300, 300), (600, 600)} <= {row.shape.sizes for row in rows(added, *given)}
+    assert not list(tmp_path.glob("*x*x*"))  # neither made-up arguments nor what came of them
 
 
 class Simulated:
@@ -155,6 +156,16 @@ def test_a_ranking_table_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyP
         form = work_form(one.analysed.written, one.analysed.facts, one.signature)
         (predicted,) = models.predict(Shape(sizes), form.at(Shape(sizes)))
         assert predicted.time_ns == pytest.approx(2000.0 + grid * grid * depth * (1 + depth / 1000), rel=0.05)
+
+
+def test_sizes_that_cannot_be_kept_are_not_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(saved: Saved, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr("loopwright.tuning.tune.write", full)
+    found = tuned(multiplied, tmp_path, 6, *arrays(32))
+    assert found.best is not None and {row.shape.sizes for row in rows(multiplied, *arrays(32))} == {(32,) * 6}
 
 
 def test_no_budget_measures_the_default_alone_and_leaves_the_arrays_alone() -> None:

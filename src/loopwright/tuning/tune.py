@@ -33,7 +33,7 @@ from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.around import UNIT, Scale, measure_around
 from loopwright.tuning.isolated import Isolated
-from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.jobs import Setting, Trial, Tried, reference_path
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
 from loopwright.tuning.recorded_call import RecordedCall
@@ -360,16 +360,19 @@ def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
         if made is None:
             return Stopped("no time is left, or no such arguments can be made")
         path = folder / f"{saved.size_bytes}x{scale.grid}x{scale.depth}"
-        write(made[0], path)
         try:
+            write(made[0], path)
             with trials.others(replace(trials.setting, saved=str(path)), made[1]) as others:
                 if again:
                     others.rows.clear()
                 # Of small calls, one thread may be the fastest.
                 variants = dict.fromkeys([*chosen, *(alone if scale.grid < UNIT else [])])
                 rows = [others.measured(variant) for variant in variants if not budget.spent()]
+        except OSError as error:
+            return Stopped(f"the arguments cannot be kept: {error}")
         finally:
             path.unlink(missing_ok=True)
+            reference_path(str(path)).unlink(missing_ok=True)
         if not rows or rows[0].outcome != "ok":
             return Stopped("the default did not run")
         return rows[0].time_ns / max(1.0, others.work.iterations)
