@@ -118,3 +118,23 @@ def test_a_space_that_cannot_be_made_is_no_failure_of_the_call(
     found.due(SHAPE)
     assert found._looking is not None and found._looking.over
     assert found.adaptive.account.reserved_ns == 0
+
+
+def test_a_number_of_threads_that_was_never_measured_is_predicted_from_others(kernel: lw.LoopKernel) -> None:
+    """Those with more threads than calls have tell of it too, and are no candidates."""
+    machine = machine_of("cpu", current())
+    assert machine is not None
+    fingerprint, work = kernel.specialise(np.ones(N)).fingerprint, Work(1e6, 12, 1e6 / 12)
+    for threads in (2, 4):
+        shape, variant = Shape((N,)), Variant("cpu", threads=threads)
+        row = Measurement(fingerprint, machine.fingerprint, variant, shape, work, "ok", 12e6 / threads, 0.01, 5)
+        journal_of(current()).add(row)
+    assert journal_of(current()).flush()
+    with lw.options(threads=3):
+        kernel(np.ones(N))
+        (chooser,) = choosers(kernel).values()
+        decision, standings = chooser.standings(Shape((N,)))
+    assert decision.variant == Variant("cpu", threads=3)
+    predicted = {one.variant.threads: one.prediction for one in standings}
+    assert 4 not in predicted and predicted[3].how == "interpolated"
+    assert predicted[3].time_ns == pytest.approx(4e6, rel=0.05) and predicted[2].time_ns == 6e6

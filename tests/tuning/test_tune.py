@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import loopwright as lw
 from loopwright.config import current
+from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Table
-from loopwright.tuning.jobs import Tried
+from loopwright.runtime.choosing import shape_of
+from loopwright.tuning.arguments import Saved, read, restore
+from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.tune import ANY, WORK, Budget, Silent, Tuned, parse_budget, tune
+from loopwright.tuning.work import work_form
 
 
 @lw.kernel
@@ -100,6 +105,67 @@ def test_sizes_around_are_measured_too(tmp_path: Path) -> None:
     given = np.zeros(300), np.ones(300)
     tuned(added, tmp_path, 16, *given)
     assert {(150, 150), (300, 300), (600, 600)} <= {row.shape.sizes for row in rows(added, *given)}
+    assert not list(tmp_path.glob("*x*x*"))  # neither made-up arguments nor what came of them
+
+
+class Simulated:
+    """In place of a process that measures: a device whose iterations take longer the more of them are in one row, and
+    which stumbles over the first call of one shape."""
+
+    stumbled: ClassVar[set[Variant]] = set()
+
+    def __init__(self, setting: Setting) -> None:
+        sizes = shape_of(restore(read(Path(setting.saved))).arguments).sizes
+        self.m, self.n, self.k = sizes[0], sizes[1], sizes[3]
+
+    def tried(self, trial: Trial, limit_s: float) -> Tried:
+        time_ns = (2000.0 + self.m * self.n * self.k * (1.0 + self.k / 1000)) * (2 if trial.variant.threads == 1 else 1)
+        if (self.m, self.k) == (32, 128) and trial.variant not in self.stumbled:
+            self.stumbled.add(trial.variant)
+            time_ns *= 7
+        return Tried(trial.variant, "ok", "", time_ns, 0.01, 5)
+
+    def end(self) -> None:
+        pass
+
+
+def test_a_ranking_table_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row, its column and its diagonal, though all sizes of the call are equal; a bad measurement does not steer,
+    and calls of other proportions are predicted well."""
+
+    def default_alone(trials: Any, budget: Budget) -> None:
+        trials.result.default = trials.measured(trials.default)
+
+    monkeypatch.setattr("loopwright.tuning.tune._search", default_alone)
+    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr(Simulated, "stumbled", set())
+    tuned(multiplied, tmp_path, 60, *arrays(32))
+    found = [row for row in rows(multiplied, *arrays(32)) if row.variant.threads == 2]
+    made = {(row.shape.sizes[0], row.shape.sizes[3]): row for row in found}
+    assert {depth for grid, depth in made if grid == 32} == {8, 16, 32, 64, 128}
+    assert {8, 32, 128} == {grid for grid, depth in made if depth == 32}
+    assert {(8, 8), (16, 16), (64, 64), (128, 128)} <= made.keys()
+    assert made[32, 128].time_ns == pytest.approx(2000.0 + 32 * 32 * 128 * 1.128) and made[32, 128].spread == 0.01
+    assert len(Simulated.stumbled) == 1
+    alone = {row.shape.sizes[0] for row in rows(multiplied, *arrays(32)) if row.variant.threads == 1}
+    assert {8, 16} <= alone == {grid for grid, _ in made if grid < 32}
+    models = models_of(found)
+    for grid, depth in ((24, 100), (100, 24), (100, 50), (16, 40)):
+        sizes = (grid, grid, grid, depth, depth, grid)
+        one = multiplied.specialise(*arrays(32))
+        form = work_form(one.analysed.written, one.analysed.facts, one.signature)
+        (predicted,) = models.predict(Shape(sizes), form.at(Shape(sizes)))
+        assert predicted.time_ns == pytest.approx(2000.0 + grid * grid * depth * (1 + depth / 1000), rel=0.05)
+
+
+def test_sizes_that_cannot_be_kept_are_not_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(saved: Saved, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr("loopwright.tuning.tune.write", full)
+    found = tuned(multiplied, tmp_path, 6, *arrays(32))
+    assert found.best is not None and {row.shape.sizes for row in rows(multiplied, *arrays(32))} == {(32,) * 6}
 
 
 def test_no_budget_measures_the_default_alone_and_leaves_the_arrays_alone() -> None:

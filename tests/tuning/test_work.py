@@ -9,7 +9,7 @@ import numpy as np
 import loopwright as lw
 from loopwright.profile.measurement import Shape
 from loopwright.profile.work_form import WorkForm
-from loopwright.tuning.work import places_of, work_form
+from loopwright.tuning.work import places_of, sequential_places, work_form
 
 
 @lw.kernel
@@ -71,3 +71,51 @@ def test_it_comes_back_from_json() -> None:
 def test_places_are_those_of_sizes_and_integers() -> None:
     one = triangle.specialise(np.zeros((3, 4)), 5)
     assert places_of(one.signature) == {"s0_0": 0, "s0_1": 1, "v1": 2}
+
+
+def apart(kernel: lw.LoopKernel, *arguments: object) -> frozenset[int]:
+    one = kernel.specialise(*arguments)
+    return sequential_places(form(kernel, *arguments), one.analysed.facts, one.signature)
+
+
+def test_the_depth_of_a_product_is_apart_with_all_that_is_compared_with_it() -> None:
+    """Though all sizes are equal: the lengths of a's rows and of b's columns."""
+    assert apart(product, *(np.zeros((20, 20)) for _ in range(3))) == {3, 4}
+
+
+def test_where_all_is_parallel_or_tied_nothing_is_apart() -> None:
+    @lw.kernel
+    def square(y, a):
+        for i in range(len(y)):
+            for j in range(len(y)):
+                y[i] += a[i, j]
+
+    @lw.kernel
+    def every(a):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = 1.0
+
+    assert apart(square, np.zeros(9), np.zeros((9, 9))) == apart(every, np.zeros((9, 9))) == set()
+    assert apart(triangle, np.zeros((50, 50)), 50) == set()
+
+
+def test_where_accesses_are_checked_one_by_one_nobody_knows_what_has_to_grow_along() -> None:
+    @lw.kernel
+    def looked_up(y, a, b):
+        for i in range(len(y)):
+            for j in range(a.shape[1]):
+                y[i] += b[int(a[i, j])]
+
+    assert apart(looked_up, np.zeros(9), np.zeros((9, 9)), np.zeros(9)) == set()
+    assert apart(rows, np.zeros(9), np.zeros(10, np.int64), np.zeros(5)) == set()
+
+
+def test_numbers_of_the_caller_count_as_sizes() -> None:
+    @lw.kernel
+    def dots(y, a, n, m):
+        for i in range(n):
+            for j in range(m):
+                y[i] += a[i, j]
+
+    assert apart(dots, np.zeros(9), np.zeros((9, 9)), 9, 9) == {2, 4}

@@ -41,7 +41,7 @@ class MachineName:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What was fitted to measurements on a machine. kind: bandwidth, ranking or tree, say. content: anything that JSON
+    """What was fitted to measurements on a machine. kind: bandwidth, tree or work, say. content: anything that JSON
     can say. made_at: seconds since 1970."""
 
     kind: str

@@ -43,7 +43,7 @@ CREATE TABLE measurements (
     PRIMARY KEY (kernel, machine, variant, sizes, features, cache, source)
 ) WITHOUT ROWID;
 
--- What was fitted to measurements: bandwidth tables, ranking tables, trees. content: JSON.
+-- What was fitted to measurements: bandwidth tables, trees. content: JSON.
 CREATE TABLE tables (
     kind TEXT NOT NULL,
     machine INTEGER NOT NULL REFERENCES machines (id),

@@ -44,19 +44,12 @@ Measure = Callable[[int], "float | Failure"]
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """points: places and values, places ascending. failures: places where there is no value. taken: how often it
-    measured. complete: whether it came to the end of the axis, and did not run out of measurements or only fail."""
+    """points: places and values, places ascending. failures: places where there is no value. complete: whether it came
+    to the end of the axis, and did not run out of measurements or only fail."""
 
     points: tuple[tuple[int, float], ...]
     failures: tuple[tuple[int, Failure], ...]
-    taken: int
     complete: bool
-
-    def at(self, x: float) -> float:
-        """Between the points along straight lines, outside them like the nearest. Raises ValueError without points."""
-        if not self.points:
-            raise ValueError("nothing could be measured")
-        return interpolated(self.points, x)
 
 
 def interpolated(points: tuple[tuple[int, float], ...], x: float) -> float:
@@ -172,7 +165,7 @@ class _Walking:
     def end(self, complete: bool) -> Walk:
         points = tuple((place, self.known[place]) for place in self.places)
         failures = tuple(sorted(self.failed.items()))
-        return Walk(points, failures, len(points) + len(failures), complete and bool(points))
+        return Walk(points, failures, complete and bool(points))
 
 
 def _check(first: int, last: int, finest: int) -> None:

@@ -101,7 +101,7 @@ class KernelChooser:
         self._resident = resident
         self._call, self._form, self._journal, self._machines = call, form, journal, machines
         self._default = default_variant(call.config)
-        self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default)
+        self._predictors = Predictors(call.fingerprint, journal, machines, rows, self._default, call.config.threads)
         # The default of these options comes first: with other numbers of threads there are more like it.
         self._variants = tuple(dict.fromkeys((self._default, *self._predictors.measured, *_simple(call.config))))
         self._predictors.put_in_order(self._variants)

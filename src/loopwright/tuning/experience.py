@@ -61,9 +61,9 @@ class KernelExperience:
                 if served_ns:
                     store.put_machine(found)
         rows = [row for one in machines.values() for row in store.measurements(compiled.fingerprint, one)]
-        rows = [row for row in rows if row.variant.threads <= config.threads]
         default = default_variant(config)
-        serves = any(row.outcome == "ok" and row.variant != default for row in rows)
+        usable = (row for row in rows if row.outcome == "ok" and row.variant.threads <= config.threads)
+        serves = any(row.variant != default for row in usable)
         if default.device not in machines or not (served_ns or serves):
             return None
         call = recorded_call.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)

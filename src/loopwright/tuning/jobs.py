@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from loopwright.config import Config
@@ -29,6 +30,11 @@ class Setting:
     saved: str
     reference: Variant
     resident: bool = False
+
+
+def reference_path(saved: str) -> Path:
+    """Where the results of the reference are kept, beside the arguments."""
+    return Path(f"{saved}.expected")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 For each call: the default variants first, so that there is something to compare with; then, of as many members of the
 space as can be made in a part of the budget, those that nothing else surpasses by what is known without running
-(cost/); then, from the fastest of them, downhill; last, the fastest few at half and at twice the sizes. What was
+(cost/); then, from the fastest of them, downhill; last, the fastest few at other sizes (tuning/around.py). What was
 measured before is not measured again, so that tuning goes on where it was ended.
 """
 
@@ -25,21 +25,21 @@ from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
 from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
-from loopwright.profile.stride import adaptive
 from loopwright.profile.work_form import WorkForm
 from loopwright.report.pruning import PARETO, front_content, front_from
 from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, restore, write
+from loopwright.tuning.around import UNIT, Scale, measure_around
 from loopwright.tuning.isolated import Isolated
-from loopwright.tuning.jobs import Setting, Trial, Tried
+from loopwright.tuning.jobs import Setting, Trial, Tried, reference_path
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
-from loopwright.tuning.transfers import measured_copies
-from loopwright.tuning.work import work_form
+from loopwright.tuning.transfers import known_copies, measured_copies
+from loopwright.tuning.work import sequential_places, work_form
 
 START_S = 60.0
 """What the start of the process, the reference run and compiling may take in one trial, beyond running."""
@@ -49,12 +49,6 @@ PATIENCE = 20
 
 PLAIN_ITERATIONS = 2e8
 """Up to so many iterations the reference is the loops as they are written, in one thread."""
-
-UNIT = 64
-NEIGHBOURS = (UNIT // 2, 2 * UNIT)
-"""Sizes beside those of a call, in parts of UNIT of them: where its fastest variants are measured first."""
-
-MOST_SIZES = 12
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""
@@ -177,8 +171,12 @@ def _keep_trees(call: RecordedCall, journal: Journal) -> None:
             continue
         alike = len(call.shape.features)
         rows = journal.measurements(call.fingerprint, machine.fingerprint)
+        bus = None if device == "cpu" else known_copies(journal, machine.fingerprint)
         try:
-            trees = trees_of(row for row in rows if len(row.shape.features) == alike)
+            # Without copies where those are known: whoever predicts adds them.
+            trees = trees_of(
+                (row for row in rows if len(row.shape.features) == alike), {device: bus} if bus is not None else None
+            )
         except ModuleNotFoundError:  # one line through all points does then
             return
         if trees:
@@ -348,33 +346,38 @@ def _looked(candidates: Members, trials: _Trials, device: str, budget: Budget) -
 
 
 def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
-    """The fastest variants, and the default, at other sizes, where those can be made up: at half and twice the sizes,
-    then wherever the time of an iteration bends, by Dollinger's adaptive stride."""
+    """The fastest variants, and the default, at other sizes, where those can be made up (tuning/around.py)."""
     if trials.best is None or trials.call.saved is None or not trials.work.iterations:
         return
     chosen = list(dict.fromkeys([trials.default, *trials.fastest(FEW)]))
-    saved = read(trials.call.saved)
+    saved, one = read(trials.call.saved), trials.call.one
+    deep = sequential_places(trials.form, one.analysed.facts, one.signature)
+    alone = [Variant("cpu", threads=1)] if "cpu" in trials.machines and trials.call.config.threads > 1 else []
 
-    def at(place: int) -> float | Stopped:
-        """Nanoseconds an iteration of the default takes where sizes are `place` in UNIT; the others beside it."""
-        made = None if budget.spent() else scaled(saved, place / UNIT)
+    def at(scale: Scale, again: bool = False) -> float | Stopped:
+        """Nanoseconds an iteration of the default takes; the others beside it."""
+        made = None if budget.spent() else scaled(saved, scale.grid / UNIT, deep, scale.depth / UNIT)
         if made is None:
             return Stopped("no time is left, or no such arguments can be made")
-        path = folder / f"{saved.size_bytes}x{place}"
-        write(made[0], path)
+        path = folder / f"{saved.size_bytes}x{scale.grid}x{scale.depth}"
         try:
+            write(made[0], path)
             with trials.others(replace(trials.setting, saved=str(path)), made[1]) as others:
-                rows = [others.measured(variant) for variant in chosen if not budget.spent()]
+                if again:
+                    others.rows.clear()
+                # Of small calls, one thread may be the fastest.
+                variants = dict.fromkeys([*chosen, *(alone if scale.grid < UNIT else [])])
+                rows = [others.measured(variant) for variant in variants if not budget.spent()]
+        except OSError as error:
+            return Stopped(f"the arguments cannot be kept: {error}")
         finally:
             path.unlink(missing_ok=True)
+            reference_path(str(path)).unlink(missing_ok=True)
         if not rows or rows[0].outcome != "ok":
             return Stopped("the default did not run")
         return rows[0].time_ns / max(1.0, others.work.iterations)
 
-    for place in NEIGHBOURS:
-        if isinstance(at(place), Stopped):
-            return
-    adaptive(at, NEIGHBOURS[0] // 2, NEIGHBOURS[1] * 2, MOST_SIZES, UNIT // 8)
+    measure_around(at, bool(deep))
 
 
 def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from loopwright.analysis.counts import Polynomial, trip_counts
@@ -52,6 +53,30 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
         bytes_of(stored),
         row_pointers(kernel),
     )
+
+
+def sequential_places(form: WorkForm, facts: Facts, signature: Signature) -> frozenset[int]:
+    """The places in `Shape.sizes` of what decides how much each parallel iteration does, and not how many there are,
+    with all that has to grow along, as the guard compares the two. None where these cannot be told from the others, and
+    where accesses are checked one by one: nobody knows what has to grow along then."""
+    if any(bounds.kind != "proven" for found in facts.bounds.values() for bounds in found):
+        return frozenset()
+    units, found = _places(form.units), _places(form.iterations)
+    if not units:
+        return frozenset()
+    found -= units
+    places = places_of(signature)
+    atoms = re.split(r"&&|\|\|", facts.guard.c_text)
+    together = [{places[name] for name in re.findall(r"\b[sv]\d\w*", atom) if name in places} for atom in atoms]
+    count = -1
+    while count < len(found):
+        count = len(found)
+        found |= {place for some in together if some & found for place in some}
+    return frozenset() if found & units else frozenset(found)
+
+
+def _places(terms: tuple[Term, ...] | None) -> set[int]:
+    return {place for _, factors in terms or () for place, _ in factors}
 
 
 def row_pointers(kernel: Kernel) -> tuple[int, ...]:

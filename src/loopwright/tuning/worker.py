@@ -31,7 +31,7 @@ from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.variants import config_for
 from loopwright.specialisation import Specialisation, specialise_kernel
 from loopwright.tuning.arguments import read, restore, save, write
-from loopwright.tuning.jobs import Setting, Trial, Tried, receive, send
+from loopwright.tuning.jobs import Setting, Trial, Tried, receive, reference_path, send
 
 FLUSHED_BYTES = 1 << 28
 """Written before each run that is to find nothing in the caches: several times the largest of them."""
@@ -127,13 +127,13 @@ class Bench:
 
     def _kept_reference(self) -> tuple[object, ...] | None:
         try:
-            name, *found = restore(read(self._reference_path())).arguments
+            name, *found = restore(read(reference_path(self.setting.saved))).arguments
         except OSError:
             return None
         return tuple(found) if name == self._reference_name() else None
 
     def _keep_reference(self, expected: tuple[object, ...]) -> None:
-        path = self._reference_path()
+        path = reference_path(self.setting.saved)
         ours = path.with_name(f"{path.name}.{os.getpid()}")
         try:
             write(save((self._reference_name(), *expected)), ours)
@@ -141,9 +141,6 @@ class Bench:
         except OSError:  # a full disk: the next process computes it again
             with suppress(OSError):
                 ours.unlink(missing_ok=True)
-
-    def _reference_path(self) -> Path:
-        return Path(f"{self.setting.saved}.expected")
 
     def _reference_name(self) -> str:
         """What these results are of."""
