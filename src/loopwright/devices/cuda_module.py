@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -37,38 +38,42 @@ class CudaModule:
         self._gpu, self._text, self._config = gpu, text, config
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []
+        self._there: set[str] = set()
         self._loading, self._trouble = threading.Lock(), ""
         here = weakref.ref(self)
 
         def wanted(kernel: int) -> int:
             module = here()
-            return 1 if module is None else module.load_far()
+            return 1 if module is None else module.load(module._kernels[kernel])
 
         self.wanted = WANTED(wanted)
 
-    def begin(self, handle: int, loaded: int) -> None:
-        """With its `lw_cuda_module`, and the CUmodule of those kernels that are there."""
+    def begin(self, handle: int) -> None:
+        """With its `lw_cuda_module`."""
         self._handle = handle
         self.table = handle  # struct lw_gpu is the first part of lw_cuda_module
-        self._loaded.append(loaded)
         weakref.finalize(self, _end_module, self._gpu, self._code(), self._loaded, handle).atexit = False
 
-    def load_far(self) -> int:
-        """Compile the kernels for distances of 64 bits, and load them. 0 where they are there now; else `fault` tells
-        why not."""
+    def load(self, kernel: str) -> int:
+        """Compile a kernel and those that go with it, and load them. 0 where it is there now; else `fault` tells why
+        not."""
         with self._loading:
-            if len(self._loaded) > 1:
+            if kernel in self._there:
                 return 0
             try:
-                loaded, found = self._gpu.load(device_texts.of_width(self._text, 64), self._config)
+                self.add(device_texts.compiled_with(self._text, kernel))
             except Exception as error:  # nobody catches it where this is called from
                 self._trouble = str(error)
                 return 1
-            self._loaded.append(loaded)
-            for name, (function, allowed) in found.items():
-                if name.endswith("_64"):
-                    self._code().lw_cuda_module_set(self._handle, self._kernels.index(name), function, allowed)
             return 0
+
+    def add(self, kernels: Sequence[str]) -> None:
+        """Compile these kernels, and load them. Raises CompilerError."""
+        loaded, found = self._gpu.load(device_texts.only(self._text, kernels), self._config)
+        self._loaded.append(loaded)
+        for name, (function, allowed) in found.items():
+            self._code().lw_cuda_module_set(self._handle, self._kernels.index(name), function, allowed)
+        self._there |= set(kernels)
 
     @property
     def stream(self) -> int:
