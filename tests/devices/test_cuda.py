@@ -499,3 +499,18 @@ def test_a_module_none_of_whose_kernels_is_compiled_at_first_needs_nvrtc_as_well
     monkeypatch.setattr(nvrtc, "find_nvrtc", lambda: None)
     with pytest.raises(CompilerError, match="no working NVRTC"):
         gpu.module(DeviceText("", ("work_32", "work_64", "work_even")), config)
+
+
+def test_an_interrupted_compiler_interrupts_the_call(gpu, module, monkeypatch):
+    table = module(DeviceText("", ("work_32", "work_64", "work_even")))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as here:
+        here.setattr(nvrtc, "build", interrupted)
+        assert table.launch(2, (1,), (32,), 0) != 0
+    with pytest.raises(KeyboardInterrupt):
+        table.module.fault()
+    assert table.launch(2, (1,), (32,), 0) == 0, "and later it can"
+    assert table.module.fault() is None

@@ -39,7 +39,8 @@ class CudaModule:
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []
         self._there: set[str] = set()
-        self._loading, self._trouble = threading.Lock(), ""
+        self._loading = threading.Lock()
+        self._trouble: BaseException | None = None
         here = weakref.ref(self)
 
         def wanted(kernel: int) -> int:
@@ -62,8 +63,8 @@ class CudaModule:
                 return 0
             try:
                 self.add(device_texts.compiled_with(self._text, kernel))
-            except Exception as error:  # nobody catches it where this is called from
-                self._trouble = str(error)
+            except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
+                self._trouble = error.with_traceback(None)  # which would keep this module
                 return 1
             return 0
 
@@ -93,12 +94,15 @@ class CudaModule:
         return None
 
     def fault(self) -> DeviceError | None:
-        """What the device has found wrong since the last time, or None. Waits for all launches."""
+        """What the device has found wrong since the last time, or None. Waits for all launches. Raises what interrupted
+        the compiler."""
         try:
             found = (ctypes.c_int64 * 5)()
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
-            if error == NOT_FOUND and self._trouble:
+            if error == NOT_FOUND and self._trouble is not None:
+                if not isinstance(self._trouble, Exception):
+                    raise self._trouble
                 return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {self._trouble}")
             if error:
                 return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
