@@ -70,7 +70,7 @@ def multiply(rows: int, columns: int, depth: int, more: int = 0) -> None:
     np.testing.assert_array_equal(c, wanted)
 
 
-@pytest.mark.parametrize("shape", [(128, 64, 16), (256, 64, 48), (128, 192, 32)])
+@pytest.mark.parametrize("shape", [(128, 64, 16), (256, 64, 48), (128, 192, 32), (128, 64, 0)])
 def test_whole_tiles(shape: tuple[int, int, int], started: list[str]) -> None:
     multiply(*shape)
     assert started == ["even"]
