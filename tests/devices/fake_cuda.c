@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 5 };
+enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 6 };
 typedef uint64_t memory;
 
 typedef struct { int64_t open, last; void *stream; } event; /* records that are not done; the latest one and its stream */
@@ -31,7 +31,7 @@ static int fail_code, fail_after, sticky;
 static task tasks[MOST];
 static int64_t first_task, task_count;
 static int dynamic_shared[KERNELS];
-static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64"};
+static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64", "work_even"};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread void *stack[16];
 static __thread int depth;

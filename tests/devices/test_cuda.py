@@ -530,3 +530,40 @@ def test_kernels_for_large_distances_that_cannot_be_compiled(gpu, module, monkey
     assert "kernel 'work_64' is not there: the disk is full" in str(table.module.fault())
     assert table.launch(1, (1,), (32,), 0) == 0, "and later it can"
     assert table.module.fault() is None
+
+
+def test_of_a_kernel_for_whole_tiles_and_its_like_the_one_that_is_started_is_compiled(gpu, driver, module, monkeypatch):
+    built = []
+    known = nvrtc.build
+    monkeypatch.setattr(nvrtc, "build", lambda text, *others: built.append(text.kernels) or known(text, *others))
+    names = ("work_32", "work_64", "work_even")
+    head = 'extern "C" __global__ void {}(int n) {{}}\n'
+    table = module(DeviceText("".join(map(head.format, names)), names))
+    assert not built
+    for kernel in (2, 2, 0, 1):
+        assert table.launch(kernel, (1,), (32,), 0) == 0 and table.module.fault() is None
+    assert built == [("work_even",), ("work_32",), ("work_64",)] and driver.count("fake_launches") == 4
+    del table
+    gc.collect()
+    assert driver.count("fake_modules") == 0
+
+
+def test_a_module_none_of_whose_kernels_is_compiled_at_first_needs_nvrtc_as_well(gpu, config, monkeypatch):
+    monkeypatch.setattr(nvrtc, "find_nvrtc", lambda: None)
+    with pytest.raises(CompilerError, match="no working NVRTC"):
+        gpu.module(DeviceText("", ("work_32", "work_64", "work_even")), config)
+
+
+def test_an_interrupted_compiler_interrupts_the_call(gpu, module, monkeypatch):
+    table = module(DeviceText("", ("work_32", "work_64", "work_even")))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as here:
+        here.setattr(nvrtc, "build", interrupted)
+        assert table.launch(2, (1,), (32,), 0) != 0
+    with pytest.raises(KeyboardInterrupt):
+        table.module.fault()
+    assert table.launch(2, (1,), (32,), 0) == 0, "and later it can"
+    assert table.module.fault() is None

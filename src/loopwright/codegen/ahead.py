@@ -9,6 +9,7 @@ from functools import partial
 
 from loopwright.analysis.rounds import Rounds, rounds_of
 from loopwright.codegen.arrival import write_copies, write_copy
+from loopwright.codegen.even import FLAG
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.statements import may_fail
 from loopwright.codegen.steady import Steady
@@ -46,7 +47,9 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
     before = w.function.renamed
     w.function.renamed = before | {loop.name: "lw_next"}
     w.function.scoped.add("lw_next")
-    _arriving(found, w, f"({turn} ^ 1)", copy, "lw_next < lw_upper")
+    # Where all tiles are whole, only the last iteration is left.
+    runs = "lw_next < lw_upper" if steady is None or not steady.even else f"!{FLAG} && lw_next < lw_upper"
+    _arriving(found, w, f"({turn} ^ 1)", copy, runs)
     w.function.scoped.discard("lw_next")
     w.function.renamed = before
     w.line("}")

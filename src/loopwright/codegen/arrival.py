@@ -4,6 +4,7 @@ once, and zeros where a tile ends early.
 
 from __future__ import annotations
 
+from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import write_body, write_store
@@ -33,7 +34,8 @@ def write_copies(loop: For, w: GpuWriter) -> None:
         write_sequential(loop, w)
         return
     variable = w.names.of(loop.name)
-    w.line(f"if ({' && '.join(aligned(inner.value, count, w))}) {{")
+    tests = tuple(aligned(inner.value, count, w))
+    w.line(f"if ({or_even(' && '.join(tests), w.even, aligned=tests)}) {{")
     w.function.scoped.add(variable)
     w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
     write_copy(inner, w, count)

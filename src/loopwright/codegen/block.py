@@ -16,6 +16,7 @@ from loopwright.analysis.rounds import Rounds
 from loopwright.codegen.ahead import ahead_of, write_ahead
 from loopwright.codegen.arrival import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
@@ -52,6 +53,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
+from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
 
 InThread = Callable[[For, GpuWriter], None]
@@ -122,7 +124,8 @@ class Whole:
         match stmt:
             case If():
                 self._meet((replace(stmt, then=(), otherwise=()),))
-                w.line(f"if ({w.text(stmt.condition)}) {{")
+                asked = terms(stmt.condition) if stmt.otherwise else ()
+                w.line(f"if ({or_even(w.text(stmt.condition), w.even, asked)}) {{")
                 before = set(self.read), set(self.written)
                 self._indented(stmt.then)
                 after = set(self.read), set(self.written)

@@ -10,7 +10,7 @@ CPU runs it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -43,6 +43,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.walk import own_expressions, statements, subexpressions, with_own_expressions
 from loopwright.steps.bind import BLOCKS, THREADS
 
+ENTRY = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
 DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
 
 
@@ -84,11 +85,37 @@ def complete(text: DeviceText) -> DeviceText:
 
 
 def of_width(text: DeviceText, bits: int) -> DeviceText:
-    """The text without the kernels whose distances between elements have the other number of bits, 64 or 32; all lines
-    stay where they are."""
-    other = re.compile(rf'^extern "C" __global__ [^\n]* \w+_{96 - bits}\([^\n]*$', re.MULTILINE)
-    kernels = tuple(name for name in text.kernels if not name.endswith(f"_{96 - bits}"))
-    return replace(text, text=other.sub("", text.text), kernels=kernels)
+    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64."""
+    return only(text, [name for name in text.kernels if not name.endswith((f"_{96 - bits}", "_even"))])
+
+
+def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
+    """The text without all other kernels; all lines stay where they are."""
+    lines = (
+        "" if (found := ENTRY.match(line)) is not None and found[1] not in kernels else line
+        for line in text.text.split("\n")
+    )
+    return replace(text, text="\n".join(lines), kernels=tuple(name for name in text.kernels if name in kernels))
+
+
+def compiled_first(text: DeviceText) -> tuple[str, ...]:
+    """The kernels that any call is likely to need."""
+    late = _either(text)
+    return tuple(name for name in text.kernels if name not in late and not name.endswith("_64"))
+
+
+def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
+    """The kernels that are compiled together with one, where a launch needs it."""
+    if kernel in _either(text):
+        return (kernel,)
+    far = tuple(name for name in text.kernels if name.endswith("_64"))
+    return far if kernel in far else compiled_first(text)
+
+
+def _either(text: DeviceText) -> set[str]:
+    """Kernels for whole tiles only, and their like for any tiles: few calls need both, and compilers take long."""
+    parts = [name.removesuffix("_even") for name in text.kernels if name.endswith("_even")]
+    return {f"{name}_{version}" for name in parts for version in ("32", "even")}
 
 
 # ---- what runs where --------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from loopwright.analysis.ownership import Share
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
 from loopwright.ir.nodes import (
@@ -62,12 +63,15 @@ class NotOnGpu(Exception):
 
 class GpuWriter(Writer):
     """device: finished texts of kernels; kernels: their names, two for each: the first with 32-bit distances between
-    elements. slots: how many scalars are handed to the host. checks: some kernel may record a failure."""
+    elements; and a third where there is one for whole tiles only, which `even` is about. slots: how many scalars are
+    handed to the host. checks: some kernel may record a failure."""
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
         self.device: list[str] = []
         self.kernels: list[str] = []
+        self.first = 0  # the number of the first of the kernels finished last
+        self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.in_index = False
         self.untested: list[Untested] | None = None  # where checks are put off, those that are still to be made
@@ -223,20 +227,24 @@ class GpuWriter(Writer):
         given = [self._parameter(name, pointers.get(name), stored) for name in part.parameters]
         used = [f"  {text}" for text in part.declared.values()]
         own = ", ".join(part.parameters)
+        versions = [("32", "int32_t"), ("64", "int64_t")]
+        if self.even:
+            versions = [(name, f"{type_}, false") for name, type_ in versions] + [("even", "int32_t, true")]
         lines = [
-            "template <typename lw_int>",
+            f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}>",
             f"static __device__ __forceinline__ void {part.name}({', '.join(given)}) {{",
             *(f"  {text}" for text in shared),
             *used,
             *part.lines,
             "}",
         ]
-        for bits in (32, 64):
-            name = f"{part.name}_{bits}"
+        self.first = len(self.kernels)
+        for version, types in versions:
+            name = f"{part.name}_{version}"
             self.kernels.append(name)
             bounds = ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes))))
             head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({", ".join(given)})'
-            lines.append(f"{head} {{ {part.name}<int{bits}_t>({own}); }}")
+            lines.append(f"{head} {{ {part.name}<{types}>({own}); }}")
         self.device.append("\n".join(lines))
 
     def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
@@ -253,13 +261,14 @@ class GpuWriter(Writer):
     def start(self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str]) -> None:
         """Lines that start the kernels finished last. own: C names, declared where the line stands, for some of the
         parameters."""
-        first = len(self.kernels) - 2
+        first = self.first
         names = {"failure": "lw_failed"}
         arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
         self.use("lw_small")
         self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
-        number = f"lw_small ? {first} : {first + 1}"
+        near = f"{FLAG} ? {first + 2} : {first}" if self.even else f"{first}"
+        number = f"lw_small ? {near} : {first + 1}"
         self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopwright.codegen.block import Whole
+from loopwright.codegen.even import FLAG, even_of
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
@@ -42,6 +43,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
+        w.even = even_of(blocks, body)
         parts = whole.goes_on(body) if [block.run for block in blocks] == ["block.x"] else 0
         if parts:
             whole.each_part = _each_part(blocks[0], w)
@@ -57,6 +59,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     w.parallel.append(loop.name)
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, w)
+    w.even = None
 
 
 def _start_of(block: For, number: str, w: GpuWriter) -> str:
@@ -85,6 +88,8 @@ def _start_grid(
         w.line(f"const int64_t lw_lower_{axis} = {lower}, lw_trip_{axis} = lw_trip(lw_lower_{axis}, {upper}, "
                f"{step_of(block)});")  # fmt: skip
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
+    if w.even:
+        w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
     for block in blocks:
         axis = block.run[-1]
         most = MOST_BLOCKS[axis]

@@ -47,6 +47,7 @@ typedef struct {
 } lw_call;
 
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
+#define LW_ALIGNED(array, bytes) ((uintptr_t)(array) % (bytes) == 0)
 #define LW_PART static __attribute__((noinline, unused))
 #define LW_PURE static inline __attribute__((always_inline, unused))
 

@@ -9,7 +9,7 @@ ends. What this does not fit, and what is left of the loop, `codegen/ahead.py` w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeGuard
@@ -18,14 +18,14 @@ from loopwright.analysis.rounds import Rounds
 from loopwright.codegen.arrival import can_arrive
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import UNROLLED, constant_trip
-from loopwright.codegen.wide import aligned, coefficient, width_of
-from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Logical, Select, Stmt, Store, Var
+from loopwright.codegen.wide import aligned, width_of
+from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import substituted
 from loopwright.steps.extent import ends_of, stretch_of, trip_of
-from loopwright.steps.limits import all_of
-from loopwright.steps.nest import names_in
+from loopwright.steps.limits import all_of, terms
+from loopwright.steps.nest import coefficient, names_in
 
 MOST_COPIES = 64
 """Of a thread out of one array in one iteration."""
@@ -74,7 +74,8 @@ class Flows:
 class Steady:
     """whole: the text for whole tiles; ends: the one for all others, if there is one. conditions: what makes the next
     tile whole in this iteration; body: what is done with whole tiles, under `needed`; rest: what does the same with any
-    tile. among: the loop of a thread among whose iterations the copies are to be spread."""
+    tile. even: whether all iterations are such in the kernel for whole tiles only. among: the loop of a thread among
+    whose iterations the copies are to be spread."""
 
     whole: Flows
     ends: Flows | None
@@ -82,6 +83,7 @@ class Steady:
     needed: tuple[Compare, ...]
     body: Body
     rest: Body
+    even: bool
     among: For | None
 
 
@@ -100,23 +102,17 @@ def steady_of(loop: For, found: Rounds, size: Sequence[int], w: GpuWriter) -> St
     whole = search.flows([stmt.then[0] if isinstance(stmt, If) else stmt for stmt in found.copies])
     if whole is None:
         return None
-    wide = (text for flow in whole.flows if flow.count > 1 for text in aligned(flow.source, flow.count, w))
-    whole = replace(whole, tests=(*(w.text(test) for test in tests if test not in moving), *dict.fromkeys(wide)))
+    wide = dict.fromkeys(text for flow in whole.flows if flow.count > 1 for text in aligned(flow.source, flow.count, w))
+    whole = replace(whole, tests=(*(w.text(test) for test in tests if test not in moving), *wide))
     ends = None
     if all(isinstance(stmt, If) and stmt.otherwise for stmt in found.copies):
         ends = search.flows([stmt.otherwise[0] for stmt in found.copies if isinstance(stmt, If)])
     body, needed, rest = _body(found.body, loop)
     rest = rest if ends is not None else found.body
-    return Steady(whole, ends, conditions, needed, body, rest, search.written_out(body))
-
-
-def terms(condition: Expr) -> Iterator[Expr]:
-    """The conditions that have to hold together."""
-    if isinstance(condition, Logical) and condition.op == "and":
-        yield from terms(condition.left)
-        yield from terms(condition.right)
-    else:
-        yield condition
+    even = ends is not None and w.even is not None and w.even.asks((*tests, *needed))
+    if even and w.even is not None:
+        w.even.aligned |= wide
+    return Steady(whole, ends, conditions, needed, body, rest, even, search.written_out(body))
 
 
 def is_end(test: Expr, loop: For) -> TypeGuard[Compare]:

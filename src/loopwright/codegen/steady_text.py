@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import prod
 
+from loopwright.codegen.even import FLAG
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import write, write_store
@@ -43,7 +44,8 @@ class SteadyText:
         # Few arrays are so large that distances take 64 bits: the one text that fits all tiles is enough for them, and
         # the compiler has less to do.
         narrow = ["sizeof(lw_int) == 4"] if self.steady.ends is not None else []
-        self.w.line(f"if ({' && '.join((*narrow, *self.steady.whole.tests)) or 'true'}) {{")
+        tests = " && ".join((*narrow, *self.steady.whole.tests)) or "true"
+        self.w.line(f"if ({tests}{f' || {FLAG}' if self.steady.even else ''}) {{")
         for flows in (self.steady.whole, self.steady.ends):
             if flows is not None:
                 self.w.line("" if flows is self.steady.whole else "} else {")

@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import may_fail, write_body
-from loopwright.ir.nodes import Assign, Binary, Body, Const, Expr, For, Load, Logical, Select, Store, Var
+from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, own_expressions, subexpressions
 from loopwright.steps.extent import residue
-from loopwright.steps.nest import names_in, step_of
+from loopwright.steps.nest import coefficient, names_in, step_of
 
 WIDEST = 16
 """Bytes of one access."""
@@ -52,9 +53,9 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
     if not found:
         write_sequential(loop, w)
         return
-    test = " && ".join(dict.fromkeys(condition for one in found for condition in aligned(one.node, one.count, w)))
-    if test:
-        w.line(f"if ({test}) {{")
+    tests = tuple(dict.fromkeys(condition for one in found for condition in aligned(one.node, one.count, w)))
+    if tests:
+        w.line(f"if ({or_even(' && '.join(tests), w.even, aligned=tests)}) {{")
         _written_wide(loop, trip, found, w)
         w.line("} else {")
         w.function.depth += 1
@@ -185,20 +186,6 @@ def _distances(array: ArrayText) -> tuple[str, ...]:
             return array.strides[:-1]
         case _:
             return array.strides[1:]
-
-
-def coefficient(expr: Expr, name: str) -> int | None:
-    """How often a variable is counted in a sum; None where it stands in anything else."""
-    if name not in names_in(expr):
-        return 0
-    match expr:
-        case Var():
-            return 1
-        case Binary(op="add" | "sub"):
-            left, right = coefficient(expr.left, name), coefficient(expr.right, name)
-            if left is not None and right is not None:
-                return left + right if expr.op == "add" else left - right
-    return None
 
 
 def _starts(w: GpuWriter, count: int) -> dict[Expr, int]:

@@ -34,7 +34,7 @@ from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import cuda_launcher
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.gpu import Box, Limits, Queue
-from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.toolchain import nvrtc
 
 if TYPE_CHECKING:
@@ -336,24 +336,25 @@ class CudaGpu:
         return self._open().code
 
     def module(self, text: DeviceText, config: Config) -> CudaModule:
-        """Compile and load. Kernels for distances of 64 bits are compiled when the first call needs them: that takes as
-        long again. Raises CompilerError."""
-        near = device_texts.of_width(text, 32)
-        loaded, found = self.load(near, config)
-        functions = [found.get(name, (0, 0)) for name in text.kernels]
-        count, opened = len(functions), self._open(config)
+        """Compile and load. What not every call needs is compiled when the first call needs it: kernels for distances
+        of 64 bits, and one of the two for any tiles and for whole ones. Raises CompilerError."""
+        count, opened = len(text.kernels), self._open(config)
         made = CudaModule(self, text, config)
         handle = opened.code.lw_cuda_module_new(
             opened.handle,
             opened.stream,
-            (ctypes.c_void_p * count)(*(function for function, _ in functions)),
-            (ctypes.c_int32 * count)(*(allowed for _, allowed in functions)),
+            (ctypes.c_void_p * count)(),
+            (ctypes.c_int32 * count)(),
             count,
             made.wanted,
         )
         if not handle:
             raise MemoryError("no memory for a module")
-        made.begin(handle, loaded)
+        made.begin(handle)
+        if first := device_texts.compiled_first(text):
+            made.add(first)
+        elif nvrtc.find_nvrtc() is None:
+            raise CompilerError(nvrtc.why_none())
         return made
 
     def load(self, text: DeviceText, config: Config) -> tuple[int, dict[str, tuple[int, int]]]:

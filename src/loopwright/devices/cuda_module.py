@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -37,38 +38,43 @@ class CudaModule:
         self._gpu, self._text, self._config = gpu, text, config
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []
-        self._loading, self._trouble = threading.Lock(), ""
+        self._there: set[str] = set()
+        self._loading = threading.Lock()
+        self._trouble: BaseException | None = None
         here = weakref.ref(self)
 
         def wanted(kernel: int) -> int:
             module = here()
-            return 1 if module is None else module.load_far()
+            return 1 if module is None else module.load(module._kernels[kernel])
 
         self.wanted = WANTED(wanted)
 
-    def begin(self, handle: int, loaded: int) -> None:
-        """With its `lw_cuda_module`, and the CUmodule of those kernels that are there."""
+    def begin(self, handle: int) -> None:
+        """With its `lw_cuda_module`."""
         self._handle = handle
         self.table = handle  # struct lw_gpu is the first part of lw_cuda_module
-        self._loaded.append(loaded)
         weakref.finalize(self, _end_module, self._gpu, self._code(), self._loaded, handle).atexit = False
 
-    def load_far(self) -> int:
-        """Compile the kernels for distances of 64 bits, and load them. 0 where they are there now; else `fault` tells
-        why not."""
+    def load(self, kernel: str) -> int:
+        """Compile a kernel and those that go with it, and load them. 0 where it is there now; else `fault` tells why
+        not."""
         with self._loading:
-            if len(self._loaded) > 1:
+            if kernel in self._there:
                 return 0
             try:
-                loaded, found = self._gpu.load(device_texts.of_width(self._text, 64), self._config)
-            except Exception as error:  # nobody catches it where this is called from
-                self._trouble = str(error)
+                self.add(device_texts.compiled_with(self._text, kernel))
+            except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
+                self._trouble = error.with_traceback(None)  # which would keep this module
                 return 1
-            self._loaded.append(loaded)
-            for name, (function, allowed) in found.items():
-                if name.endswith("_64"):
-                    self._code().lw_cuda_module_set(self._handle, self._kernels.index(name), function, allowed)
             return 0
+
+    def add(self, kernels: Sequence[str]) -> None:
+        """Compile these kernels, and load them. Raises CompilerError."""
+        loaded, found = self._gpu.load(device_texts.only(self._text, kernels), self._config)
+        self._loaded.append(loaded)
+        for name, (function, allowed) in found.items():
+            self._code().lw_cuda_module_set(self._handle, self._kernels.index(name), function, allowed)
+        self._there |= set(kernels)
 
     @property
     def stream(self) -> int:
@@ -92,12 +98,15 @@ class CudaModule:
         return int(self._code().lw_cuda_module_told(self._handle, failures) or 0)
 
     def fault(self) -> DeviceError | None:
-        """What the device has found wrong since the last time, or None. Waits for all launches."""
+        """What the device has found wrong since the last time, or None. Waits for all launches. Raises what interrupted
+        the compiler."""
         try:
             found = (ctypes.c_int64 * 5)()
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
-            if error == NOT_FOUND and self._trouble:
+            if error == NOT_FOUND and self._trouble is not None:
+                if not isinstance(self._trouble, Exception):
+                    raise self._trouble
                 return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {self._trouble}")
             if error:
                 return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)

@@ -14,7 +14,7 @@ from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
-from loopwright.codegen.gpu import complete, is_bound, of_width
+from loopwright.codegen.gpu import compiled_first, complete, is_bound, only
 from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import DeviceText
@@ -75,7 +75,10 @@ def grid_reports(
     fault = ""
     if find_nvrtc() is not None:
         try:
-            resources = dict(build(complete(of_width(text, 32)), gpu.limits.capability, config).kernels)
+            even = [name for name in text.kernels if name.endswith("_even")]
+            for kernels in filter(None, (compiled_first(text), *((name,) for name in even))):
+                made = build(complete(only(text, kernels)), gpu.limits.capability, config)
+                resources |= {name.rsplit("_", 1)[0]: needs for name, needs in made.kernels.items()}
         except CompilerError as error:
             fault = f"CUDA: {str(error).splitlines()[0]}"
     heads = [(int(threads), name) for threads, name in HEAD.findall(text.text)]
@@ -85,7 +88,7 @@ def grid_reports(
     uses = Counter(key for nest in nests for key in nest.keys)
     about = _About(kernel, written, text.text, shape, uses)
     return tuple(
-        about.report(_resources(threads, name, resources.get(f"{name}_32"), gpu, fault), name, by_name.get(name))
+        about.report(_resources(threads, name, resources.get(name), gpu, fault), name, by_name.get(name))
         for threads, name in heads
     )
 

@@ -3,7 +3,7 @@ the end. It knows such conditions when it sees them, and says when a whole stret
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, For, Load, Logical, Var
@@ -91,3 +91,12 @@ def lowest(expr: Expr, loops: Mapping[str, For]) -> Expr | None:
         return None
     left, right = lowest(expr.left, loops), lowest(expr.right, loops)
     return None if left is None or right is None else plus(left, right)
+
+
+def terms(condition: Expr) -> Iterator[Expr]:
+    """The conditions that have to hold together."""
+    if isinstance(condition, Logical) and condition.op == "and":
+        yield from terms(condition.left)
+        yield from terms(condition.right)
+    else:
+        yield condition

@@ -12,6 +12,7 @@ from loopwright.analysis.trips import irregular
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
+    Binary,
     Body,
     Break,
     Checked,
@@ -118,6 +119,20 @@ def in_order(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> tupl
 def names_in(expr: Expr) -> set[str]:
     """The scalars and loop variables that an expression reads."""
     return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
+
+
+def coefficient(expr: Expr, name: str) -> int | None:
+    """How often a variable is counted in a sum; None where it stands in anything else."""
+    if name not in names_in(expr):
+        return 0
+    match expr:
+        case Var():
+            return 1
+        case Binary(op="add" | "sub"):
+            left, right = coefficient(expr.left, name), coefficient(expr.right, name)
+            if left is not None and right is not None:
+                return left + right if expr.op == "add" else left - right
+    return None
 
 
 def changes_inside(loop: For) -> Rejection | None:
