@@ -1,14 +1,18 @@
-"""Running a kernel both ways: in the interpreter, and as a program for a GPU on the emulated device."""
+"""Running a kernel both ways: in the interpreter, and as a program for a GPU on the emulated device; and arrays in the
+memory of that one."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import loopwright as lw
+from loopwright.devices.gpus import gpu_of
+from loopwright.memory.on_device import OnDevice, on_device
 
 Outcome = tuple[list[Any], object, Exception | None]
 
@@ -71,3 +75,22 @@ def device_text(found: Any) -> str:
     """The CUDA text of a Specialisation."""
     text: str = found.program.device.text
     return text
+
+
+@contextmanager
+def in_gpu_memory(whole: Any, view: Any) -> Iterator[OnDevice]:
+    """A view of an array, as an argument that lies in the emulated GPU's memory just as it does in the host's: not
+    aligned, with gaps, backwards. (Of what comes from the host, a dense copy is there, which is always aligned.) In the
+    end the array has what is there then."""
+    gpu, flat = gpu_of("emulated"), whole.reshape(-1)
+    address = gpu.allocate(max(whole.nbytes, 1))
+    if whole.nbytes:
+        gpu.upload(address, flat)
+    begins = view.__array_interface__["data"][0] - whole.__array_interface__["data"][0] if view.size else 0
+    try:
+        yield on_device(address + begins, view.shape, view.dtype, view.strides, "emulated", None)
+        gpu.synchronize()
+        if whole.nbytes:
+            gpu.download(flat, address)
+    finally:
+        gpu.release(address)
