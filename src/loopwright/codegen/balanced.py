@@ -260,7 +260,7 @@ def _parts(made: Balanced) -> Function:
             f"lw_mark == {w.use('lw_start_number')}",
             "lw_begin >= lw_all",
             "lw_last < lw_ended",
-            "lw_zero > INT64_MAX - lw_all",
+            "lw_zero > (int64_t)((uint64_t)INT64_MAX - (uint64_t)lw_all)",
         ]
         if any_may_fail(w):
             idle.append(f"{w.use('failure')}->site >= 0")
