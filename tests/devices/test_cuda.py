@@ -542,6 +542,7 @@ def test_of_a_kernel_for_whole_tiles_and_its_like_the_one_that_is_started_is_com
     assert not built
     for kernel in (2, 2, 0, 1):
         assert table.launch(kernel, (1,), (32,), 0) == 0 and table.module.fault() is None
+    assert gpu.late_ns > 0
     assert built == [("work_even",), ("work_32",), ("work_64",)] and driver.count("fake_launches") == 4
     del table
     gc.collect()

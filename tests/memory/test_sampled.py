@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import loopwright as lw
 from loopwright.devices import gpus
+from loopwright.devices.emulated import EmulatedModule
 from loopwright.devices.gpu import Timer
 from loopwright.errors import DeviceError
 from loopwright.memory.on_device import OnDevice, on_device
@@ -173,6 +175,37 @@ def test_calls_that_wait_are_told_by_the_cpu_s_clock(gpu: Slow) -> None:
     kernel(np.zeros(10), there(gpu, np.ones(10)))  # nobody can say what such a call is to take
     assert told.residents == [False]
     assert len(told.times) == 1 and told.times[0] > 0 and gpu.happened == []
+
+
+@pytest.fixture
+def late(gpu: Slow, monkeypatch: pytest.MonkeyPatch) -> int:
+    """What a compiler takes at each launch, as it is told: a thousand seconds."""
+    launch, late_ns = EmulatedModule._launch, 10**12
+
+    def launched(module: EmulatedModule, *arguments: Any) -> int:
+        gpu.late_ns += late_ns
+        return launch(module, *arguments)
+
+    monkeypatch.setattr(EmulatedModule, "_launch", launched)
+    return late_ns
+
+
+def test_what_a_compiler_takes_in_a_call_is_not_told(gpu: Slow, late: int) -> None:
+    told, kernel = Told(), lw.kernel(add)
+    kernel._dispatch._experience = told  # type: ignore[assignment]
+    kernel(np.zeros(10), np.ones(10))
+    assert -late < told.times[0] < 0, "that time did not really go by here"
+
+
+def test_a_timed_call_in_which_something_was_compiled_is_not_told(gpu: Slow, late: int) -> None:
+    told, kernel = Told(), lw.kernel(add)
+    kernel._dispatch._experience = told  # type: ignore[assignment]
+    a, b = there(gpu, np.zeros(10)), there(gpu, np.ones(10))
+    kernel(a, b)
+    kernel(a, b)
+    gpu.took_ns = 111
+    kernel(a, b)  # the long way: it asks for the time of the one before
+    assert told.times == []
 
 
 def test_nobody_who_watches_no_time(gpu: Slow) -> None:

@@ -193,6 +193,7 @@ class CudaGpu:
         self._opening = threading.Lock()
         self._opened: _Opened | None = None
         self._lost = ""
+        self.late_ns = 0
         self._device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self._device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -61,11 +62,14 @@ class CudaModule:
         with self._loading:
             if kernel in self._there:
                 return 0
+            begun = time.perf_counter_ns()
             try:
                 self.add(device_texts.compiled_with(self._text, kernel))
             except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
                 self._trouble = error.with_traceback(None)  # which would keep this module
                 return 1
+            finally:
+                self._gpu.late_ns += time.perf_counter_ns() - begun
             return 0
 
     def add(self, kernels: Sequence[str]) -> None:

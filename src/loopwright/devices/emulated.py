@@ -206,6 +206,7 @@ class EmulatedGpu:
 
     def __init__(self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132) -> None:
         self.name = "emulated"
+        self.late_ns = 0  # all is compiled before
         self.limits = Limits((9, 0), multiprocessors, memory_bytes)
         self.seed = seed
         self.memory = Memory(memory_bytes)

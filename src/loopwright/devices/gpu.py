@@ -70,6 +70,8 @@ class Gpu(Protocol):
 
     name: str
     limits: Limits
+    late_ns: int
+    """How long compilers have taken so far for kernels that a call needed when it started them."""
 
     def module(self, text: DeviceText, config: Config) -> Module:
         """Compile and load. Raises CompilerError."""

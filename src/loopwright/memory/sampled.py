@@ -55,6 +55,10 @@ class Sampled:
         self._runs = found is None
         return found
 
+    def forget(self) -> None:
+        """The call that is timed now, if one is, is like no other."""
+        self._runs = False
+
     def lost(self) -> None:
         """No time is to be had."""
         self._runs, self._is_over = False, True

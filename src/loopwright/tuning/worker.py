@@ -93,10 +93,12 @@ class Bench:
         expected = self._reference()
         run.place()
         run.reset()
-        begun = time.perf_counter_ns()
+        begun, late_ns = time.perf_counter_ns(), run.late_ns
         result = run()
         run.finish()
-        first_ns = time.perf_counter_ns() - begun
+        late_ns = run.late_ns - late_ns
+        first_ns = time.perf_counter_ns() - begun - late_ns
+        compile_ns += late_ns
         wrong = disagreement(expected, (*self._results(result), *run.outputs()), self.setting.config.strict)
         if wrong:
             return Tried(trial.variant, "wrong", wrong, compile_ns=compile_ns)
@@ -182,6 +184,11 @@ class Runnable:
     def finish(self) -> None:
         if self._gpu is not None:
             self._gpu.synchronize()
+
+    @property
+    def late_ns(self) -> int:
+        """How long compilers have taken so far for kernels that calls needed when they started them."""
+        return 0 if self._gpu is None else self._gpu.late_ns
 
     def reset(self) -> None:
         """The arguments hold again what they held before the first call."""
