@@ -400,20 +400,13 @@ TEAMS = "split i 16; bind i.o block.x; bind i thread.y; bind k thread.x 16"
 ITS_OWN = CSR.replace("x[at[k]]", "x[i]")
 AGAIN = "for m in start[i] .. start[i + 1]:\n            s = max(s, v[m])\n"
 TWICE = CSR.replace("y[i] = s\n", f"{AGAIN}        y[i] = s\n")
-TWO_SUMS = (
-    CSR.replace("var s: float64", "var s: float64\n    var t: float64")
-    .replace("s = 0.0\n", "s = 0.0\n        t = 0.0\n")
-    .replace("            s = s", "            t = t + v[k]\n            s = s")
-    .replace("y[i] = s\n", "y[i] = s + t\n")
-)
 IN_ARRAYS = CSR.replace("s = 0.0\n", "s = 0.0\n        allocate t: float64[4] = 0.0\n")
 
 
 @pytest.mark.parametrize(
     ("text", "schedule"),
     [
-        (CSR, "balance i k 3072 384"),
-        (TWO_SUMS, "balance i k 2048"),
+        (CSR, "balance i k 2048"),
         (ITS_OWN, TEAMS),
         (CSR.replace("start[i + 1]", "at[i]"), TEAMS),
     ],

@@ -58,14 +58,11 @@ that does all by itself."""
 
 BALANCED = Tunable(
     "rows and entries of a block",
-    3072,
-    (1024, 2048, 3072, 4096),
+    2048,
+    (1024, 2048, 4096),
     "rows of unknown length: few for each block even out, many amortise finding where they begin",
 )
-BALANCED_THREADS = Tunable("threads of a balanced block", 384, (128, 256, 384, 512), LINE.why)
-BALANCES = ((3072, 384), (2048, 256), (1024, 256))
-"""Both of them together, the best first: several sums need more shared memory for each entry than one."""
-
+BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), LINE.why)
 SHARING = Tunable(
     "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
 )
@@ -210,14 +207,11 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
     why = f"only data tells how long a row of '{user_name(row.name)}' is"
+    balance = Balance(row.name, entry.name, BALANCED.default)
     facts = plan.present_facts()
-    for usual, threads in BALANCES:
-        balance = Balance(row.name, entry.name, usual, threads)
-        if balance.illegal(plan.kernel, facts, plan.strict) is not None:
-            continue
-        items = plan.number(replace(BALANCED, default=usual))
-        threads = plan.number(replace(BALANCED_THREADS, default=threads))
-        balance = Balance(row.name, entry.name, items, threads)
+    if balance.illegal(plan.kernel, facts, plan.strict) is None:
+        items = plan.number(BALANCED)
+        balance = Balance(row.name, entry.name, items, plan.number(BALANCED_THREADS))
         return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
     sharing = plan.number(SHARING)
