@@ -7,12 +7,15 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import loopwright as lw
 from loopwright.config import current
+from loopwright.devices.emulated import EmulatedModule
+from loopwright.devices.gpus import gpu_of
 from loopwright.ir.text import print_kernel
 from loopwright.profile.measurement import PLAIN, Variant
 from loopwright.tuning import worker
@@ -108,6 +111,23 @@ def test_a_wrong_result_is_told(tmp_path: Path) -> None:
     found = bench.tried(trial("plain"))
     assert found.outcome == "wrong"
     assert found.reason == "value 1: 3.0 instead of 4.0 at [0], and 10 of 10 in all"
+
+
+def test_what_a_compiler_takes_at_a_launch_is_no_time_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels may be compiled when they are first started. Here it is only told that a compiler took 1000 s then."""
+    launch, gpu = EmulatedModule._launch, gpu_of("emulated")
+
+    def launched(module: EmulatedModule, *arguments: Any) -> int:
+        monkeypatch.setattr(gpu, "late_ns", gpu.late_ns + 10**12)  # type: ignore[union-attr]
+        return launch(module, *arguments)
+
+    monkeypatch.setattr(EmulatedModule, "_launch", launched)
+    with lw.options(device="emulated"):
+        bench = Bench(setting_of(scaled, tmp_path, np.zeros(10), np.ones(10), 3))
+        found = bench.tried(Trial(Variant("emulated"), 1000))
+    assert found.outcome == "ok" and found.compile_ns >= 10**12
 
 
 def test_the_reference_is_computed_once_for_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
