@@ -161,9 +161,10 @@ def _shuffled(table: Table, seed: int) -> Run:
 
 
 def looked(table: Table) -> tuple[Run, list[int]]:
-    """The members in the order in which tuning measures them, which looks at few first and then at more; and of how
-    many the metrics are known before each."""
-    tried, known = [], []
+    """The members in the order in which tuning measures them: the default, and then it looks at few and at more and
+    more; and of how many the metrics are known before each."""
+    tried = list(defaults(table))
+    known = [0] * len(tried)
     for upto in (*looks(len(table)), len(table)):
         kept = pruning.order(table[:upto], pruning.FIRST)
         for place in kept if upto == len(table) else kept[:TAKEN]:
