@@ -16,7 +16,7 @@ from devices.cuda_table import Table
 from devices.fake_cuda import library_path
 from loopwright.codegen.program import DeviceText
 from loopwright.devices import cuda
-from loopwright.devices.cuda import FORKED, find_gpus, why_none
+from loopwright.devices.cuda import FORKED, CudaModule, find_gpus, why_none
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.toolchain import nvrtc
 
@@ -269,12 +269,21 @@ def test_slots_are_apart_and_given_back(gpu, driver, module):
     table.release(large)
     table.release(slots[3])
     assert table.visible(8) == slots[3] and driver.count("fake_used") == used
-    assert table.launch(9, (1,), (1,), 0)
+    source, ones = gpu.allocate(16), np.ones(4, "f4")
+    gpu.upload(source, ones)
+    ctypes.memset(slots[5], 0, 16)
+    assert table.saxpy(4, 1, source, slots[5]) == 0 and table.launch(9, (1,), (1,), 0)
     table.release(slots[5])
-    assert table.visible(8) not in slots, "a kernel that was not waited for may write to it"
-    assert table.module.fault() is not None
-    table.release(slots[5])
-    assert table.visible(8) == slots[5]
+    assert np.ctypeslib.as_array((ctypes.c_float * 4).from_address(slots[5])).tolist() == [1.0] * 4, "nobody writes on"
+    assert table.visible(8) == slots[5] and table.module.fault() is not None
+
+
+def test_a_kernel_that_is_not_there_is_not_started(driver, module, monkeypatch):
+    """Whatever became of its compiler."""
+    table = module(DeviceText("", ("work_32", "work_64", "work_even")))
+    monkeypatch.setattr(CudaModule, "load", lambda *_: 0)
+    assert table.launch(2, (1,), (32,), 0) == 500 and driver.count("fake_launches") == 0
+    assert "starting kernel 'work_even' failed" in str(table.module.fault())
 
 
 def test_without_pinned_memory_it_is_copied(gpu, driver, module):

@@ -183,7 +183,7 @@ def late(gpu: Slow, monkeypatch: pytest.MonkeyPatch) -> int:
     launch, late_ns = EmulatedModule._launch, 10**12
 
     def launched(module: EmulatedModule, *arguments: Any) -> int:
-        gpu.late_ns += late_ns
+        module.late_ns += late_ns
         return launch(module, *arguments)
 
     monkeypatch.setattr(EmulatedModule, "_launch", launched)

@@ -126,7 +126,8 @@ def write_balanced(row: For, w: GpuWriter) -> None:
     w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
     w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
     w.line("static int64_t lw_started;")
-    w.line("const int64_t lw_start_number = __atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
+    w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
+    w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
     _memory(made)
     over = f"(lw_rows - 1) / {made.threads * ROWS_EACH} + 1"
     most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"

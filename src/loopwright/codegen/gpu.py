@@ -66,7 +66,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w)}
     parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
-    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks)
+    waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
+    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits)
     return Program(
         "\n".join(parts) + "\n",
         "lw_entry",
@@ -77,6 +78,11 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         tuple(dict.fromkeys(w.notes)),
         device,
     )
+
+
+def _returns_early(body: Body) -> bool:
+    """Whether there is a way out before the end."""
+    return any(isinstance(stmt, Return) for stmt in statements(body) if stmt is not body[-1])
 
 
 def complete(text: DeviceText) -> DeviceText:

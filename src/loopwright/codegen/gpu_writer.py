@@ -73,6 +73,7 @@ class GpuWriter(Writer):
         self.first = 0  # the number of the first of the kernels finished last
         self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
+        self.waits = False  # the host, here, for all that it has started
         self.in_index = False
         self.untested: list[Untested] | None = None  # where checks are put off, those that are still to be made
         self.checks = False
@@ -269,6 +270,7 @@ class GpuWriter(Writer):
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
         near = f"{FLAG} ? {first + 2} : {first}" if self.even else f"{first}"
         number = f"lw_small ? {near} : {first + 1}"
+        self.waits = False
         self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
 
 

@@ -108,6 +108,7 @@ LW_PURE int lw_is_small(int64_t rank, const int64_t *shape, const int64_t *strid
   for (int64_t axis = 0; axis < rank; ++axis) {
     int64_t one;
     if (shape[axis] == 0) return 1;
+    if (shape[axis] > (INT64_C(1) << 30)) return 0; /* where the stride is 0, numbers of elements still grow */
     if (__builtin_mul_overflow(shape[axis], strides[axis], &one)) return 0;
     one = (one < 0 ? -one : one) / unit;
     if (one > (INT64_C(1) << 30) || (reach += one) > (INT64_C(1) << 30)) return 0;

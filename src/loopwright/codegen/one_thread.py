@@ -73,6 +73,7 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     for pointer, name in slots.items():
         value = w.use(w.names.of(name))
         w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
+        w.waits = w.function.depth == 1
     if slots and any_may_fail(w):
         stop_after_failure(w)
     w.line("}")
@@ -84,6 +85,7 @@ def stop_after_failure(w: GpuWriter) -> None:
     found = w.fresh("lw_found", "lw_failure")
     w.line(f"lw_failure {found};")
     w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
+    w.waits = w.function.depth == 1
     w.line(f"if (LW_RARE({found}.site >= 0)) {{ *{w.use('failure')} = {found}; goto lw_leave; }}")
 
 

@@ -29,12 +29,13 @@ class Site:
 class DeviceText:
     """CUDA text for a GPU, without the header that it needs (codegen/loopwright.cuh). kernels: the names of its
     `__global__` functions, in the order of their numbers in the host text. strict: no fused multiply-add. checks: some
-    kernel may find an index outside of its array."""
+    kernel may find an index outside of its array. waits: a call that has gone well has waited for all its kernels."""
 
     text: str
     kernels: tuple[str, ...]
     strict: bool = False
     checks: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,10 @@ static int start(lw_cuda_module *self, int64_t kernel, const int64_t grid[3], co
                                       self->stream, arguments, NULL);
 }
 
+static bool is_there(const lw_cuda_module *self, int64_t kernel) {
+  return __atomic_load_n(&self->functions[kernel], __ATOMIC_ACQUIRE);
+}
+
 /* The driver looks at the sizes, but takes them as 32 bits. A grid without blocks is no launch: nothing is to do. */
 static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared,
                       void **arguments) {
@@ -365,7 +369,7 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
   if (LW_RARE((uint64_t)kernel >= (uint64_t)self->count || (uint64_t)all > INT32_MAX))
     return note(self, INVALID_VALUE, LAUNCH, kernel, shared);
   if (!grid[0] || !grid[1] || !grid[2]) return 0;
-  if (LW_RARE(!__atomic_load_n(&self->functions[kernel], __ATOMIC_ACQUIRE)) && self->wanted(kernel))
+  if (LW_RARE(!is_there(self, kernel)) && (self->wanted(kernel) || !is_there(self, kernel)))
     return note(self, NOT_FOUND, LAUNCH, kernel, shared);
   bool pushed;
   int error = enter(self->gpu, &pushed);
@@ -420,14 +424,19 @@ static void *visible(lw_gpu *table, int64_t bytes) {
   return allocate(table, bytes);
 }
 
-/* An error is not lost: the driver gives those that matter again at the next call. After one a slot stays in use: a
-   kernel that nobody waited for may still write to it. */
+/* An error is not lost: the driver gives those that matter again at the next call. After one a kernel that nobody waited
+   for may still write to a slot. */
 static void release(lw_gpu *table, void *memory) {
   lw_cuda_module *self = (lw_cuda_module *)table;
   const uintptr_t place = (uintptr_t)memory - (uintptr_t)self->page;
   if (self->page && place < PAGE) {
-    if (!__atomic_load_n(&self->error, __ATOMIC_RELAXED))
-      __atomic_fetch_and(&self->taken, ~(UINT64_C(1) << place / SLOT_BYTES), __ATOMIC_RELEASE);
+    bool pushed;
+    int error = 0;
+    if (LW_RARE(__atomic_load_n(&self->error, __ATOMIC_RELAXED)) && !(error = enter(self->gpu, &pushed))) {
+      error = self->gpu->cu.cuStreamSynchronize(self->stream);
+      leave(self->gpu, pushed);
+    }
+    if (!error) __atomic_fetch_and(&self->taken, ~(UINT64_C(1) << place / SLOT_BYTES), __ATOMIC_RELEASE);
   } else if (memory) lw_cuda_release(self->gpu, self->stream, (device_memory)(uintptr_t)memory);
 }
 

@@ -41,6 +41,7 @@ class CudaModule:
         self._loaded: list[int] = []
         self._there: set[str] = set()
         self._loading = threading.Lock()
+        self.late_ns = 0
         self._trouble: BaseException | None = None
         here = weakref.ref(self)
 
@@ -59,18 +60,19 @@ class CudaModule:
     def load(self, kernel: str) -> int:
         """Compile a kernel and those that go with it, and load them. 0 where it is there now; else `fault` tells why
         not."""
-        with self._loading:
-            if kernel in self._there:
-                return 0
-            begun = time.perf_counter_ns()
-            try:
-                self.add(device_texts.compiled_with(self._text, kernel))
-            except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
-                self._trouble = error.with_traceback(None)  # which would keep this module
-                return 1
-            finally:
-                self._gpu.late_ns += time.perf_counter_ns() - begun
-            return 0
+        begun = time.perf_counter_ns()
+        try:
+            with self._loading:
+                if kernel not in self._there:
+                    self.add(device_texts.compiled_with(self._text, kernel))
+        except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
+            self._trouble = error.with_traceback(None)  # which would keep this module
+            return 1
+        finally:
+            spent_ns = time.perf_counter_ns() - begun
+            self.late_ns += spent_ns
+            self._gpu.late_ns += spent_ns
+        return 0
 
     def add(self, kernels: Sequence[str]) -> None:
         """Compile these kernels, and load them. Raises CompilerError."""
@@ -108,10 +110,11 @@ class CudaModule:
             found = (ctypes.c_int64 * 5)()
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
-            if error == NOT_FOUND and self._trouble is not None:
-                if not isinstance(self._trouble, Exception):
-                    raise self._trouble
-                return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {self._trouble}")
+            trouble, self._trouble = self._trouble, None
+            if error == NOT_FOUND and trouble is not None:
+                if not isinstance(trouble, Exception):
+                    raise trouble
+                return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {trouble}")
             if error:
                 return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
             self._gpu.ask("cuStreamSynchronize", self._stream, doing=f"running {self._before(last)}")

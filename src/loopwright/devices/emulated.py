@@ -299,6 +299,7 @@ class EmulatedModule:
 
     def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Config) -> None:
         self.report: list[Fault] = []
+        self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
         self._most_threads = [signature_of(text.text, kernel).most_threads for kernel in text.kernels]
         path = build_emulated(text, config)

@@ -41,6 +41,8 @@ class Module(Protocol):
     """Device text, loaded. `table`: the address of its struct lw_gpu (codegen/loopwright.h), valid while this lives."""
 
     table: int
+    late_ns: int
+    """How long compilers have taken so far for kernels that a call needed when it started them."""
 
     def started(self, stream: int) -> Exception | None:
         """From now on kernels start in this stream of the driver (0: the GPU's own); what is known to be wrong without
@@ -71,7 +73,7 @@ class Gpu(Protocol):
     name: str
     limits: Limits
     late_ns: int
-    """How long compilers have taken so far for kernels that a call needed when it started them."""
+    """The same of all its modules."""
 
     def module(self, text: DeviceText, config: Config) -> Module:
         """Compile and load. Raises CompilerError."""

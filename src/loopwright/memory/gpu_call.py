@@ -53,6 +53,11 @@ class GpuExecutable(Executable):
         """Whether a call may end with an error before it has written all that it would write."""
         return any(site.kind != "device" for site in self.program.sites)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a call that has gone well has waited for all its kernels."""
+        return self.program.device is not None and self.program.device.waits
+
     def entry_type(self, other: Callable[..., base.Entry]) -> Callable[..., base.Entry]:
         return self.entry_maker
 
@@ -135,7 +140,13 @@ class NoRoom(Exception):
 
 def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
     """Raise what went wrong, on the host or in a kernel: first what makes all else meaningless."""
-    fault = fault or executable.module.fault()
+    try:
+        fault = fault or executable.module.fault()
+    except BaseException:  # what interrupts a compiler: kernels before the one that it was for may still fail
+        with suppress(DeviceError):
+            executable.gpu.synchronize()
+            no_failure(executable.gpu, executable.failures, executable.told)
+        raise
     if fault is not None:
         with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
             no_failure(executable.gpu, executable.failures, executable.told)

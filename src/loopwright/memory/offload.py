@@ -121,6 +121,7 @@ class OffloadEntry(by_ctypes.Entry):
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
     sampled: Sampled | None = None  # while somebody watches
+    _late_in_parts_ns = 0
 
     def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
         """See Entry. Of calls that return before their kernels have run, some are told, as the GPU has timed them."""
@@ -150,7 +151,7 @@ class OffloadEntry(by_ctypes.Entry):
         call = Prepared(everything, len(self._values), self.threads, executable)
         if self._guard is not None and not self._guard(ctypes.byref(call.call)):
             return self._left_to_others(arguments, originals)
-        started, late_ns = time.perf_counter_ns(), executable.gpu.late_ns
+        started, late_ns = time.perf_counter_ns(), self._late_ns()
         self.look_back(started)
         parts = parts_of(executable, everything, len(arguments), values_of(everything))
         moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
@@ -161,12 +162,16 @@ class OffloadEntry(by_ctypes.Entry):
         except NoRoom as full:
             if not self._done_in_windows(arguments, fresh, moved):
                 raise full.error from None
-        late_ns = executable.gpu.late_ns - late_ns  # what compilers took says nothing of other calls
+        late_ns = self._late_ns() - late_ns  # what compilers took says nothing of other calls
         if late_ns and self.sampled is not None:
             self.sampled.forget()
         spent_ns = time.perf_counter_ns() - started - late_ns
         self.record(spent_ns) if is_over else self.count(spent_ns)
         return self.result(originals, fresh, call.returned)
+
+    def _late_ns(self) -> int:
+        """How long compilers have taken so far in calls of this program."""
+        return int(self.payload.module.late_ns) + self._late_in_parts_ns
 
     def _done_at_once(self, everything: tuple[object, ...], call: Prepared, parts: Mapping[int, Part]) -> bool:
         """Whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all arrays fit the GPU's
@@ -181,7 +186,8 @@ class OffloadEntry(by_ctypes.Entry):
             fault = executable.module.started(stream)
             has_to = len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
             has_to = has_to or executable.program.device is None
-            waits = has_to or bool(self._values)  # numbers are there: the host's code has waited for them
+            waits = has_to or bool(self._values)
+            has_to |= waits and not executable.waits
             sampled = None if waits else self.sampled
             with NOT_TIMED if sampled is None else sampled.around(stream, time.perf_counter_ns()):
                 failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
@@ -224,7 +230,12 @@ class OffloadEntry(by_ctypes.Entry):
         return None if found is None else parted_call(found, arguments, fresh)
 
     def _run_slices(self, in_parts: PartedCall, slices: Sequence[Slice], in_windows: bool) -> None:
-        run_slices(in_parts, slices, self.FUNCTION(in_parts.found.executable.entry), self.threads, in_windows)
+        module = in_parts.found.executable.module
+        late_ns = module.late_ns
+        try:
+            run_slices(in_parts, slices, self.FUNCTION(in_parts.found.executable.entry), self.threads, in_windows)
+        finally:
+            self._late_in_parts_ns += module.late_ns - late_ns
 
     def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, Part]) -> None:
         gpu = self.payload.gpu
@@ -305,6 +316,7 @@ class Again:
         self._numbers = [k for k, value in enumerate(arguments) if not isinstance(value, np.ndarray)]
         self._module, self._lock = executable.module, executable.lock
         self._waits = bool(entry.returns_something)
+        self._has_to_wait = self._waits and not executable.waits
 
     def run(self, arguments: tuple[object, ...]) -> object:
         """Repeat the call with these arguments, whose tokens are those of the first ones; what it returns. NOT_DONE,
@@ -319,12 +331,16 @@ class Again:
             if self._module.started(self._stream) is not None:
                 return NOT_DONE
             self._call.failure.site = -1
-            if failed := self._started(started):
+            late_ns = self._module.late_ns
+            if (failed := self._started(started)) or self._has_to_wait:
                 try:
                     raise_failure(failed, self._call, self._executable, None)
                 except BoundsLeft as left:
                     raise left.error from None
-            spent_ns = time.perf_counter_ns() - started
+            late_ns = self._module.late_ns - late_ns
+            if late_ns and self._entry.sampled is not None:
+                self._entry.sampled.forget()
+            spent_ns = time.perf_counter_ns() - started - late_ns
             if self._waits:
                 self._entry.record(spent_ns)
             else:

@@ -59,7 +59,7 @@ def _surfaces(given: Sequence[Values]) -> list[Surface]:
     here, lengths = present([each.values for each in given]), [each.values.size for each in given]
     apart, nearest = _distances(padded([each.points for each in given]), here)
     values = padded([each.values for each in given])
-    shares = padded([np.clip((each.noise / each.noise.mean()) ** 2, 0.25, 16.0) for each in given])
+    shares = padded([np.clip((each.noise / (each.noise.mean() or 1.0)) ** 2, 0.25, 16.0) for each in given])
     shares[_spikes(padded([each.points for each in given]), values, here, apart)] = SPIKED
     count = values.shape[1]
     # Where there is no point, the line of the system says that its weight is 0.
