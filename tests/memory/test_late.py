@@ -56,7 +56,7 @@ def test_what_a_compiler_takes_in_a_repeated_call_is_no_time_of_it(
         return launch(module, *arguments)
 
     monkeypatch.setattr(EmulatedModule, "_launch", launched)
-    kernel, a, b = lw.kernel(scaled), there(gpu, np.ones(10)), there(gpu, np.zeros(10))
+    kernel, a, b = lw.kernel(scaled), lw.device_array(np.ones(10)), lw.device_array(np.zeros(10))
     for factor in (1.0, 2.0, 3.0):
         kernel(a, b, factor)
     before_ns = sum(run.total_ns for run in kernel._dispatch.runs())  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def test_what_a_compiler_takes_in_a_repeated_call_is_no_time_of_it(
     kernel(a, b, 4.0)
     after_ns = sum(run.total_ns for run in kernel._dispatch.runs())  # type: ignore[attr-defined]
     assert -LATE_NS < after_ns - before_ns < 0
-    assert back(gpu, b).tolist() == [4.0] * 10
+    assert b.numpy().tolist() == [4.0] * 10
 
 
 def two_kernels(a, index, b):
@@ -79,24 +79,26 @@ def test_a_failure_before_an_interrupted_compiler_is_not_told_by_the_next_call(
     gpu: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first kernel finds a wrong index; the compiler of the second one is interrupted."""
-    launch, launches = EmulatedModule._launch, list[int]()
+    launch, stops = EmulatedModule._launch, False
 
-    def launched(module: EmulatedModule, *arguments: Any) -> int:
-        launches.append(1)
-        return 1 if len(launches) == 2 else launch(module, *arguments)
+    def launched(module: EmulatedModule, table: int, kernel: int, *arguments: Any) -> int:
+        return 1 if stops and kernel else launch(module, table, kernel, *arguments)
 
     def interrupted(module: EmulatedModule) -> None:
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(EmulatedModule, "_launch", launched)
     kernel, index = lw.kernel(two_kernels), np.arange(10)
-    good = there(gpu, np.ones(10)), there(gpu, index), there(gpu, np.zeros(10))
-    bad = good[0], there(gpu, np.where(index == 3, 99, index)), good[2]
+    good = np.ones(10), index, np.zeros(10)
+    bad = np.ones(10), np.where(index == 3, 99, index), np.zeros(10)
     kernel(*good)
+    stops = True
     with monkeypatch.context() as patched:
-        patched.setattr(EmulatedModule, "_launch", launched)
         patched.setattr(EmulatedModule, "fault", interrupted)
+        patched.setattr(EmulatedModule, "started", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             kernel(*bad)
+    stops = False
     kernel(*good)
     with pytest.raises(lw.BoundsError, match="index 99"):
         kernel(*bad)
@@ -146,7 +148,7 @@ def test_a_call_with_a_result_ends_when_all_its_kernels_have(
     asked = list[int]()
     known = offload.raise_failure
     monkeypatch.setattr(offload, "raise_failure", lambda *about: (asked.append(1), known(*about))[1])
-    arrays = [there(gpu, np.ones(10)), *(there(gpu, np.zeros(size)) for size in more[:1])]
+    arrays = [lw.device_array(np.ones(10)), *(lw.device_array(np.zeros(size)) for size in more[:1])]
     kernel = lw.kernel(function)
     for calls in range(1, 5):  # the long way, and repeated
         kernel(*arrays, *more[1:])
