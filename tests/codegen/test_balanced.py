@@ -56,6 +56,12 @@ def test_rows_of_every_length(kind: str, schedule: str) -> None:
     assert "lw_parts_row" in device_text(found)
 
 
+@pytest.mark.parametrize("threads", [768, 1024])
+def test_blocks_of_many_threads(threads: int) -> None:
+    """What the first kernel notes of its rows has to fit into the shared memory of a block."""
+    agree(spmv, *csr(LENGTHS["power law"] * 150), schedule=f"balance row k {2 * threads} {threads}", strict=False)
+
+
 @pytest.mark.parametrize("schedule", [SMALL, "balance row k 64 64", USUAL])
 def test_random_rows(schedule: str) -> None:
     """One program, called for many matrices."""

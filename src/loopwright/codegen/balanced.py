@@ -42,8 +42,9 @@ STATE = ("lw_state", "lw_cut")
 anything else where they do not, so that nothing has to be cleared before; the first entry; the length of the line.
 lw_cut: for each block, and behind the last, how many rows end before it."""
 
-ROWS_EACH = 4
-"""Rows of a thread that looks where blocks begin: so many pairs of bounds are under way at once."""
+ROWS_EACH, MOST_ROWS = 4, 2048
+"""Rows of a thread that looks where blocks begin, as so many pairs of bounds are under way at once; rows of its block,
+whose shared memory has room for where all of them begin and end."""
 
 ALONE = 32
 """In this many blocks a row may begin for one thread to note that; where there are more, its block does."""
@@ -63,6 +64,7 @@ class Balanced:
             raise NotOnGpu(f"'{entry.name}' is no reduction into scalars")
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
+        self.rows_each = min(ROWS_EACH, MOST_ROWS // row.threads)
         self.inside = _along(entry, frozenset(one.target for one in found))
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         if shared_bytes([one.type for one in self.sums], self.entries, self.threads) > SHARED_BYTES:
@@ -129,7 +131,7 @@ def write_balanced(row: For, w: GpuWriter) -> None:
     w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
     w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
     _memory(made)
-    over = f"(lw_rows - 1) / {made.threads * ROWS_EACH} + 1"
+    over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
     most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
     _start(made, _cuts(made), most, made.threads)
     _start(made, _parts(made), "lw_blocks", made.threads)
@@ -174,18 +176,18 @@ def _cuts(made: Balanced) -> Function:
     part = made.function("cuts")
     with w.on_device(part):
         state, cut, first, rows = (w.use(name) for name in (*STATE, "lw_first", "lw_rows"))
-        w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * ROWS_EACH} + threadIdx.x;")
+        w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * made.rows_each} + threadIdx.x;")
         w.line(f"const int64_t lw_start = {made.at(nest.lower, 'lw_first')};")
-        w.line(f"int64_t lw_lows[{ROWS_EACH}], lw_highs[{ROWS_EACH}];")
+        w.line(f"int64_t lw_lows[{made.rows_each}], lw_highs[{made.rows_each}];")
         w.line("#pragma unroll")
-        w.line(f"for (int lw_i = 0; lw_i < {ROWS_EACH}; ++lw_i) {{")
+        w.line(f"for (int lw_i = 0; lw_i < {made.rows_each}; ++lw_i) {{")
         w.line(f"  const int64_t lw_row = {first} + LW_MIN(int64_t, lw_base + lw_i * {threads}, {rows} - 1);")
         w.line(f"  lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};")
         w.line("}")
         w.line("if (threadIdx.x == 0) lw_long[0] = 0;")
         w.line("__syncthreads();")
         w.line("#pragma unroll")
-        w.line(f"for (int lw_i = 0; lw_i < {ROWS_EACH}; ++lw_i) {{")
+        w.line(f"for (int lw_i = 0; lw_i < {made.rows_each}; ++lw_i) {{")
         w.function.depth += 1
         w.line(
             f"const int64_t lw_number = lw_base + lw_i * {threads}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];"
@@ -213,12 +215,12 @@ def _cuts(made: Balanced) -> Function:
         w.line("}")
         w.line("__syncthreads();")
         w.line("for (int lw_i = 0; lw_i < lw_long[0]; ++lw_i) {")
-        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads * ROWS_EACH} + lw_long[1 + lw_i];")
+        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
         w.line("  const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
         w.line(f"  for (int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads})")
         w.line(f"    {cut}[lw_k] = lw_owner;")
         w.line("}")
-    most = threads * ROWS_EACH
+    most = threads * made.rows_each
     w.finish_kernel(
         part, threads, (), (f"LW_SHARED(int32_t, lw_long, {most + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * most});")
     )
@@ -231,7 +233,7 @@ def _lies_badly(made: Balanced) -> str:
     rows, limit = w.use("lw_rows"), w.use("lw_limit")
     w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
     w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
-    w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {made.threads * ROWS_EACH};")
+    w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {made.threads * made.rows_each};")
     w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
     w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
     wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
