@@ -173,15 +173,17 @@ def space_of(
 
     def make(wanted: Mapping[str, int]) -> tuple[Recipe, Choices]:
         key = tuple(sorted(wanted.items()))
-        if key not in last:  # who asks for the schedule of a point mostly asks for its loops next
+        found = last.get(key)
+        if found is None:  # who asks for the schedule of a point mostly asks for its loops next
             choices = Choices(wanted, memory)
             if device == "cuda":
                 made = gpu_recipe(kernel, facts, strict, choices)
             else:
                 made = recipe(kernel, facts, strict, target or Target(), choices)
+            found = made, choices
             last.clear()
-            last[key] = made, choices
-        return last[key]
+            last[key] = found
+        return found
 
     if most < 1:
         raise ValueError(f"a space has at least 1 point, not {most}")
