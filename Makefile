@@ -4,14 +4,16 @@
 #   make test     every test                      make fuzz    the same random tests, many more cases (FUZZ=20000)
 #   make lint     ruff and mypy                   make golden  accept what the golden tests see now
 #   make bench    the benchmarks, beside others   make clean   remove what was built, .venv included
+#   make mutate   plant faults in copies, one at a time: which do the tests notice? (MUTATE=words of their names)
 
 PY := .venv/bin/python
 # Two workers: more only help on a machine with more cores. PYTEST adds arguments: make test PYTEST="-k bounds -x"
 WORKERS ?= 2
 FUZZ ?= 20000
 PYTEST ?=
+MUTATE ?=
 
-.PHONY: run test lint golden bench fuzz clean
+.PHONY: run test lint golden bench fuzz mutate clean
 
 run:
 	@.ci/setup examples cc
@@ -37,7 +39,12 @@ bench:
 
 fuzz:
 	@.ci/setup dev cc
-	@LOOPWRIGHT_FUZZ=$(FUZZ) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/meaning $(PYTEST)
+	@cd tests && ../$(PY) -m meaning.fuzz --programs $(FUZZ) --workers $(WORKERS) --memory
+	@LOOPWRIGHT_FUZZ=$$(($(FUZZ) / 10)) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/meaning -k "more or random" $(PYTEST)
+
+mutate:
+	@.ci/setup dev cc
+	@PYTHONPATH=tests nice $(PY) -m mutation.run $(MUTATE)
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

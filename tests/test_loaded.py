@@ -20,8 +20,8 @@ AT_IMPORT = {
     "deferred": set(),
     "devices": {"base", "cpu", "launcher"},
     "errors": set(),
-    "frontend": {"capture", "markers", "outside", "parse", "written"},
-    "ir": {"location", "signature", "types"},
+    "frontend": {"capture", "markers", "outside", "parse", "watched", "written"},
+    "ir": {"captured", "location", "signature", "types"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
     "profile": {"measurement"},
@@ -29,7 +29,7 @@ AT_IMPORT = {
     "revision": set(),
     "runtime": {"bind", "choosing", "compiled", "dispatch", "in_use", "specialise", "variants"},
     "specialisation": set(),
-    "toolchain": {"cc", "machine", "store"},
+    "toolchain": {"cc", "library", "machine", "store", "trust"},
     "tuning": {"experience"},
 }
 # Of others: what no program needs before it compiles, tunes, reports or asks for a GPU.

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.counts import trip_counts
+from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config
@@ -28,7 +29,11 @@ from loopwright.specialisation import Specialisation
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
 
+FOR_EXPLAIN = 8_000_000
+"""How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
 
+
+@together(FOR_EXPLAIN)
 def explained(
     one: Specialisation, arguments: tuple[object, ...] | None, choices: tuple[ChoiceReport, ...], runs: Sequence[Run]
 ) -> Explanation:

@@ -13,15 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
+from loopwright.analysis.effort import FOR_GPU, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import Box, iterations_of
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.openmp import generate
 from loopwright.codegen.program import Program
 from loopwright.config import Config
+from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
-from loopwright.frontend.outside import CapturedConstant, Outside
+from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
+from loopwright.frontend.outside import Outside
+from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
@@ -57,9 +61,19 @@ class Analysed:
 def analysed(source: Source, signature: Signature, config: Config, outside: Outside | None = None) -> Analysed:
     """All passes up to the schedule. `outside`: as `lower` takes it. Raises KernelError where the function is outside
     the language."""
+    with together(_total(config)), stack_of_python(lambda: too_deep(source.definition)):
+        return _analysed(source, signature, config, outside)
+
+
+def _total(config: Config) -> int:
+    """How much work isl may have with a kernel; each step that a user asks for may take some more."""
+    return (FOR_GPU if config.on_gpu else TOTAL) + FOR_STEP * (config.schedule.count(";") + 1 if config.schedule else 0)
+
+
+def _analysed(source: Source, signature: Signature, config: Config, outside: Outside | None) -> Analysed:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
-    lowered = lower(source, signature, outside)
+    lowered = lower(source, signature, outside, config.narrowing_raises)
     verify(lowered.kernel)
     passes = Passes(lowered.kernel, config)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
@@ -74,6 +88,7 @@ def analysed(source: Source, signature: Signature, config: Config, outside: Outs
     return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
 
 
+@together(FOR_GPU)
 def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] | None:
     """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
     Raises ScheduleError where the schedule that is asked for does not fit."""
@@ -90,6 +105,7 @@ def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] |
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
+@together(FOR_GPU)
 def scheduled(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
     """The schedule that the options ask for, or the one that the facts suggest. With every access checked nothing is
     proven, so nothing is reordered. Raises ScheduleError where a step that is asked for is not legal."""
@@ -128,13 +144,15 @@ def space_for(
     return space_of(found.written, found.facts, config.strict, chosen, target_of_machine(), most)
 
 
+@together()
 def program_of(found: Analysed, config: Config) -> Program:
     """The program of an analysed kernel. Raises NotOnGpu."""
     kernel, facts = found.recipe.kernel, found.recipe.facts
-    if config.on_gpu:
-        program = generate_gpu(kernel, facts, config.strict)
-    else:
-        program = generate(kernel, facts, config.checks == "all", config.strict)
+    with stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)):
+        if config.on_gpu:
+            program = generate_gpu(kernel, facts, config.strict)
+        else:
+            program = generate(kernel, facts, config.checks == "all", config.strict, config.deterministic)
     if "source" in config.debug:
         say(program.text)
     return program

@@ -7,6 +7,7 @@ see it, in tests/golden/errors.
 from __future__ import annotations
 
 import linecache
+import math
 import sys
 import warnings
 from dataclasses import dataclass
@@ -166,8 +167,9 @@ class NegativeSizeError(LoopwrightError, ValueError):
 
 _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "zero_division": (ZeroDivisionError, "integer division or modulo by zero"),
-    "overflow": (OverflowError, "a Python int does not fit the integer type it is converted to"),
+    "overflow": (OverflowError, "a number does not fit the integer type it is converted to"),
     "unassigned": (UnboundLocalError, "a variable is read before it has a value"),
+    "negative_shift": (ValueError, "negative shift count"),
     "negative_power": (ValueError, "integers to negative integer powers are not allowed"),
     "zero_step": (ValueError, "range() arg 3 must not be zero"),
     "not_finite": (ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
@@ -178,7 +180,25 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
 }
 
 
-def check_failed(kind: str, at: Place | None) -> Exception:
-    """The exception for a failed check of the generated code or the interpreter: Python's own class for it."""
-    error, what = _CHECKS[kind]
+def check_failed(kind: str, at: Place | None, value: int | float | None = None, to: str = "") -> Exception:
+    """The exception for a failed check of the generated code or the interpreter: Python's own class for it. `value`:
+    the number that could not be converted to the integer type `to`, where the check is about one."""
+    error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)
     return error(describe("", what, at))
+
+
+def _fits(value: int | float, to: str) -> bool:
+    """Whether an integer type, such as 'uint8', holds a number: then the check was about something else."""
+    bits, signed = int(to.lstrip("uint")), not to.startswith("u")
+    least = -(2 ** (bits - 1)) if signed else 0
+    return math.isfinite(value) and least <= int(value) < least + 2**bits
+
+
+def _not_converted(value: int | float, to: str) -> tuple[type[Exception], str]:
+    if isinstance(value, int):
+        return OverflowError, f"Python integer {value} out of bounds for {to}"
+    if math.isnan(value):
+        return ValueError, "cannot convert float NaN to integer"
+    if math.isinf(value):
+        return OverflowError, "cannot convert float infinity to integer"
+    return OverflowError, f"float {value!r} out of bounds for {to}"

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import tempfile
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 from loopwright.config import Config, current
 from loopwright.deferred import deferred
+from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
-from loopwright.runtime.bind import bind
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import choices, recording
+    from loopwright.tuning import choices, recording, scratch
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.recording import Recording
     from loopwright.tuning.tune import Tuned
@@ -37,6 +36,7 @@ else:  # what calls do without
     search_ranges = deferred("loopwright.search.ranges")
     choices = deferred("loopwright.tuning.choices")
     recording = deferred("loopwright.tuning.recording")
+    scratch = deferred("loopwright.tuning.scratch")
     tuning = deferred("loopwright.tuning.tune")
 
 # Called with each new kernel: the command line reports on all that a script makes, local ones included.
@@ -53,13 +53,22 @@ class LoopKernel:
 
     def __init__(self, function: Callable[..., Any], ranges: Ranges | None = None) -> None:
         self.ranges = ranges
-        self._source: Source = capture(function)
+        self._is_static = isinstance(function, staticmethod)
+        function = function.__func__ if isinstance(function, staticmethod) else function
+        self._source = capture(function)
         functools.update_wrapper(self, function)
         names = tuple(parameter.name for parameter in self._source.parameters)
-        defaults = {one.name: one.default for one in self._source.parameters if one.has_default}
         written = [place for place, name in enumerate(names) if name in self._source.written]
         experience = KernelExperience(names, written)
-        self._dispatch = Dispatch(self.name, names, defaults, self._source.written, self._specialise, experience)
+        self._dispatch = Dispatch(
+            self.name,
+            names,
+            self._source.function,
+            self._source.written,
+            self._specialise,
+            experience,
+            self._refused_as_method,
+        )
         for told in WATCHERS:
             told(self)
 
@@ -112,12 +121,12 @@ class LoopKernel:
         ValueError for a budget that is none."""
         seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
         prepared = self._dispatch.prepare(args, kwargs)
-        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-            recorded = recording.Recording(Path(folder))
+        with scratch.working_folder() as folder:
+            recorded = recording.Recording(folder)
             with recorded.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
                 pass
             store, budgeted = journal.journal_of(prepared.config), tuning.Budget(seconds)
-            (found,) = tuning.tune(recorded.calls, store, budgeted, Path(folder))
+            (found,) = tuning.tune(recorded.calls, store, budgeted, folder)
         self._dispatch.learn_anew()
         return found
 
@@ -130,17 +139,15 @@ class LoopKernel:
         """The variants that tuning may choose from for calls with such arguments: those of a schedule with ranges, in
         the options or given to `@lw.kernel`, or those that the recipe makes. It compiles and runs nothing. Raises what
         such a call would raise before it runs. most: of their points (search.space.MOST)."""
-        parameters = self._source.parameters
-        names = tuple(one.name for one in parameters)
-        defaults = {one.name: one.default for one in parameters if one.has_default}
-        arguments = as_arguments(bind(self.name, names, defaults, args, kwargs), names)
-        written = [position for position, name in enumerate(names) if name in self._source.written]
-        signature = signature_of(arguments, written, names)
-        return answers.space(self._source, signature, current(), self.ranges, device, most)
+        names = self._dispatch.parameters
+        arguments = as_arguments(self._dispatch.bound(args, kwargs), names)
+        signature = signature_of(arguments, sorted(self._dispatch.written), names)
+        return answers.space(self._current(), signature, current(), self.ranges, device, most)
 
-    def __get__(self, instance: object, owner: type | None = None) -> LoopKernel:
-        """A kernel is no method: in a class it stays what it is."""
-        return self
+    def __get__(self, instance: object, owner: type | None = None) -> LoopKernel | MethodType:
+        """In a class it is bound as a function would be: what it is asked for through is its first argument, which only
+        an array can be. Below or above `@staticmethod` it stays what it is."""
+        return self if instance is None or self._is_static else MethodType(self, instance)
 
     def __reduce__(self) -> str:
         return self._source.function.__qualname__
@@ -148,10 +155,47 @@ class LoopKernel:
     def __repr__(self) -> str:
         return f"<loopwright kernel {self.name}{inspect.signature(self._source.function)}>"
 
+    def _refused_as_method(self, args: Sequence[object], error: TypeError) -> TypeError:
+        """A better error for a call through an object whose class has this kernel, where the object was the trouble."""
+        owner = args[0] if args else None
+        kind, parameters = owner if isinstance(owner, type) else type(owner), self._source.parameters
+        held = [one for base in kind.__mro__ for one in vars(base).values()]
+        if hasattr(owner, "dtype") or not any(getattr(one, "__func__", one) is self for one in held):
+            return error  # an array, or no method
+        what = f"'{self.name}' is called as a method of '{kind.__name__}': {error}"
+        at = self._source.definition.at_name()
+        if isinstance(error, ArgumentTypeError):
+            name = parameters[0].name
+            if not str(error).startswith(f"argument '{name}':"):
+                return error
+            whose = "the class" if kind is owner else "an object of class"
+            what, at = f"'{name}' is {whose} '{kind.__name__}', and no array", self._source.at_parameter(0)
+        why = "a kernel takes arrays and numbers, no objects"
+        remedy = f"write @staticmethod above it, or '{self.name}' outside the class, and pass it its arrays"
+        return ArgumentTypeError(describe("ArgumentTypeError", what, at, why, remedy))
+
     # ---- what the dispatch needs ------------------------------------------------------------------------------
 
     def _specialise(self, signature: Signature, config: Config) -> Specialisation:
-        return specialise(self._source, signature, config)
+        return specialise(self._current(), signature, config)
+
+    def _current(self) -> Source:
+        """The function as it is now: its code may have been replaced. Raises KernelError where that cannot be told
+        from outside: its parameters are others, or it writes others."""
+        old = self._source
+        if old.function.__code__ is not old.code:
+            new = capture(old.function)
+            if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
+                new.written != old.written
+            ):
+                raise KernelError(
+                    f"the code of '{old.name}' was replaced by code with other parameters",
+                    new.definition.at_name(),
+                    "a kernel knows from the start which parameters it has, and which of them it writes",
+                    "make a kernel of the new function",
+                )
+            self._source = new
+        return self._source
 
 
 @overload

@@ -24,7 +24,8 @@ from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.devices.base import Returns, returns_of
 from loopwright.frontend.capture import Source
-from loopwright.frontend.outside import CapturedConstant, Outside, UnknownError, Way, text_of
+from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
+from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.location import Location
 from loopwright.ir.signature import Signature
 from loopwright.revision import files_of, revision
@@ -37,18 +38,20 @@ if TYPE_CHECKING:
 else:
     text = deferred("loopwright.ir.text")
 
-FORMAT = "2"  # of the entries: raise it when what they hold changes
+FORMAT = "3"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
-# Options that no result depends on: where it is kept, how it is called, how long making it may take, where times of it
-# are kept; and on which device it was to run, since only what runs on a CPU is remembered. With those that print what
-# passes do, the passes run.
-INDIFFERENT = ("device", "variant", "explore", "threads", "cache", "compile_timeout_s", "debug", "dump", "store")
+# Options that no result depends on: where it is kept, and how much there may be, how it is called, how long making it
+# may take, where times of it are kept; and on which device it was to run, since only what runs on a CPU is remembered.
+# With those that print what passes do, the passes run.
+INDIFFERENT = (
+    "device", "variant", "explore", "threads", "cache", "cache_size", "compile_timeout_s", "debug", "dump", "store",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Ready:
     """All that a call needs besides the loaded program. results: the kernel without its body, where the call
-    allocates arrays, else None. constants: the globals and cells whose values are frozen into the program.
+    allocates arrays, else None. constants: what the program relies on outside the function.
     fingerprint: of the kernel as it was written, with its types; measurements are kept under it."""
 
     program: Program
@@ -87,9 +90,9 @@ def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready 
     asked: list[Way] = []
     while key and (entry := find(config.cache, key)) is not None:
         try:
-            content = json.loads((entry / ENTRY).read_text())
+            content = json.loads(entry.contents[ENTRY])
             if "program" in content:
-                return _ready(content, outside), Place(key, outside, asked)
+                return _ready(content, outside.constants), Place(key, outside, asked)
             questions = [_way(one) for one in content["questions"]]
             key = _next_key(key, outside, questions)
         except UnknownError:
@@ -105,7 +108,7 @@ def remember(ready: Ready, place: Place, config: Config) -> None:
     """Keep what the passes made with the Outside of this Place, which `recall` gave."""
     outside = place.outside
     left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
-    content = _content(ready, outside) if place.key and not outside.untold else None
+    content = _content(ready) if place.key and not outside.untold else None
     if content is None or not revision():  # some of the passes were loaded after the key was made
         return
     try:
@@ -113,8 +116,8 @@ def remember(ready: Ready, place: Place, config: Config) -> None:
     except UnknownError:
         return
     if left:
-        _keep(config.cache, place.key, {"questions": left})
-    _keep(config.cache, key, content)
+        _keep(config, place.key, {"questions": left})
+    _keep(config, key, content)
 
 
 # ---- keys -------------------------------------------------------------------------------------------------------
@@ -155,13 +158,13 @@ def _next_key(key: str, outside: Outside, questions: Iterable[Way]) -> str:
 # ---- entries ----------------------------------------------------------------------------------------------------
 
 
-def _keep(folder: Path, key: str, content: dict[str, Any]) -> None:
+def _keep(config: Config, key: str, content: dict[str, Any]) -> None:
     written = json.dumps(content)
 
     def make(entry: Path) -> None:
         (entry / ENTRY).write_text(written)
 
-    keep(folder, key, make)
+    keep(config.cache, key, make, config.cache_size)
 
 
 def _way(value: object) -> Way:
@@ -174,10 +177,9 @@ def _way(value: object) -> Way:
     return (kind, _way(way) if way else (), name)
 
 
-def _content(ready: Ready, outside: Outside) -> dict[str, Any] | None:
-    """The entry's text as JSON; None for what does not come back as it was."""
-    places = {(id(found.namespace), found.key): way for way, found in outside.asked.items() if found is not None}
-    constants = [places.get((id(one.namespace), one.key)) for one in ready.constants]
+def _content(ready: Ready) -> dict[str, Any] | None:
+    """The entry's text as JSON; None for what does not come back as it was. What it relies on is not in it: the
+    questions on the way to it are about that."""
     results = None if ready.results is None else text.print_kernel(ready.results)
     program = {one.name: getattr(ready.program, one.name) for one in fields(Program) if one.name != "sites"}
     content = {
@@ -185,13 +187,10 @@ def _content(ready: Ready, outside: Outside) -> dict[str, Any] | None:
         "sites": [[one.kind, one.array, one.axis, one.at and _listed(one.at)] for one in ready.program.sites],
         "returns": [ready.returns.shape, ready.returns.values],
         "results": results,
-        "constants": constants,
         "fingerprint": ready.fingerprint,
     }
-    if None in constants:
-        return None
     try:
-        return content if _ready(json.loads(json.dumps(content)), outside) == ready else None
+        return content if _ready(json.loads(json.dumps(content)), ready.constants) == ready else None
     except (ValueError, LookupError, TypeError):
         return None
 
@@ -200,7 +199,7 @@ def _listed(at: Location) -> list[str | int]:
     return [at.file, at.line, at.column, at.end_column]
 
 
-def _ready(content: dict[str, Any], outside: Outside) -> Ready:
+def _ready(content: dict[str, Any], constants: tuple[CapturedConstant, ...]) -> Ready:
     program = {name: _tuples(value) for name, value in content["program"].items()}
     sites = tuple(
         Site(kind, array, axis, None if at is None else Location(*at)) for kind, array, axis, at in content["sites"]
@@ -210,17 +209,10 @@ def _ready(content: dict[str, Any], outside: Outside) -> Ready:
         Program(sites=sites, **program),
         Returns(shape, _tuples(values)),
         None if content["results"] is None else text.parse_kernel(content["results"]),
-        tuple(_constant(_way(one), outside) for one in content["constants"]),
+        constants,
         str(content["fingerprint"]),
     )
 
 
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def _constant(question: Way, outside: Outside) -> CapturedConstant:
-    found = outside.answer(question)
-    if found is None:
-        raise LookupError(question)
-    return CapturedConstant(found.namespace, found.key, found.value)  # type: ignore[arg-type]

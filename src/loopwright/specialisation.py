@@ -15,10 +15,12 @@ from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
 from loopwright.errors import ScheduleError, warn_once
 from loopwright.frontend.capture import Source
-from loopwright.frontend.outside import CapturedConstant, Outside
+from loopwright.frontend.outside import Outside
+from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.signature import Signature
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
-from loopwright.toolchain.cc import Artifact, build, find_compiler
+from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build, find_compiler
+from loopwright.toolchain.library import made_and_loaded
 
 if TYPE_CHECKING:
     from loopwright import compiler
@@ -224,6 +226,10 @@ def _artifact_of(program: Program, config: Config) -> Artifact:
     return artifact
 
 
+def _loaded(program: Program, config: Config) -> tuple[Artifact, Executable]:
+    return made_and_loaded(lambda: _artifact_of(program, config), lambda artifact: load(artifact, program))
+
+
 def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisation:
     gpu = gpus.gpu_of(config.device)
     if gpu is None:
@@ -234,8 +240,8 @@ def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisat
 
 def _made_for(gpu: Gpu, found: Analysed, signature: Signature, config: Config) -> Specialisation:
     ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
-    artifact = _artifact_of(ready.program, config)
-    executable = _loaded_on(gpu, found, artifact, ready.program, config, cache(partial(_in_parts, gpu, found, config)))
+    find_parts = cache(partial(_in_parts, gpu, found, config))
+    artifact, executable = _loaded_on(gpu, found, ready.program, config, find_parts)
     return Specialisation(signature, config, _Known(found), ready, artifact, executable)
 
 
@@ -249,21 +255,20 @@ def specialise_kernel(kernel: Kernel, facts: Facts, signature: Signature, config
             raise gpu_writer.NotOnGpu("there is no GPU")
         return _made_for(gpu, found, signature, config)
     ready = ready_of(compiler.program_of(found, config), kernel, ())
-    artifact = _artifact_of(ready.program, config)
-    return Specialisation(signature, config, _Known(found), ready, artifact, load(artifact, ready.program))
+    return Specialisation(signature, config, _Known(found), ready, *_loaded(ready.program, config))
 
 
 def _loaded_on(
     gpu: Gpu,
     found: Analysed,
-    artifact: Artifact,
     program: Program,
     config: Config,
     find_parts: Callable[[], InParts | None],
-) -> GpuExecutable:
+) -> tuple[Artifact, GpuExecutable]:
     assert program.device is not None
-    return offload.on_gpu(
-        load(artifact, program),
+    artifact, on_host = _loaded(program, config)
+    return artifact, offload.on_gpu(
+        on_host,
         gpu,
         gpu.module(program.device, config),
         _written(found.written),
@@ -283,9 +288,7 @@ def _in_parts(gpu: Gpu, found: Analysed, config: Config) -> InParts | None:
     except (gpu_writer.NotOnGpu, ScheduleError):
         return None
     first = reach.results_from(found.written)
-    return gpu_call.InParts(
-        _loaded_on(gpu, some, _artifact_of(program, config), program, config, lambda: None), iterations, first
-    )
+    return gpu_call.InParts(_loaded_on(gpu, some, program, config, lambda: None)[1], iterations, first)
 
 
 def _written(kernel: Kernel) -> frozenset[int]:
@@ -313,8 +316,11 @@ def specialise(source: Source, signature: Signature, config: Config) -> Speciali
         found = analyse()
         analyse = _Known(found)
         ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
-    artifact = _artifact_of(ready.program, config)
-    executable = load(artifact, ready.program)
+    try:
+        artifact, executable = _loaded(ready.program, config)
+    except UnwritableError as error:
+        warn_once("nothing can be written", f"{error.args[0]}: kernels run in the slow interpreter. {MAKE_ROOM}")
+        return Specialisation(signature, config, analyse, None, None, None)
     if is_new:  # last: what the compiler refuses is not worth remembering
         remember(ready, place, config)
     return Specialisation(signature, config, analyse, ready, artifact, executable)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Guard
@@ -59,6 +61,18 @@ def test_names_for_people() -> None:
     )
     names = parameter_texts(Kernel("f", params, ()))
     assert names == {"s0_0": "p.shape[0]", "s0_1": "p.shape[1]", "v1": "n"}
+
+
+def test_it_is_passed_over_only_where_all_loops_that_rely_on_it_are_idle() -> None:
+    text = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", m: "int64"):\n    for i in range(n):\n'
+    text += "        a[i] = 1.0\n    for j in range(m):\n        b[j] = 1.0\n"
+    found = guard(text)
+    assert [name for name, _ in found.parameters] == ["s0_0", "s1_0", "v2", "v3"]
+    python = found.c_text.replace("&&", " and ").replace("||", " or ")
+    for n, m in itertools.product((-1, 0, 1, 3, 4), repeat=2):
+        passes = eval(python, {"s0_0": 3, "s1_0": 3, "v2": n, "v3": m})
+        assert not passes or (n <= 3 and m <= 3), (n, m)
+        assert passes or n > 3 or m > 3, (n, m)
 
 
 def test_a_choice_stands_in_brackets() -> None:

@@ -35,6 +35,12 @@ def test_elements_of_other_threads(index: str) -> None:
     assert found(*SPREAD, f"            s[{index}] = 1.0") is None
 
 
+@pytest.mark.parametrize("index", ["i + 1", "i - 1", "2 * i - t"])
+def test_a_piece_and_one_element_more(index: str) -> None:
+    lines = "for t in 0 .. 28 step 4 thread.x:", "    for i in t .. t + 4:", f"        s[{index}] = 1.0"
+    assert found(*lines) is None
+
+
 def test_where_pieces_come_again_the_loop_that_shares_them_decides() -> None:
     """After 8 threads of 16 the first one has the next piece, too: elements 0, 8, 16 and 24 are its own."""
     lines = "for t in 0 .. 8 thread.x:", "    for g in 0 .. 32 step 8:", "        s[t + g] = a[q, t]"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import LoopFacts, Reduction
+from loopwright.analysis.facts import LoopFacts, Reduction, ReductionOp
+from loopwright.analysis.reductions import combined, identity
+from loopwright.ir.interp import evaluation
+from loopwright.ir.nodes import Const
+from loopwright.ir.types import ALL, FLOAT32, FLOAT64, Scalar
 
 HEAD = (
     'def f(a: "float64[1]", b: "float64[2]", x: "int64[1]", y: "int32[1]", n: "int64", flag: "bool"):\n'
@@ -78,6 +84,7 @@ NOT = {
     "k = k + x[k]": "is used more than once in its update",
     "s += a[i]\n    for j in range(int64(s)):\n        a[j] = 0.0": "is updated and also read",
     "k = checked(k + 1, k < 9)": "is used more than once in its update",
+    "k = int64(int32(max(k, x[i])))": "is converted within its update",
 }
 
 
@@ -140,3 +147,23 @@ def test_an_inner_target_does_not_bind_the_outer_loop() -> None:
     text = "for i in range(n):\n    t = 0.0\n    for j in range(n):\n        t += b[i, j]\n    a[i] = t"
     assert loop(text).verdict == "parallel"
     assert loop(text, "j").verdict == "reduction"
+
+
+NUMBERS: list[ReductionOp] = ["add", "mul", "min", "max", "minimum", "maximum", "fmin", "fmax"]
+WHOLE: list[ReductionOp] = [*NUMBERS, "and", "or", "xor"]
+
+
+@pytest.mark.parametrize("op", WHOLE)
+@pytest.mark.parametrize("scalar", ALL, ids=lambda scalar: scalar.name)
+def test_what_changes_nothing(op: ReductionOp, scalar: Scalar) -> None:
+    """Every value combined with it is that value, to the last bit: the least and the greatest too."""
+    if scalar in (FLOAT32, FLOAT64):
+        values = [-0.0, 0.0, 1.5, -math.inf, math.inf, math.nan] if op in NUMBERS else []
+        values = values[:-1] if op in ("min", "max") else values  # Python's own skip a NaN that comes second
+    else:
+        values = [scalar.minimum, scalar.maximum, int(scalar.minimum) // 2, 1]
+        if scalar.kind == "bool":
+            values = [False, True] if op in ("and", "or", "xor") else []
+    for value in values:
+        both = evaluation(combined(op, identity(op, scalar), Const(value, scalar)))({})
+        assert scalar.dtype.type(both).tobytes() == scalar.dtype.type(value).tobytes(), (op, value)

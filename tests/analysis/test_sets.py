@@ -1,12 +1,11 @@
-"""isl sets from formulas, and how much work they may be."""
+"""isl sets from formulas."""
 
 from __future__ import annotations
 
 import islpy as isl
-import pytest
 
 from loopwright.analysis.affine import Formula, SymbolTable, of_symbol, relate
-from loopwright.analysis.sets import Effort, TooHard, build, only, ordered, parameters, parsed, renamed, without
+from loopwright.analysis.sets import build, only, ordered, parameters, parsed, renamed, without
 from loopwright.ir.types import INT64
 
 
@@ -32,20 +31,6 @@ def test_projections() -> None:
     assert only(points, ["n"]).is_equal(isl.Set("[n] -> { : n > 0 }"))
     assert parameters(without(points, {"i", "j"})) == ["n", "m"]
     assert parameters(renamed(points, "i", "other")) == ["n", "other", "m", "j"]
-
-
-def test_effort_is_bounded_and_isl_works_afterwards() -> None:
-    effort = Effort(limit=2000, least=1000)
-    hard = "(n >= 3 and m <= n or k >= 2*l) and (p mod 3 = 1 or l <= m) and p != n and m != k"
-    with pytest.raises(TooHard), effort.bounded():
-        isl.Set(f"[n, m, k, l, p] -> {{ : {hard} }}").complement().coalesce()
-    assert effort.limit == 1000
-    assert not isl.Set("[n] -> { : n > 0 }").complement().is_empty()
-
-
-def test_other_errors_of_isl_are_not_hidden() -> None:
-    with pytest.raises(isl.Error), Effort().bounded():
-        isl.Set("[n] -> { : n > }")
 
 
 def test_a_text_is_parsed_once() -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 from typer.testing import CliRunner
 
 from faults.stored import HERE, THERE, measured
 from loopwright.cli import db
 from loopwright.cli.db import fingerprints_here
 from loopwright.cli.main import app
+from loopwright.cli.terminal import _Terminal
 from loopwright.config import CURRENT, DEFAULT, Config
-from loopwright.profile.machine import machine_of
+from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
@@ -83,6 +88,31 @@ def test_stats(path: Path) -> None:
         ),
     ]
     assert run("stats") == run("stats")
+
+
+HOSTILE = "gemm\x1b[2J\x1b]0;owned\x07\u202egnp.exe\x9b31m\r\nkernel2"
+
+
+def test_names_of_others_are_only_text(path: Path, tmp_path: Path) -> None:
+    """Neither `db stats`, to a pipe or a terminal, nor the page passes on what a terminal or a browser obeys."""
+    evil = Machine("cpu", HOSTILE, compiler=HOSTILE, driver=HOSTILE, text="abc")
+    with Store.open(path) as store:
+        store.put_machine(evil)
+        store.put_kernel(KernelName("kernel1", HOSTILE, HOSTILE, HOSTILE))
+        row = measured(machine=evil.fingerprint, reason=HOSTILE, outcome="crashed", variant=Variant("cpu", HOSTILE))
+        store.add([row, measured(machine=HOSTILE)])
+    said = run("stats")
+    assert all(character.isprintable() or character == "\n" for character in said)
+    assert r"gemm\x1b[2J\x1b]0;owned\x07\u202egnp.exe\x9b31m kernel2" in said
+    assert not any(line.startswith("kernel2  gemm") for line in said.splitlines())
+    console = _Terminal(file=io.StringIO(), force_terminal=True, color_system="standard", highlight=False)
+    console.print(f"a {HOSTILE}", Text(HOSTILE, style="red"))
+    shown = console.file.getvalue()
+    assert "\x1b[31m" in shown and not re.search("\x1b(?!\\[(31|0)m)|\x07|\u202e|\x9b|\r", shown)
+    assert "\x1b" not in run("prune", "--machine", HOSTILE[4:], code=2)
+    page = tmp_path / "page.html"
+    assert RUNNER.invoke(app, ["report", "--out", str(page)]).exit_code == 0
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page.read_text().replace("\r\n", "\n"))
 
 
 def test_stats_of_an_empty_store(config: Config) -> None:
@@ -162,6 +192,25 @@ def test_a_wrong_line_is_named_and_nothing_is_kept(path: Path, tmp_path: Path) -
     assert re.match(rf"loopwright: {file}:\d+: measurement: this cannot", run("--store", other, "import", file, code=2))
     with Store.open(other) as store:
         assert store.machines() == store.kernels() == ()
+
+
+@pytest.mark.parametrize("sizes", ["[-10, 10]", f"[{10**30}, 10]"])
+def test_sizes_that_no_array_has_are_refused_and_nothing_is_kept(path: Path, tmp_path: Path, sizes: str) -> None:
+    file, other = tmp_path / "x.jsonl", tmp_path / "other.sqlite3"
+    with Store.open(path) as store:
+        store.add([measured()])
+    run("export", file)
+    file.write_text(file.read_text().replace('"sizes": [3, 3]', f'"sizes": {sizes}', 1))
+    assert re.match(rf"loopwright: {file}:\d+: measurement: ", run("--store", other, "import", file, code=2))
+    with Store.open(other) as store:
+        assert store.machines() == store.kernels() == ()
+
+
+def test_a_store_with_nonsense_in_it_is_not_merged(path: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE measurements SET sizes = sizes || ' b'")
+        connection.commit()
+    assert "a row that cannot be read" in run("--store", tmp_path / "other.sqlite3", "merge", path, code=2)
 
 
 @pytest.mark.parametrize("words", [["stats"], ["export", "x.jsonl"], ["prune", "--failed"]])

@@ -53,6 +53,27 @@ def test_products_of_any_size(shape: tuple[int, int, int], dtype: Any) -> None:
     assert loop[: loop.index("i_w_o_")].count(BARRIER) == 1
 
 
+@pytest.mark.parametrize("a", ["", " double"])
+def test_a_known_number_of_whole_tiles(a: str) -> None:
+    """No test is left that would keep the last iteration from fetching a tile behind the arrays."""
+
+    def known(a, b, c):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                for ko in range(0, 40, 8):
+                    for k in range(ko, ko + 8):
+                        c[i, j] += a[i, k] * b[k, j]
+
+    steps = schedule(a, " wide 4 double").replace("j 16 k 8", "j 32").replace("k.o ", "ko ")
+    for gone in ("specialize k full; ", "bind i.o.1.1 thread.y; bind j.o.1.1 thread.x; "):
+        steps = steps.replace(gone, "")
+    for name in ("j", "j.r", "j.w"):
+        steps = steps.replace(f"split {name} 2", f"split {name} 4")
+    if not a:
+        steps = steps.replace("stage a i.o.1 over 8 8; ", "")
+    assert "lw_rounds(lw_upper - " in device_text(agree(known, *operands(32, 64, 40), schedule=steps))
+
+
 @pytest.mark.parametrize("a", [" double", " pad 4 double", " transposed pad 4 wide 4 double", ""])
 @pytest.mark.parametrize("b", [" wide 4 double", " pad 4", ""])
 def test_tiles_of_both_kinds(a: str, b: str) -> None:

@@ -491,5 +491,6 @@ def test_both_widths_of_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "HEADER", gpu.HEADER.replace("INT64_C(1) << 30", "INT64_C(100)"))
     found = agree(twice, np.ones((9, 10)), np.ones((9, 10)))
     agree(twice, np.ones((9, 20)), np.ones((9, 20)))
+    agree(twice, np.ones((9, 11)), np.ones((9, 11)))  # neither axis goes so far alone
     agree(twice, np.ones((9, 10)), lambda: np.ones((90, 10))[::10])  # its copy on the device has no gaps
-    assert [found.program.device.kernels[number][-2:] for number in started] == ["32", "64", "32"]
+    assert [found.program.device.kernels[number][-2:] for number in started] == ["32", "64", "64", "32"]

@@ -284,6 +284,25 @@ def test_steps_of_thread_loops(start: int, stop: int, step: int, threads: int) -
     agree(kernel, np.zeros((3, 10)), start, stop, schedule=f"bind q block.x; bind i thread.x {threads}")
 
 
+@pytest.mark.parametrize("threads", [4, 5, 16])
+def test_rounds_of_thread_loops(threads: int) -> None:
+    """Numbers of iterations that are known: whole rounds of all threads, less than one, and what is left of one."""
+
+    def kernel(a):
+        for q in range(a.shape[0]):
+            for i in range(16):
+                a[q, i] += 1
+            for j in range(20):
+                a[q, j] += 10
+            for k in range(3):
+                a[q, k] += 100
+            for m in range(33):
+                a[q, m] += 1000
+
+    steps = "; ".join(f"bind {name} thread.x {threads}" for name in "ijkm")
+    agree(kernel, np.zeros((3, 40)), schedule=f"bind q block.x; {steps}")
+
+
 @pytest.mark.parametrize("step", [1, 3, -1, -2])
 def test_steps_of_block_loops(step: int) -> None:
     def kernel(a, start, stop):

@@ -115,6 +115,25 @@ kernel histogram(b: int64[2] C, h: {dtype}[1] {layout}):
     assert "lw_copy_h_" in c_text
 
 
+@pytest.mark.parametrize("layout", ["C", "F", "last", "first", "strided"])
+def test_scatter_sums_into_a_table_of_any_layout(layout: str, tmp_path: Path) -> None:
+    text = f"""
+kernel table(b: int64[2] C, h: int64[2] {layout}):
+    for i in 0 .. size(b, 0):
+        h[b[i, 0], b[i, 1]] = h[b[i, 0], b[i, 1]] + 1
+"""
+    table = {
+        "C": np.zeros((7, 5), int),
+        "F": np.zeros((5, 7), int).T,
+        "last": np.zeros((7, 8), int)[:, :5],
+        "first": np.zeros((5, 9), int).T[:7],
+        "strided": np.zeros((14, 10), int)[::2, ::2],
+    }[layout]
+    keys = np.stack([RANDOM.integers(-7, 7, N), RANDOM.integers(-5, 5, N)], axis=1)
+    c_text = check(text, [keys, table], tmp_path, "parallelize i")
+    assert "lw_copy_h_" in c_text
+
+
 def test_sums_into_elements_and_rows(tmp_path: Path) -> None:
     text = """
 kernel atax(a: float64[2] C, x: float64[1] C, y: float64[1] C, t: float64[1] C):
@@ -349,3 +368,29 @@ kernel triangle(a: float64[1] C) -> tuple(float64, int64, int64):
         a = np.zeros(450)
         a[first:] = 1.0
         check(text, [a], tmp_path, "parallelize i", strict=True)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_sign_of_zero_is_that_of_the_first_under_strict(threads: int, tmp_path: Path) -> None:
+    """Vector lanes would compare elements in another order, and -0.0 and 0.0 are equal."""
+    text = """
+kernel extremes(a: float32[1] C) -> tuple(float32, float32):
+    var most: float32
+    var least: float32
+    most = -1.0f32
+    least = 1.0f32
+    for i in 0 .. size(a, 0):
+        most = max(most, a[i])
+        least = min(least, a[i])
+    return most, least
+"""
+    kernel = parse_kernel(text)
+    facts = analyse(kernel)
+    scheduled, _ = apply_schedule(kernel, facts, marks(kernel, facts, True), True)
+    entry = compiled(scheduled, tmp_path, facts, check_all=False, strict=True, threads=threads)
+    for first in range(33):
+        for zero in (0.0, -0.0):
+            a = np.where(np.arange(3 * N) < first, 0.5 if first else 0.0, -zero).astype("float32")
+            a[:first] = np.nan
+            a[first] = zero
+            assert [np.signbit(one) for one in entry.run((a,))] == [np.signbit(zero)] * 2

@@ -36,5 +36,7 @@ def module(gpu, config, tmp_path, monkeypatch):
     """module() -> Table; what NVRTC would give is a file that the stand-in takes for a cubin."""
     path = tmp_path / "kernel.cubin"
     path.write_bytes(b"fake")
-    monkeypatch.setattr(nvrtc, "build", lambda text, capability, config: SimpleNamespace(path=path))
+    monkeypatch.setattr(
+        nvrtc, "build", lambda text, capability, config: SimpleNamespace(path=path, cubin=path.read_bytes())
+    )
     return lambda text=TEXT: Table(gpu.module(text, config))

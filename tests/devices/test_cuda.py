@@ -135,7 +135,7 @@ with gpu.timer() as timer: gpu.synchronize()
 assert timer.elapsed_ns == 1_500_000
 cubin = Path(sys.argv[2])
 cubin.write_bytes(b"fake")
-cuda.nvrtc.build = lambda *_: SimpleNamespace(path=cubin)
+cuda.nvrtc.build = lambda *_: SimpleNamespace(path=cubin, cubin=cubin.read_bytes())
 module = gpu.module(DeviceText("", ("saxpy", "fault")), cuda.current())
 assert module.fault() is None
 assert gpu.free_bytes() == (1 << 30) - values.nbytes

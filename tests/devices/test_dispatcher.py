@@ -107,6 +107,32 @@ def test_one_key_means_one_signature(launcher, first, second, w0, w1, w2):
             assert signatures[one] != signatures[other]
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_every_layout_type_and_alignment_has_a_key_of_its_own(launcher, written):
+    whole = np.zeros((8, 8))
+    kinds = [
+        whole, whole.T[:], whole[:, 1:], whole.T[1:], whole[::2, ::2], whole[::-1], whole[0], whole[:, 0],
+        whole[0, 0:1], whole.astype("f4"), whole.astype("i8"), whole.astype("u8"), whole.astype("i4"),
+        whole.astype("?"), np.zeros((8, 8, 8)), np.ndarray((7, 8), "f8", whole, 4),
+        np.ndarray((7, 8), "f8", whole.T.copy("F"), 4).T,
+    ]  # fmt: skip
+    made = dispatcher(launcher, "a", (written,))
+    keys = {}
+    for kind in kinds:
+        keys.setdefault(made.key((kind,)), set()).add(signature_of((kind,), [0] if written else []))
+    assert all(len(signatures) == 1 for signatures in keys.values()), keys
+    assert len(keys) == len(set().union(*keys.values())) >= 12
+
+
+@pytest.mark.parametrize("other", ["i8", "u8", "i4", "?"])
+def test_two_types_over_the_same_memory_are_not_the_same_array(launcher, other):
+    first = np.zeros(8, np.float64)
+    size = np.dtype(other).itemsize
+    second = np.ndarray(8, other, first.data) if size == 8 else np.ndarray(8, other, first.data, strides=(8,))
+    key = dispatcher(launcher, "ab", (True, False)).key((first, second))
+    assert key[0] == 1 and key[-1] == 0, "they overlap, and `same` says nothing"
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -269,11 +295,12 @@ def cell_of(value):
 def test_constants_that_changed_are_noticed(launcher, config):
     made, _ = seen(launcher)
     call, space, cell = (np.zeros(3), 1, "x"), {"N": 1000.5}, cell_of("y")
-    first = known(launcher, config, made, *call, constants=((space, "N", space["N"]), (cell, "", cell.cell_contents)))
+    facts = (("item", space, "N", space["N"]), ("cell", cell, "", cell.cell_contents))
+    first = known(launcher, config, made, *call, constants=facts)
     assert made(*call) == "x"
     space["N"] = 3
     assert made(*call) == "slow"
-    second = known(launcher, config, made, *call, constants=((space, "N", 3),))
+    second = known(launcher, config, made, *call, constants=(("item", space, "N", 3),))
     assert made(*call) == "x"
     assert (first.calls, second.calls) == (1, 1)
     del space["N"]
@@ -282,6 +309,20 @@ def test_constants_that_changed_are_noticed(launcher, config):
     cell.cell_contents = "z"
     assert made(*call) == "x"
     assert second.calls == 2
+
+
+@pytest.mark.parametrize("changed", [0, 1, 2])
+def test_every_one_of_several_constants_counts(launcher, config, changed):
+    made, _ = seen(launcher)
+    call, space, cell = (np.zeros(3), 1, "x"), {"N": 1000.5, "M": 7}, cell_of("y")
+    constants = (("item", space, "N", space["N"]), ("item", space, "M", space["M"]), ("cell", cell, "", "y"))
+    known(launcher, config, made, *call, constants=constants)
+    assert made(*call) == "x"
+    if changed == 2:
+        cell.cell_contents = "z"
+    else:
+        space["NM"[changed]] = 8
+    assert made(*call) == "slow"
 
 
 def test_many_kinds_of_calls(launcher, config):
@@ -304,7 +345,7 @@ def test_one_key_keeps_few_entries(launcher, config):
     space = {"N": 0}
     for k in range(20):
         space["N"] = k
-        known(launcher, config, made, 1, constants=((space, "N", k),))
+        known(launcher, config, made, 1, constants=(("item", space, "N", k),))
     found = []
     for k in range(20):
         space["N"] = k

@@ -41,14 +41,16 @@ print(a.tolist())
 )
 
 
-def start(code: str, cache: Path, compiler: str = "") -> subprocess.Popen[str]:
-    """A Python process that runs this code; its arguments are the cache and the compiler's name."""
+def start(code: str, cache: Path, compiler: str = "", talk: bool = False) -> subprocess.Popen[str]:
+    """A Python process that runs this code; its arguments are the cache and the compiler's name. talk: something will
+    be written to its input."""
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default"}
     return subprocess.Popen(
         [sys.executable, "-c", code, str(cache), compiler],
         env=environment,
         text=True,
+        stdin=subprocess.PIPE if talk else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

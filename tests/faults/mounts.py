@@ -11,9 +11,12 @@ import pytest
 
 @contextmanager
 def mounted(folder: Path, options: str):
-    """A small file system of its own; the test is skipped where this process may not mount one."""
+    """A small file system of its own, which nobody else may write to; the test is skipped where this process may not
+    mount one."""
     folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"mode=700,{options}", "tmpfs", folder], capture_output=True
+    ).returncode:
         pytest.skip("may not mount a file system")
     try:
         yield

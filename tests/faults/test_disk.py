@@ -106,3 +106,54 @@ print(build(HEADER + ADD, (), config).path.exists())
 """
     )
     assert run(code, tmp_path)[0].split() == ["refused", "True"]
+
+
+# ---- the reason that is told -----------------------------------------------------------------------------------------
+
+SCALED = """
+import loopwright as lw
+
+
+@lw.kernel
+def scale(a, n):
+    for i in range(n):
+        a[i] = a[i] * 2
+"""
+CALLS = (
+    PREAMBLE
+    + """
+sys.path.insert(0, FOLDER)
+import resource
+import scaled
+from loopwright.toolchain.cc import find_compiler
+
+def room(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+BEFORE
+room(LIMIT)
+a = np.ones(3)
+scaled.scale(a, 3)
+scaled.scale(a, 3)
+print(a.tolist())
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "size"),
+    [("", 0), ("", 600), ("find_compiler(config)", 0), ("find_compiler(config)", 600)],
+    ids=["nothing", "small files", "nothing any more", "small files only by now"],
+)
+def test_files_that_cannot_be_written_are_not_called_a_missing_compiler(tmp_path, before, size):
+    """The call works, slowly, and one warning names a file and what the system says of it."""
+    (tmp_path / "scaled.py").write_text(SCALED)
+    code = CALLS.replace("FOLDER", repr(str(tmp_path))).replace("BEFORE", before).replace("(LIMIT)", f"({size})")
+    output, trouble = run(code, tmp_path / "cache")
+    assert output == "[4.0, 4.0, 4.0]"
+    assert "no working C compiler" not in trouble
+    told = [line for line in trouble.splitlines() if "no file for compiled code can be written" in line]
+    assert len(told) == 1
+    assert os.strerror(errno.EFBIG) in told[0] and "loopwright-" in told[0] and "slow interpreter" in told[0]
+    assert f"the cache folder {tmp_path / 'cache'} cannot be used" in trouble
+    assert trouble.count("LoopwrightWarning") == 2  # that of the cache, and what follows from it

@@ -126,7 +126,7 @@ def test_a_disk_that_fills_up_before_it_is_kept(begin, cache):
     full = """
 import errno
 from loopwright import remembered
-def keep(folder, key, make):
+def keep(folder, key, make, most_bytes):
     def fails(entry):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     store.keep(folder, key, fails)

@@ -13,6 +13,7 @@ import pytest
 from frontend.judge import define, same
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import capture
+from loopwright.ir.captured import ABSENT, CapturedConstant
 from loopwright.ir.nodes import Location
 
 LIMIT = 7
@@ -42,12 +43,16 @@ def test_names_outside_the_function():
         return x * local + LIMIT
 
     source = capture(closed)
-    assert source.lookup("local").value == 3
-    assert source.lookup("local").key == ""
+    found = source.lookup("local")
+    assert found.value == 3
+    assert found.relies == (CapturedConstant("cell", closed.__closure__[0], "", 3),)
     found = source.lookup("LIMIT")
-    assert (found.namespace, found.key, found.value) == (globals(), "LIMIT", 7)
-    assert source.lookup("abs").value is abs
-    assert source.lookup("nowhere") is None
+    assert found.value == 7
+    assert found.relies == (CapturedConstant("item", globals(), "LIMIT", 7),)
+    found = source.lookup("abs")
+    assert found.value is abs
+    assert [(one.namespace is globals(), one.value) for one in found.relies] == [(True, ABSENT), (False, abs)]
+    assert source.lookup("nowhere").value is ABSENT
     same(closed, 2)
 
 
@@ -55,7 +60,7 @@ def test_a_cell_without_a_value_yet():
     def closed(x):
         return x + later
 
-    assert capture(closed).lookup("later") is None
+    assert capture(closed).lookup("later").value is ABSENT
     later = 1
     assert capture(closed).lookup("later").value == 1
 
@@ -173,10 +178,11 @@ def test_captured_constants_are_recorded():
         return helper(x) * scale + shape[1] + math.pi + plain_helper(x)
 
     constants = lowered(kernel, 2.0).constants
-    named = {constant.key or "cell": constant.value for constant in constants if constant.key}
-    assert named == {"LIMIT": 7, "plain_helper": plain_helper}
-    assert sorted(map(str, (c.value for c in constants if not c.key and not callable(c.value)))) == ["(1, 2)", "2.5"]
-    assert any(constant.value is helper for constant in constants)
+    items = {constant.key: constant.value for constant in constants if constant.kind == "item"}
+    assert items == {"LIMIT": 7, "plain_helper": plain_helper, "math": math, "pi": math.pi}
+    cells = {str(constant.value) for constant in constants if constant.kind == "cell"}
+    assert cells == {"(1, 2)", "2.5", str(helper)}
+    assert {constant.namespace for constant in constants if constant.kind == "code"} == {kernel, helper, plain_helper}
 
 
 def plain_helper(x):

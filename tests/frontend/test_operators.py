@@ -137,8 +137,7 @@ def test_shifts_of_python_ints(sign: str) -> None:
     function = define(f"def f(a, b):\n    return a {sign} b\n")
     for a, b in itertools.product((0, 1, -5, 1000), (0, 1, 40)):
         same(function, a, b)
-    assert outcome(function, (1, -1)) is ValueError
-    assert outcome(lambda *given: interpret(kernel_of(function, *given), given), (1, -1)) is OverflowError
+    assert same(function, 1, -1) is ValueError
 
 
 def test_powers_of_python_ints() -> None:

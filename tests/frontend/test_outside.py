@@ -157,8 +157,12 @@ def test_an_owner_that_no_way_leads_to_is_noted():
     there.source_of(plain)
     assert there.untold == "plain" and not there.asked
     there = outside()
-    there.attribute(types.SimpleNamespace(n=1), "n")
+    space = types.SimpleNamespace(n=1)
+    there.attribute(space, "n")
     assert there.untold == "n" and not there.asked
+    assert {(one.kind, one.key) for one in there.constants if one.namespace in (space, vars(space))} == {
+        ("type", ""), ("dict", ""), ("item", "n"),
+    }  # fmt: skip
 
 
 def test_a_kernel_and_its_function_have_one_way_but_not_the_same_attributes():

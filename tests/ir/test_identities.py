@@ -34,7 +34,7 @@ def simplified(text: str) -> str:
         ("0.1 + 0.2", "0.30000000000000004"),
         ("0.1f32 * 3.0f32", "0.30000001192092896f32"),
         ("sqrt(2.0)", "1.4142135623730951"),
-        ("int64(2.9) + int64(float64('nan'))", "-9223372036854775806"),
+        ("int64(2.9) + int64(float64('nan'))", "2 + int64(float64('nan'))"),
         ("3 < 4", "True"),
         ("min(3, 2) + abs(-4)", "6"),
         # neutral and absorbing operands

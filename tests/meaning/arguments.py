@@ -1,17 +1,20 @@
 """Arguments of generated programs: recipes from which any number of equal, independent copies are made.
 
-An array stands inside a larger buffer, so that a write beside it shows; buffers are compared, not only arrays.
+An array stands inside a larger buffer that is filled with a pattern, so that a write beside it shows, and a value read
+from there too; buffers are compared, not only arrays.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 LAYOUTS = ("C", "F", "reversed", "strided", "unaligned", "inner", "broadcast")
 MARGIN = 12
 """Elements of the buffer before and after a contiguous array: more than a row of any array."""
+PATTERN = 0xA5
+"""Each byte of a buffer that no value was put into."""
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 0.5, -1.5, 1e300, 3.0, 1.0)
 
 
@@ -52,22 +55,33 @@ class Cells:
         return np.dtype(self.element)
 
 
-Recipe = Numbers | Cells
+@dataclass(frozen=True)
+class Setting:
+    """No argument, but a global of the program that has another value from this call on: `text` is evaluated."""
+
+    name: str
+    text: str
+
+
+Recipe = Numbers | Cells | Setting
 
 
 @dataclass
 class Made:
-    """The arguments of one call, and the buffers that they stand in."""
+    """The arguments of one call, and the buffers that they stand in. settings: globals by name."""
 
     arguments: list[object]
     buffers: list[np.ndarray]
+    settings: dict[str, object] = field(default_factory=dict)
 
 
 def make(recipes: tuple[Recipe, ...]) -> Made:
     """Fresh arguments after the recipes."""
     made = Made([], [])
     for recipe in recipes:
-        if isinstance(recipe, Numbers):
+        if isinstance(recipe, Setting):
+            made.settings[recipe.name] = eval(recipe.text, {"np": np})
+        elif isinstance(recipe, Numbers):
             made.arguments.append(eval(recipe.text, {"np": np}))
         elif recipe.same_as is None:
             array, buffer = _stand_alone(recipe)
@@ -95,25 +109,31 @@ def _laid_out(values: np.ndarray, layout: str) -> tuple[np.ndarray, np.ndarray]:
         buffer = values[:1].copy()
         return np.broadcast_to(buffer, shape), buffer
     if layout == "unaligned":
-        raw = np.zeros(values.nbytes + 17, np.uint8)
+        raw = np.full(values.nbytes + 17, PATTERN, np.uint8)
         array = raw[1 : 1 + values.nbytes].view(values.dtype).reshape(shape)
         array[...] = values
         return array, raw
     if layout == "strided":
-        buffer = np.zeros(tuple(2 * size + 2 for size in shape), values.dtype)
+        buffer = _filled(tuple(2 * size + 2 for size in shape), values.dtype)
         array = buffer[tuple(slice(1, 1 + 2 * size, 2) for size in shape)]
     elif layout == "inner":  # rows with a gap between them
-        buffer = np.zeros((*shape[:-1], shape[-1] + 3), values.dtype)
+        buffer = _filled((*shape[:-1], shape[-1] + 3), values.dtype)
         array = buffer[..., 1 : 1 + shape[-1]]
     elif layout == "reversed":
-        buffer = np.zeros(shape, values.dtype)
+        buffer = _filled(shape, values.dtype)
         array = buffer[(slice(None, None, -1),) * rank]
     else:
-        buffer = np.zeros(values.size + 2 * MARGIN, values.dtype)
+        buffer = _filled((values.size + 2 * MARGIN,), values.dtype)
         inside = buffer[MARGIN : MARGIN + values.size]
         array = inside.reshape(shape[::-1]).T if layout == "F" else inside.reshape(shape)
     array[...] = values
     return array, buffer
+
+
+def _filled(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array in which nothing but the pattern is."""
+    count = int(np.prod(shape))
+    return np.full(count * dtype.itemsize, PATTERN, np.uint8).view(dtype).reshape(shape)
 
 
 def _values(recipe: Cells) -> np.ndarray:

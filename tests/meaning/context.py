@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .choices import Choices
 from .expressions import Expressions
 from .kinds import Kind, Term
+from .positions import reachable
 from .scope import Array, Axis, Names, Scope
 
 
@@ -52,8 +53,8 @@ class Context:
 
 
 def written(scope: Scope) -> list[Array]:
-    """The arrays that statements may write."""
-    return [array for array in scope.arrays if array.writable]
+    """The arrays that statements may write here."""
+    return [array for array in reachable(scope) if array.writable]
 
 
 def size_text(context: Context, scope: Scope, array: Array, axis: int) -> str:

@@ -22,7 +22,7 @@ from .kinds import (
     to_weak_int,
     within_limit,
 )
-from .positions import subscripts
+from .positions import reachable, subscripts
 from .scope import Names, Scope
 
 ARITHMETIC = ("+", "-", "*", "/", "//", "%")
@@ -68,12 +68,13 @@ class Expressions:
     def leaf(self, scope: Scope) -> Term:
         """A constant, a scalar, a loop variable, an element or a size."""
         scalars = [scalar for scalar in scope.scalars if not scalar.loose]
-        kinds = [(35, "element")] if scope.arrays else []
+        within = reachable(scope)
+        kinds = [(35, "element")] if within else []
         kinds += [(20, "scalar")] if scalars else []
         kinds += [(15, "loop")] if scope.loops else []
         match self.choices.weighted([(20, "constant"), *kinds, (4, "size")]):
             case "element":
-                array = self.choices.pick(scope.arrays)
+                array = self.choices.pick(within)
                 self.names.note(f"load {array.element}")
                 return Term(array.access(subscripts(scope, array, self.choices, self.names), self.choices), array.kind)
             case "scalar":
@@ -117,7 +118,7 @@ class Expressions:
         if operator == "/" and self.names.exact:
             right = Term("2", WEAK_INT, 2, 2)
         if operator in ("/", "//", "%") and left.kind.weak and right.kind.weak:
-            right = self._divisor(right, plain=operator != "/")
+            right = self._divisor(right, plain=operator != "/" and left.kind == WEAK_INT)
         kind = result("{} " + operator + " {}", left.kind, right.kind)
         if kind is None:  # bool - bool
             left = to_weak_int(left)

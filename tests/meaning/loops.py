@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .context import Context, size_text
 from .kinds import WEAK_INT, Term
-from .positions import subscripts
+from .positions import is_reachable, subscripts
 from .scope import Array, Loop, Scalar, Scope
 
 DEEPEST = 3
@@ -27,6 +27,12 @@ def for_loop(context: Context, scope: Scope) -> Scope | None:
 def _write_for(context: Context, scope: Scope, text: str, loop: Loop) -> Scope:
     context.names.note("for")
     context.names.note(f"loop depth {scope.depth + 1}")
+    known = context.choices.chance(30)
+    if known:
+        context.names.note("loop variable with a value before the loop")
+        context.line(f"{loop.name} = {context.choices.number(-3, 9)}")
+    else:
+        context.names.inner.setdefault(loop.name, set()).add(WEAK_INT)
     context.line(f"for {loop.name} in {text}:")
     with context.indented():
         inner = loop
@@ -35,7 +41,7 @@ def _write_for(context: Context, scope: Scope, text: str, loop: Loop) -> Scope:
             context.line(f"{loop.name} = {loop.name} + 1")
             inner = replace(loop, low=loop.low + 1, high=loop.high + 1, after=loop.after + 1, before=loop.before + 1)
         context.block(context, scope.within_loop(inner))
-    if context.choices.chance(5):
+    if context.choices.chance(60 if known else 5):
         context.names.note("loop variable after the loop")
         return scope.with_scalar(Scalar(loop.name, WEAK_INT, -64, 64, fixed=True))
     return scope
@@ -168,6 +174,7 @@ def while_loop(context: Context, scope: Scope) -> Scope | None:
 def parallel_loop(context: Context, scope: Scope) -> Scope | None:
     """`for` over prange, where each round writes an element of its own and reads other arrays only."""
     targets = [array for array in scope.arrays if array.writable and not array.local and not array.field]
+    targets = [array for array in targets if is_reachable(scope, array.axes[1:])]
     if scope.in_loop or not targets or not context.names.exact:
         return None
     target = context.choices.pick(targets)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from .context import Context, size_text, small, written
 from .kinds import ELEMENTS, STRONG, WEAK_FLOAT, WEAK_INT, Kind, Term, coerced, storable
 from .loops import DEEPEST, ranged
-from .positions import subscripts
+from .positions import reachable, subscripts
 from .scope import Array, Axis, Scalar, Scope
 
 
 def index_scatter(context: Context, scope: Scope) -> Scope | None:
     """A[index[i]] += e: a reduction into elements that only the data tell"""
-    targets = {array.axes[0]: array for array in written(scope) if len(array.axes) == 1}
-    indices = [array for array in scope.arrays if array.role == "index" and array.target in targets]
+    targets = {array.axes[0]: array for array in scope.arrays if array.writable and len(array.axes) == 1}
+    indices = [array for array in reachable(scope) if array.role == "index" and array.target in targets]
     if not indices or not scope.loops:
         return None
     index = context.choices.pick(indices)
@@ -46,6 +46,7 @@ def reduction(context: Context, scope: Scope) -> Scope | None:
     for _ in range(loops):
         text, loop = ranged(context, inner, context.names.fresh("i"))
         context.line(f"for {loop.name} in {text}:")
+        context.names.inner.setdefault(loop.name, set()).add(WEAK_INT)
         context.level += 1
         inner = inner.within_loop(loop)
     if choices.chance(15):

@@ -13,9 +13,26 @@ def subscripts(scope: Scope, array: Array, choices: Choices, names: Names, depth
     return [_position(scope, array, axis, choices, names, depth) for axis in range(len(array.axes))]
 
 
+def reachable(scope: Scope) -> list[Array]:
+    """The arrays of which an element may be named here."""
+    if not scope.any_size:
+        return list(scope.arrays)
+    return [array for array in scope.arrays if is_reachable(scope, array.axes)]
+
+
+def is_reachable(scope: Scope, axes: tuple[Axis, ...]) -> bool:
+    """Whether there is an index for each of the axes that is in range in every call, where only those are wanted."""
+    return not scope.any_size or all(not axis.symbol or affine_positions(scope, axis)[0] for axis in axes)
+
+
 def _position(scope: Scope, array: Array, axis: int, choices: Choices, names: Names, depth: int) -> str:
     size = scope.size_of(array.axes[axis])
     sure, likely = affine_positions(scope, array.axes[axis])
+    if scope.any_size and array.axes[axis].symbol:
+        indirect = (
+            _indirect(scope, array.axes[axis], choices, names, depth) if depth > 0 and choices.chance(12) else None
+        )
+        return indirect or _noted(choices.pick(sure), names)
     if choices.chance(1) and scope.loops and choices.chance(50):
         names.note("index out of range")
         return f"{choices.pick(scope.loops).name} + {size}"
@@ -103,7 +120,7 @@ def _always_inside(loop: Loop, axis: Axis, text: str) -> bool:
 
 def _indirect(scope: Scope, axis: Axis, choices: Choices, names: Names, depth: int) -> str | None:
     """An element of an index array for this axis, if there is one."""
-    arrays = [array for array in scope.arrays if array.role == "index" and array.target == axis]
+    arrays = [array for array in reachable(scope) if array.role == "index" and array.target == axis]
     if not arrays:
         return None
     names.note("index indirect")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .arguments import LAYOUTS, Cells, Numbers, Recipe
+from .arguments import LAYOUTS, Cells, Numbers, Recipe, Setting
 from .choices import Choices
-from .context import Context, written
+from .context import Context
 from .expressions import HELPER_LIMIT, Expressions
 from .kinds import ELEMENTS, INTEGERS, STRONG, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Kind, Term
 from .scope import Array, Axis, Helper, Names, Scalar, Scope
@@ -36,6 +36,7 @@ def exchange(cells, one, other):
     cells[other] = kept
 """
 SYMBOLS = ("n", "m", "k")
+MOST_RETURNED = 10
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,13 +61,13 @@ def program(seed: int) -> Program:
     sizes = {symbol: choices.pick((3, 5, 7, 8, 2)) for symbol in SYMBOLS}
     arrays = _arrays(choices, names)
     scalars = _scalars(choices, names)
-    scope = Scope(sizes, arrays, (*scalars, *(_GLOBALS if choices.chance(30) else ())))
+    scope = Scope(sizes, arrays, (*scalars, *(_GLOBALS if choices.chance(30) else ())), any_size=choices.chance(55))
     source = _text(choices, names, scope, scalars)
     calls = _calls(choices, names, arrays, scalars, sizes)
     return Program(source, calls, frozenset(names.features), names.exact)
 
 
-_GLOBALS = (Scalar("SCALE", WEAK_INT, 3, 3, fixed=True), Scalar("OFFSET", WEAK_FLOAT, fixed=True))
+_GLOBALS = (Scalar("SCALE", WEAK_INT, 1, 4, fixed=True), Scalar("OFFSET", WEAK_FLOAT, fixed=True))
 
 # ---- what the function is given ----
 
@@ -156,36 +157,59 @@ def _text(choices: Choices, names: Names, scope: Scope, parameters: tuple[Scalar
     context = Context(choices, names, Expressions(choices, names), returns, block)
     outside, inside, scope = _helpers(choices, names, scope)
     scope = statements(context, scope, most=6, percent=70)
-    _end(context, scope)
+    before = _end(context, scope)
     order = list(dict.fromkeys([array.name for array in scope.arrays if not array.local and array.name in _OWN]))
     signature = ", ".join([*order, *(scalar.name for scalar in parameters)])
-    body = [*inside, *context.lines]
+    body = [*before, *inside, *context.lines]
     return "\n".join([HEADER, *outside, "", f"def kernel({signature}):", *body, ""])
 
 
 _OWN = frozenset(("a", "b", "c", "d", "at0", "at1", "start", "column", "entry", "p"))
 
 
-def _end(context: Context, scope: Scope) -> None:
-    """The last statement: what the function returns."""
+def _end(context: Context, scope: Scope) -> list[str]:
+    """The last statement: what the function returns, which is the value of every variable that there is, as a rule.
+    Gives the lines that begin the function: values of variables that only loops assign."""
     if context.returns is not None:
         context.line(context.return_text(scope, 2))
         context.names.note(f"returns {len(context.returns)} scalars")
-        return
+        return []
     texts: list[str] = []
+    before: list[str] = []
     for local in [array for array in scope.arrays if array.local and array.name.startswith("t")]:
         if context.choices.chance(40):
             texts.append(local.name)
             context.names.note("local array returned")
-    loose = [scalar.name for scalar in scope.scalars if not scalar.fixed or scalar.loose]
-    if loose and context.choices.chance(30):
-        texts.append(context.choices.pick(loose))
-        context.names.note("local returned")
-    if context.choices.chance(4) and written(scope) and not written(scope)[0].field:
-        texts.append(written(scope)[0].name)
+    globals_ = {scalar.name for scalar in _GLOBALS}
+    alive = [scalar.name for scalar in scope.scalars if scalar.name not in globals_]
+    if context.choices.chance(75):
+        texts += alive
+        context.names.note("every variable returned")
+        for name, kinds in context.names.inner.items():
+            if name in alive or len(kinds) > 1 or len(texts) >= MOST_RETURNED:
+                continue
+            if context.choices.chance(70):
+                before.append(f"    {name} = {_first_value(next(iter(kinds)))}")
+                texts.append(name)
+                context.names.note("variable of a loop with a value before it")
+            elif context.choices.chance(10):
+                texts.append(name)
+                context.names.note("variable of a loop after it")
+    own = [array for array in scope.arrays if array.writable and not array.field]
+    if context.choices.chance(4) and own:
+        texts.append(own[0].name)
         context.names.note("argument returned")
     if texts:
         context.line(f"return {', '.join(texts)}" + ("," if context.choices.chance(5) else ""))
+    return before
+
+
+def _first_value(kind: Kind) -> str:
+    """A value that no loop gives a variable of this kind."""
+    if kind.is_bool:
+        return "True" if kind.weak else "np.bool_(True)"
+    value = "77.0" if kind.is_float else "77"
+    return value if kind.weak else f"{kind.cast}({value})"
 
 
 def _helpers(choices: Choices, names: Names, scope: Scope) -> tuple[list[str], list[str], Scope]:
@@ -211,7 +235,8 @@ def _helper(
     parameters = tuple(Scalar(f"x{at}", kind, -HELPER_LIMIT, HELPER_LIMIT) for at, kind in enumerate(given))
     seen = tuple(scalar for scalar in scope.scalars if scalar.name != "alpha") if nested else _GLOBALS
     arrays = tuple(array for array in scope.arrays if array.role == "data") if nested else ()
-    own = Scope(scope.sizes, arrays, (*seen, *parameters), helpers=tuple(h for h in scope.helpers if not nested))
+    known = tuple(h for h in scope.helpers if not nested)
+    own = Scope(scope.sizes, arrays, (*seen, *parameters), helpers=known, any_size=scope.any_size)
     if nested:
         names.note("closure")
     else:
@@ -250,14 +275,23 @@ def _calls(
     layouts = {array.name: _layout(choices, names, array) for array in arrays}
     first = _recipes(choices, arrays, scalars, sizes, profile, layouts)
     calls = [first]
-    for _ in range(choices.weighted(((3, 1), (3, 2), (2, 0)))):
+    for _ in range(choices.weighted(((3, 1), (3, 2), (1, 0)))):
         others = {symbol: size + choices.pick((1, 0, 3)) for symbol, size in sizes.items()}
-        if choices.chance(40):
+        if choices.chance(62):  # of all runs a third
+            others = {symbol: choices.pick((0, 1, 2)) for symbol in SYMBOLS}
+            names.note("sizes 0, 1 and 2")
+        elif choices.chance(20):
             others = {symbol: choices.pick((4, 1, 0, 2, 3, 5, 6, 8)) for symbol in SYMBOLS}
         calls.append(_recipes(choices, arrays, scalars, others, profile, layouts))
     if "prange" not in names.features and choices.chance(50):
         calls += _shared_memory(choices, names, first)
-    return tuple(calls)
+    return tuple((*call, *_settings(choices, names)) for call in calls)
+
+
+def _settings(choices: Choices, names: Names) -> tuple[Recipe, ...]:
+    """The values of the program's globals in one call: others than in the call before, as a rule."""
+    names.note("globals that change")
+    return Setting("SCALE", str(choices.number(1, 4))), Setting("OFFSET", choices.pick(("0.5", "2.0", "-1.5", "3.0")))
 
 
 def _layout(choices: Choices, names: Names, array: Array) -> str:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from .programs import Program, program
 from .reduce import reduced
+from .together import side_by_side
 
 
 class Found(AssertionError):
     """A program on which the check fails, made small."""
 
 
+BATCH = 25
+
+
 def each_program(check: Callable[[Program], None], seeds: range) -> None:
-    """Call `check` with the program of each seed. Raises Found for the first one on which the check raises."""
-    for seed in seeds:
-        one = program(seed)
-        if failure(check, one):
-            raise Found(f"seed {seed}\n{explained(check, one)}")
+    """Call `check` with the program of each seed; what a batch of them has compiled is compiled together. Raises Found
+    for the first one on which the check raises."""
+    for start in range(seeds.start, seeds.stop, BATCH):
+        some = range(start, min(start + BATCH, seeds.stop))
+        programs = [program(seed) for seed in some]
+        errors = side_by_side([partial(check, one) for one in programs])
+        for seed, one, error in zip(some, programs, errors, strict=True):
+            if error is not None:
+                raise Found(f"seed {seed}\n{explained(check, one, error)}") from error
 
 
 def failure(check: Callable[[Program], None], program: Program) -> str:
@@ -31,9 +40,11 @@ def failure(check: Callable[[Program], None], program: Program) -> str:
     return ""
 
 
-def explained(check: Callable[[Program], None], program: Program) -> str:
+def explained(check: Callable[[Program], None], program: Program, error: BaseException) -> str:
     """The text of a smaller program that fails in the same way, and how it fails."""
     kind = failure(check, program)
+    if not kind:
+        return f"{program}\nfails only beside others: {type(error).__name__}: {error}"
     small = reduced(program, lambda candidate: failure(check, candidate) == kind)
     try:
         check(small)

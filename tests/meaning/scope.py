@@ -112,7 +112,8 @@ class Helper:
 
 @dataclass(frozen=True)
 class Scope:
-    """An inner block sees a copy: what it defines is gone after it. `sizes` are those of the first call."""
+    """An inner block sees a copy: what it defines is gone after it. `sizes` are those of the first call. `any_size`:
+    only indices that are in range in every call are written, so that calls with sizes of 0 and 1 end well too."""
 
     sizes: Mapping[str, int]
     arrays: tuple[Array, ...] = ()
@@ -121,6 +122,7 @@ class Scope:
     helpers: tuple[Helper, ...] = ()
     in_loop: bool = False
     depth: int = 0
+    any_size: bool = False
 
     def with_scalar(self, scalar: Scalar) -> Scope:
         others = tuple(other for other in self.scalars if other.name != scalar.name)
@@ -138,11 +140,13 @@ class Scope:
 
 @dataclass
 class Names:
-    """Fresh names, and the tally of what the program uses. `retired`: names of scalars of ended blocks."""
+    """Fresh names, and the tally of what the program uses. `retired`: names of scalars of ended blocks. `inner`: the
+    variables that only statements inside of loops and branches give a value, with the kinds of these values."""
 
     exact: bool
     features: Counter[str] = field(default_factory=Counter)
     retired: list[str] = field(default_factory=list)
+    inner: dict[str, set[Kind]] = field(default_factory=dict)
     count: int = 0
 
     def fresh(self, prefix: str) -> str:

@@ -130,10 +130,16 @@ def define(context: Context, scope: Scope) -> Scope | None:
     """v = expression, a new scalar local"""
     term = small(context.expressions.any(scope, 2), LOCAL_BOUND)
     name = context.new_name()
+    _note_inner(context, name, term.kind)
     context.names.note(f"local {'weak ' if term.kind.weak else ''}{term.kind.name}")
     context.line(f"{name} = {term.text}")
     bound = LOCAL_BOUND if term.kind == WEAK_INT else LIMIT
     return scope.with_scalar(Scalar(name, term.kind, -bound, bound))
+
+
+def _note_inner(context: Context, name: str, kind: Kind) -> None:
+    if context.level > 1:
+        context.names.inner.setdefault(name, set()).add(kind)
 
 
 def assign(context: Context, scope: Scope) -> Scope | None:
@@ -192,6 +198,7 @@ def pair(context: Context, scope: Scope) -> Scope | None:
     for name, term in zip(names, terms, strict=True):
         bound = LOCAL_BOUND if term.kind == WEAK_INT else LIMIT
         scope = scope.with_scalar(Scalar(name, term.kind, -bound, bound))
+        _note_inner(context, name, term.kind)
     return scope
 
 
@@ -224,6 +231,7 @@ def choose(context: Context, scope: Scope) -> Scope | None:
     unassigned = context.choices.chance(15)
     name = context.names.fresh("v") if unassigned else context.new_name()
     scope_after = scope.with_scalar(Scalar(name, kind, -LOCAL_BOUND, LOCAL_BOUND))
+    _note_inner(context, name, kind)
     first, second = (small(context.expressions.of_kind(scope, kind, 1), LOCAL_BOUND) for _ in range(2))
     context.line(f"if {context.expressions.condition(scope, 1)}:")
     context.line(f"    {name} = {first.text}")

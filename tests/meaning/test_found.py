@@ -7,7 +7,7 @@ from pathlib import Path
 
 import loopwright as lw
 
-from .arguments import Cells, Recipe
+from .arguments import Cells, Numbers, Recipe
 from .judge import function_of, run
 from .ways import Way, check_interpreter, check_way, eagerly
 
@@ -199,3 +199,79 @@ def test_of_two_indices_in_brackets_of_their_own_the_first_one_fails_first(tmp_p
     """
     agree(tmp_path, text, Cells("a", "uint32", (0, 0, 0)))
     agree(tmp_path, text, Cells("a", "uint32", (3, 2, 3)))
+
+
+EMPTY = Cells("a", "float64", (0,))
+
+
+def test_a_loop_without_iterations_leaves_what_it_assigns_as_it_was(tmp_path: Path) -> None:
+    text = """
+        def kernel(a):
+            s = 0.0
+            x = np.float64(-1.0)
+            for i in range(len(a)):
+                x = a[i] * 2.0
+                s += x
+            return s, x
+    """
+    agree(tmp_path, text, EMPTY)
+    agree(tmp_path, text, Cells("a", "float64", (1,)))
+
+
+def test_an_inner_loop_without_iterations_leaves_its_variable_as_it_was(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, b):
+            j = 7
+            for i in range(a.shape[0]):
+                b[i] = 0.0
+                for j in range(a.shape[1]):
+                    b[i] += a[i, j]
+            return j
+    """
+    agree(tmp_path, text, Cells("a", "float64", (3, 0)), Cells("b", "float64", (3,)))
+
+
+def test_a_parallel_loop_without_iterations_brings_no_private_value_out(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, b):
+            x = np.float64(-1.0)
+            for i in range(len(a)):
+                x = a[i]
+                b[i] = x + 1
+            return x
+    """
+    agree(tmp_path, text, EMPTY, Cells("b", "float64", (0,)))
+
+
+def test_a_variable_of_a_loop_without_iterations_is_unbound_after_it(tmp_path: Path) -> None:
+    text = """
+        def kernel(n):
+            s = 0
+            for i in range(n):
+                s += 1
+            return s, i
+    """
+    for count in ("0", "-3", "1", "3"):
+        agree(tmp_path, text, Numbers("n", count))
+
+
+def test_a_variable_whose_loop_is_known_not_to_run(tmp_path: Path) -> None:
+    text = """
+        def kernel():
+            for i in range(0):
+                pass
+            return i
+    """
+    agree(tmp_path, text)
+
+
+def test_a_variable_of_a_branch_that_is_never_taken(tmp_path: Path) -> None:
+    text = """
+        def kernel(n):
+            for i in range(1, 5):
+                if 3.0 < np.bool_(0.25):
+                    v = i
+                if v:
+                    pass
+    """
+    agree(tmp_path, text, Numbers("n", "2"))

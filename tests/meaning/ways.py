@@ -3,10 +3,12 @@ under every option that must not change a result."""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -24,8 +26,14 @@ from loopwright.ir.verify import verify
 from loopwright.runtime.specialise import signature_of
 
 from .arguments import Recipe, make
-from .judge import Outcome, difference, function_of, run
+from .judge import Outcome, difference, function_of, run, set_globals
 from .programs import Program
+
+UNSET = ("-ftrivial-auto-var-init=pattern",)
+"""Has the C compiler fill what a variable holds before it is given a value with a pattern, which then shows."""
+if subprocess.run(["cc", *UNSET, "-E", "-x", "c", "/dev/null"], capture_output=True, check=False).returncode:
+    UNSET = ()  # gcc before 12
+M_PERTURB = -6
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Way:
     threads: int
     strict: bool
     checks: str
-    flags: tuple[str, ...] = ("-O1",)
+    flags: tuple[str, ...] = (*UNSET, "-O1")
     device: Device = "cpu"
 
 
@@ -49,7 +57,7 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
     """Code generated inside takes threads and vector lanes for loops of any length, and the heap for local arrays:
     the loops here are short, and would else show little of that. `owners`: scatter reductions go by owner of the
     target, however small it is, and not into copies of it."""
-    kept = parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED
+    kept = thresholds()
     if on:
         parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW = 1e-9, 1, 16, 1
     if owners:
@@ -57,30 +65,45 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = kept
+        set_thresholds(kept)
+
+
+Thresholds = tuple[float, int, int, int, float, float]
+
+
+def thresholds() -> Thresholds:
+    """From which size on code generated now takes threads, lanes, the heap, and so on."""
+    return parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED
+
+
+def set_thresholds(wanted: Thresholds) -> None:
+    """Make them these."""
+    parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = wanted
 
 
 def _number(program: Program) -> int:
     return int(hashlib.sha256(program.source.encode()).hexdigest()[:8], 16)
 
 
-def ways_for(program: Program, rounded: bool) -> list[Way]:
+def ways_for(program: Program, rounded: bool, rarely: int = 15, device: Device = "emulated") -> list[Way]:
     """Two or more ways, picked by the text, so that over many programs all are taken. Where floats are rounded only
-    `strict` must agree with CPython."""
+    `strict` must agree with CPython. rarely: one less than how many programs there are for one that runs on this
+    GPU too, a power of two."""
     number = _number(program)
-    flags = ("-O3",) if number % 8 == 4 else ("-O1",)
+    flags = (*UNSET, "-O3") if number % 8 == 4 else (*UNSET, "-O1")
     stricts = [True] if rounded else [bool(number & 16)] if number % 10 else [True, False]
     checks = ["all" if number & 32 else "auto"] if number % 10 else ["auto", "all"]
     if not number & 64:
         checks = ["auto"]
     ways = [Way(threads, strict, check, flags) for strict in stricts for check in checks for threads in (1, 3)]
-    if number >> 8 & 15 == 0:  # it takes long to compile for
-        ways.append(Way(1, stricts[0], "auto", device="emulated"))
+    if number >> 8 & rarely == 0:  # it takes long to compile for
+        ways.append(Way(1, stricts[0], "auto", device=device))
     return ways
 
 
 def lowered(function: FunctionType, recipes: tuple[Recipe, ...]) -> Kernel:
     """The kernel for a call, verified. Raises KernelError where the front end refuses it."""
+    set_globals(function, recipes)
     source = capture(function)
     written = {at for at, parameter in enumerate(source.parameters) if parameter.name in source.written}
     kernel = lower(source, signature_of(make(recipes).arguments, written)).kernel
@@ -92,16 +115,32 @@ def interpreter(kernel: Kernel) -> Callable[..., object]:
     return lambda *arguments: interpret(kernel, arguments)
 
 
-def check_program(program: Program, cache: Path, compile_it: bool = True) -> None:
+def fill_fresh_memory(pattern: int = 0xA5) -> None:
+    """From now on what malloc gives holds a pattern, as far as the C library can do that (glibc)."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_PERTURB, pattern)
+
+
+def check_program(
+    program: Program,
+    cache: Path,
+    *,
+    interpret_it: bool = True,
+    rarely: int = 15,
+    more_flags: tuple[str, ...] = (),
+    device: Device = "emulated",
+) -> None:
     """Run every call of the program in every way; AssertionError where one differs from CPython.
 
-    Raises KernelError where the front end refuses the program."""
+    interpret_it: in the interpreter too. rarely: as for `ways_for`. more_flags: for the C compiler. Raises KernelError
+    where the front end refuses the program."""
     function = function_of(program.source)
     outcomes = [run(function, call) for call in program.calls]
-    for number, (call, right) in enumerate(zip(program.calls, outcomes, strict=True)):
-        check_interpreter(function, call, right, f"call {number}")
-    if compile_it:
-        check_compiled(program, outcomes, cache)
+    if interpret_it:
+        for number, (call, right) in enumerate(zip(program.calls, outcomes, strict=True)):
+            check_interpreter(function, call, right, f"call {number}")
+    check_compiled(program, outcomes, cache, rarely, more_flags, device)
 
 
 def check_interpreter(function: FunctionType, call: tuple[Recipe, ...], right: Outcome, where: str) -> None:
@@ -118,13 +157,21 @@ def check_interpreter(function: FunctionType, call: tuple[Recipe, ...], right: O
         assert again == one, f"{where}: the text form does not parse back\n{text}\n{print_kernel(again)}"
 
 
-def check_compiled(program: Program, outcomes: list[Outcome], cache: Path) -> None:
+def check_compiled(
+    program: Program,
+    outcomes: list[Outcome],
+    cache: Path,
+    rarely: int = 15,
+    more_flags: tuple[str, ...] = (),
+    device: Device = "emulated",
+) -> None:
     """Compiled code agrees in every way."""
+    fill_fresh_memory()
     rounded = any(right.inexact for right in outcomes)
     kernel = lw.kernel(function_of(program.source))
     with eagerly(is_eager(program), owners=bool(_number(program) & 128)):
-        for way in ways_for(program, rounded):
-            check_way(kernel, program.calls, outcomes, way, cache)
+        for way in ways_for(program, rounded, rarely, device):
+            check_way(kernel, program.calls, outcomes, replace(way, flags=(*way.flags, *more_flags)), cache)
 
 
 Calls = Sequence[tuple[Recipe, ...]]
@@ -138,6 +185,8 @@ def check_way(kernel: Callable[..., Any], calls: Calls, outcomes: Sequence[Outco
             device=way.device,
         ):  # fmt: skip
             other = run(kernel, call)
+        if isinstance(other.error, lw.KernelError):
+            raise other.error  # a refusal, and no run
         text = difference(right, other, way.strict, in_order=way.threads == 1 and way.device == "cpu")
         assert not text, f"call {number}, {way}: {text}"
         if isinstance(other.error, lw.BoundsError) and other.error.before_run:

@@ -14,6 +14,7 @@ import loopwright as lw
 from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
+from loopwright.memory import offload
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.on_device import on_device
 from memory.watched import Watched
@@ -294,3 +295,27 @@ def test_views_move_as_they_are(gpu: Watched, view: Any) -> None:
     lw.kernel(function)(*((whole[view], out[view]) if function is smooth else (out[view], whole[view])))
     function(*((whole[view], expected[view]) if function is smooth else (expected[view], whole[view])))
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_that_is_there_comes_back_from_the_cpu_as_it_lies(
+    gpu: Watched, order: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offload, "gpu_of", lambda _: gpu)
+
+    def count_down(a, b):
+        while b[0] > 0:
+            for i in range(a.shape[0]):
+                for j in range(a.shape[1]):
+                    a[i, j] += 10 * i + j
+            b[0] -= 1
+
+    values = np.array(np.arange(12.0).reshape(3, 4), order=order)
+    address = gpu.allocate(values.nbytes)
+    gpu.upload(address, values.ravel("K"))
+    there = on_device(address, values.shape, values.dtype, values.strides, "emulated", None)
+    lw.kernel(count_down)(there, np.array([2]))
+    count_down(values, np.array([2]))
+    back = np.zeros(12)
+    gpu.download(back, address)
+    np.testing.assert_array_equal(back, values.ravel("K"))

@@ -250,6 +250,27 @@ def test_what_cannot_be_parted_does_not_fit(gpu: Watched) -> None:
     assert (b == 7).all()
 
 
+def two_to_a_row(a, b):
+    for i in range(a.shape[0]):
+        for j in range(60):
+            b[(i + 1) // 2, j + 60 * ((i + 1) % 2)] = a[i, j]
+
+
+def test_parts_that_share_a_row_have_no_windows_of_their_own(gpu: Watched, seen: Seen) -> None:
+    """The later part would bring back the row as it was before the earlier one."""
+    a, b = numbers(60, 60), numbers(31, 120)
+    before, expected = b.copy(), b.copy()
+    two_to_a_row(a, expected)
+    lw.kernel(two_to_a_row)(a, b)
+    np.testing.assert_array_equal(b, expected)
+    b[:] = before
+    gpu.memory.limit_bytes = 40_000
+    with pytest.raises(DeviceMemoryError, match="no room"):
+        lw.kernel(two_to_a_row)(a, b)
+    np.testing.assert_array_equal(b, before)
+    assert not seen
+
+
 @pytest.mark.parametrize(("limit", "wrote"), [(9_000, False), (12_000, False), (30_000, True)])
 def test_memory_that_others_take(gpu: Watched, monkeypatch: pytest.MonkeyPatch, limit: int, wrote: bool) -> None:
     """Less is free than was said: an error, with nothing left behind; parts that were done are the caller's."""

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.errors import StoreError
-from loopwright.profile.exchange import exported, imported
+from loopwright.profile.exchange import MOST_LINE, exported, imported, lines_of
 from loopwright.profile.history import cell_of, merged
 from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, MachineName, Table
+from loopwright.profile.store import Store
 
-HUGE = Shape((2**70,), (0.1,))
+HUGE = Shape((2**63,), (0.1,))
 RECORDS = [
     MachineName(HERE.fingerprint, HERE),
     MachineName("unheard of"),
     KernelName("kernel1", "gemm", "gemm.py", "float64[:]"),
     merged(
-        cell_of(measured(shape=Shape((2**70,), (0.1,)))),
-        cell_of(measured(3.0, shape=Shape((2**70,), (0.1,)), made_at=2e3)),
+        cell_of(measured(shape=HUGE)),
+        cell_of(measured(3.0, shape=HUGE, made_at=2e3)),
     ),
     cell_of(measured(0.0, outcome="wrong", reason='b[3] is "NaN"\nnot 1', machine="unheard of")),
     Table("ranking", HERE.fingerprint, "gemm", {"rows": [[1, 2.5], None]}, 5.0),
@@ -91,6 +93,76 @@ def changed(number: int, old: str, new: str) -> list[bytes]:
 def test_what_is_wrong_is_refused_with_its_line(lines, line, what):
     with pytest.raises(StoreError, match=rf"^x\.jsonl:{line}: .*{what}"):
         list(imported(lines, "x.jsonl"))
+
+
+def deep(levels):
+    return "[" * levels + "]" * levels
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "what"),
+    [
+        (changed(5, f"[{2**63}]", "[-5]"), 5, "a length is 0 or more"),
+        (changed(8, '"sizes": [3]', '"sizes": [-3]'), 8, "a length is 0 or more"),
+        (changed(5, f"[{2**63}]", f"[{10**30}]"), 5, "64 bits"),
+        (changed(8, '"sizes": [3]', f'"sizes": [{-(2**63) - 1}]'), 8, "64 bits"),
+        (changed(5, f"[{2**63}]", f"[{'9' * 5000}]"), 5, "no JSON"),
+        (changed(5, f"[{2**63}]", f"{[1] * 2000}"), 5, "sizes are up to"),
+        (changed(8, '"sizes": [3]', '"sizes": [true]'), 8, "whole numbers"),
+        (changed(8, '"features": []', '"features": [1e999]'), 8, "features are numbers, all of them finite"),
+        (changed(8, '"features": []', '"features": [Infinity]'), 8, "Infinity is no number"),
+        (changed(8, '"time_ns": 7.0', '"time_ns": -7.0'), 8, "a time is 0 or more"),
+        (changed(8, '"error": 0.1', '"error": -0.1'), 8, "error is -0.1"),
+        (changed(8, '"made_at": 6.0', '"made_at": -6.0'), 8, "made_at is -6.0"),
+        (changed(8, '"made_at": 6.0', '"made_at": 1' + "0" * 400), 8, "too large"),
+        (changed(8, '"fastest"', '"' + "x" * 70000 + '"'), 8, "why is 'x"),
+        (changed(8, '"fastest"', r'"\ud800"'), 8, "surrogates"),
+        (changed(8, '"why": "fastest"', '"why": "fastest", "why": "x"'), 8, "'why' stands there twice"),
+        (changed(4, '"name": "gemm"', '"name": "gemm", "name": "a"'), 4, "'name' stands there twice"),
+        (changed(4, '"name": "gemm"', '"name": ["gemm"]'), 4, "name is "),
+        (changed(7, "2.5", deep(100)), 7, "deep in one another"),
+        (changed(7, "2.5", deep(200_000)), 7, "recursion"),
+        (changed(7, "2.5", "9" * 60), 7, "64 bits"),
+        (changed(7, "2.5", "-Infinity"), 7, "is no number"),
+        (changed(2, '["cores", 2]', f'["cores", {10**30}]'), 2, "64 bits"),
+        ([LINES[0], LINES[1][:-2] + b" " * MOST_LINE + b"\n"], 2, "longer than"),
+    ],
+)
+def test_what_a_hostile_file_says_is_refused_with_its_line(lines, line, what):
+    with pytest.raises(StoreError, match=rf"^x\.jsonl:{line}: .*{what}"):
+        list(imported(lines, "x.jsonl"))
+
+
+def test_numbers_of_the_caller_may_be_negative_as_many_as_the_signature_has():
+    signed = [*LINES[:3], LINES[3].replace(b"float64[:]", b"kernel gemm(a: float64[1] C, n: int64)"), *LINES[4:]]
+    assert list(imported([line.replace(b"[%d]" % 2**63, b"[9, -5]") for line in signed], "x"))
+    late = [line.replace(b"n: int64)", b"n: int64 argument 3) -> python int64") for line in signed]
+    assert list(imported([line.replace(b"[%d]" % 2**63, b"[9, -5]") for line in late], "x"))
+    with pytest.raises(StoreError, match=r"x:5: .*a length is 0 or more"):
+        list(imported([line.replace(b"[%d]" % 2**63, b"[-9, -5]") for line in signed], "x"))
+
+
+def test_a_line_that_does_not_end_is_not_read_to_its_end():
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def readline(self, size=-1):
+            self.given += size
+            return b"x" * size
+
+    file = Endless()
+    with pytest.raises(StoreError, match=r"^x:1: the line is longer"):
+        list(imported(lines_of(file), "x"))
+    assert file.given <= MOST_LINE + 1
+
+
+def test_whole_numbers_for_times_are_kept_as_times(tmp_path):
+    """SQLite takes no whole number of more than 64 bits."""
+    lines = [line.replace(b'"made_at": 6.0', b'"made_at": 1' + b"0" * 30) for line in LINES]
+    lines = [line.replace(b'"made_at": 5.0', b'"made_at": 1' + b"0" * 30) for line in lines]
+    with Store.open(tmp_path / "store.sqlite3") as store:
+        store.absorb(imported(lines, "x"))
+        assert [choice.made_at for choice in store.choices("kernel1", HERE.fingerprint)] == [1e30]
 
 
 def test_no_batches_is_no_measurement():

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from loopwright.report.words import age, compared, count, percent
+from loopwright.report.words import age, compared, count, percent, visible
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,9 @@ def test_comparisons(time_ns: float, with_ns: float, words: str) -> None:
 
 def test_counts() -> None:
     assert (count(1, "run"), count(0, "run"), count(2, "entry", "entries")) == ("1 run", "0 runs", "2 entries")
+
+
+def test_what_a_terminal_would_obey_is_spelt_out() -> None:
+    assert visible("gemm größer 行列 é") == "gemm größer 行列 é"
+    assert visible("a\x1b[2J\x9b\r\n\tb\u202ec\x7f\ud800") == r"a\x1b[2J\x9b\r\n\tb\u202ec\x7f\ud800"
+    assert visible("a\nb\r", keep="\n") == "a\nb\\r"

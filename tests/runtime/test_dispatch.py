@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from loopwright.devices import by_ctypes, launcher
 from loopwright.devices.base import ARGUMENT, FRESH, PYTHON_SCALAR, Returns
 from loopwright.devices.launcher import Loaded
 from loopwright.errors import ArgumentTypeError, ArgumentValueError, BoundsError, LoopwrightWarning, NegativeSizeError
+from loopwright.ir.captured import CapturedConstant
 from loopwright.runtime import dispatch as dispatch_module
 from loopwright.runtime.dispatch import Dispatch
 
@@ -265,7 +265,7 @@ def test_a_kernel_that_is_called_while_it_compiles():
 def test_constants():
     space = {"N": 1000.5}
     kernel, compiling = add(
-        constants=lambda: [SimpleNamespace(namespace=space, key="N", value=space["N"])],
+        constants=lambda: [CapturedConstant("item", space, "N", space["N"])],
     )
     a = np.zeros(3)
     kernel.call(a, 1)
@@ -286,12 +286,27 @@ def test_constants():
     del space["N"]
     with pytest.raises(KeyError):
         kernel.call(a, 1)
-    assert a.tolist() == [7, 7, 7]
+    space["N"] = 1
+    kernel.call(a, 1)
+    assert len(compiling.asked) == 5  # the one that could not be made, too
+    assert a.tolist() == [8, 8, 8]
+
+
+@pytest.mark.parametrize(("then", "now"), [(0.0, -0.0), (1, np.int64(1)), ((0.0, 2), (-0.0, 2)), (1, True), (1, 1.0)])
+def test_a_constant_that_is_only_equal_is_another_one(then, now):
+    space = {"N": then}
+    kernel, compiling = add(
+        constants=lambda: [CapturedConstant("item", space, "N", space["N"])],
+    )
+    for value, compiled in ((then, 1), (now, 2), (then, 2), (now, 2)):
+        space["N"] = value
+        kernel.call(np.zeros(3), 1)
+        assert len(compiling.asked) == compiled
 
 
 def test_a_constant_that_always_changes_does_not_fill_the_memory():
     space = {"N": 0}
-    kernel, compiling = add(constants=lambda: [SimpleNamespace(namespace=space, key="N", value=space["N"])])
+    kernel, compiling = add(constants=lambda: [CapturedConstant("item", space, "N", space["N"])])
     for k in range(20):
         space["N"] = k
         kernel.call(np.zeros(3), 1)

@@ -16,6 +16,7 @@ from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Table
+from loopwright.profile.store import Store
 from loopwright.runtime.choosing import shape_of
 from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
@@ -91,6 +92,40 @@ def test_variants_are_measured_and_kept(tmp_path: Path) -> None:
     assert len(kept) > 4
     default = kept["cpu 2: recipe"]
     assert default.work.iterations == 40**3 and default.runs >= 1
+
+
+def test_each_trial_is_in_the_file_when_it_is_told(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the kernel's name and what it has to do: whatever ends the process then, it is of use."""
+    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    given = arrays(32)
+    fingerprint = multiplied.specialise(*given).fingerprint
+    machine = machine_of("cpu", current())
+    assert machine is not None
+    told: list[int] = []
+
+    def tried(trials: Trials, call: RecordedCall, tried: Tried, best_ns: float) -> None:
+        trials.made.append(tried)
+        with Store.open(store, readonly=True) as file:
+            told.append(len(file.of_kernel(fingerprint, machine.fingerprint)))
+            assert [kernel.name for kernel in file.kernels()] == ["multiplied"]
+            assert file.table(WORK, ANY, fingerprint) is not None
+
+    monkeypatch.setattr(Trials, "tried", tried)
+    tuned(multiplied, tmp_path, 5, *given)
+    assert len(told) >= 4 and told == [*range(1, len(told) + 1)]
+
+
+def test_a_call_that_raises_is_not_tuned_and_the_reason_is_told() -> None:
+    @lw.kernel
+    def beyond(a):
+        for i in range(4):
+            a[int(a[i])] = 1.0
+
+    found = beyond.tune(np.full(5, 9.0), budget=0)
+    assert found.best is None and found.gain == 1.0
+    assert "no variant ran to its end" in found.why_not and "out of bounds" in found.why_not
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 import loopwright as lw
 from loopwright.profile.measurement import Shape
@@ -66,6 +67,15 @@ def test_it_comes_back_from_json() -> None:
         form(rows, np.zeros(9), np.zeros(10, np.int64), np.zeros(5)),
     ):
         assert WorkForm.from_json(json.loads(json.dumps(made.as_json()))) == made
+
+
+def test_a_form_that_somebody_made_up_is_refused_or_tells_nothing() -> None:
+    told = form(product, *(np.zeros((2, 2)),) * 3).as_json()
+    for factor in ((-1, 1), (0, 400), (0, -1)):
+        with pytest.raises(ValueError, match="no form has"):
+            WorkForm.from_json({**told, "units": [[1.0, [factor]]]})
+    made = WorkForm.from_json({**told, "iterations": [[1.0, [[99, 1]]]], "units": [[1.0, [[0, 15]]]]})
+    assert made.at(Shape((2**63,) * 6)).iterations == 0 and made.at(Shape((2**63,) * 6)).units == 2.0**945
 
 
 def test_places_are_those_of_sizes_and_integers() -> None:

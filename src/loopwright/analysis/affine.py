@@ -7,6 +7,7 @@ its `rule` is known. What a symbol depends on is told by `birth`: the loops in w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,6 +23,7 @@ The third and fourth keep products of two and of three of them within int64."""
 
 MAX_COEFFICIENT = 4096
 MAX_CONSTANT = 2**40
+LONG = re.compile(r"\bmod\b|^\d+\*q|\d{11}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +47,11 @@ class Symbol:
     loads: bool = False
     factors: tuple[Symbol, ...] = ()
     source: tuple[int, int] = (-1, 0)
+
+    @property
+    def laborious(self) -> bool:
+        """Whether its rule makes isl's numbers long: a remainder, a quotient, a range beyond those of 32 bits."""
+        return bool(self.rule) and self.role == "opaque" and LONG.search(self.rule) is not None
 
 
 @dataclass(frozen=True, slots=True)

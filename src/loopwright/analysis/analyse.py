@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, apart, carried, meetings
+from loopwright.analysis.effort import LOCK, TooHard
 from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Bounds, Conflict, Facts, Known, LoopFacts, Reduction, ReductionKind, Verdict
 from loopwright.analysis.guard import both, guard_of
@@ -14,7 +15,6 @@ from loopwright.analysis.irregular import access_facts
 from loopwright.analysis.local_arrays import is_private
 from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
-from loopwright.analysis.sets import LOCK, TooHard
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, trace
 from loopwright.analysis.wording import conflict_of, reason_of, trip_count
 from loopwright.ir.nodes import Allocate, Assign, Break, Checked, Const, Continue, For, Kernel, Load, Store, While
@@ -209,7 +209,9 @@ def _array_obstacle(scene: _Scene, note: LoopNote, accesses: Sequence[Access]) -
     except TooHard:
         array = accesses[0].array
         return _Obstacle(
-            "undecided", f"which elements of '{user_name(array)}' an iteration touches is too hard to tell"
+            "undecided",
+            f"which elements of '{user_name(array)}' an iteration touches is too hard to tell within the budget of the "
+            "analysis",
         )
     verdict: Verdict = "sequential" if meeting.certain else "undecided"
     return _Obstacle(verdict, reason_of(meeting, note.loop.name, note.step), conflict_of(meeting))

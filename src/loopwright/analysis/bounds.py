@@ -12,22 +12,27 @@ from collections.abc import Collection, Mapping
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
 from loopwright.analysis.corner import below
+from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Bounds, Known
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.linear import limit, split
 from loopwright.analysis.proof import Proof, adopt
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, ordered, parameters
+from loopwright.analysis.sets import build, ordered, parameters
 from loopwright.analysis.trace import Access, Test, Trace, trace
 from loopwright.errors import BoundsError
 from loopwright.ir.nodes import Const, Kernel
+
+TOO_HARD = "too hard to prove within the budget of the analysis"
 
 
 def prove(kernel: Kernel, notes: Trace, only: Collection[int] | None = None, known: Known | None = None) -> Proof:
     """Bounds of every access and every check of a kernel, or of `only` the accesses with these nodes' ids: then not of
     checks, and the proof is no guard for the kernel. What is `known` is not proven again: its conditions are in the
     guard of the kernel that it is known from."""
+    # Of a kernel made by steps there are few questions, and those about tiles are about quotients, too.
+    effort = Effort(patient=known is not None)
     known = known or {}
-    proof = Proof(notes, parameter_texts(kernel))
+    proof = Proof(notes, parameter_texts(kernel), effort=effort)
     split(proof)  # first: what it adds to the guard concerns more than one access
     if only is not None:
         for access in notes.accesses:
@@ -91,7 +96,7 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
                 return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
         except TooHard:
             continue
-    return Bounds("checked", "too hard to prove", may_be_negative=True)
+    return Bounds("checked", TOO_HARD, may_be_negative=True)
 
 
 def _refused(proof: Proof, access: Access, axis: int, bounds: Bounds) -> Bounds | None:
@@ -154,7 +159,7 @@ def _test(proof: Proof, test: Test) -> Bounds:
         with proof.effort.bounded():
             text = adopt(proof, test.stack, test.where, (test.fails,))
     except TooHard:
-        return Bounds("checked", "too hard to prove")
+        return Bounds("checked", TOO_HARD)
     if text is None:
         return Bounds("checked", "it fails for some values of every size")
     return Bounds("proven", "", text)
@@ -163,6 +168,7 @@ def _test(proof: Proof, test: Test) -> Bounds:
 # ---- the error before a call ----------------------------------------------------------------------------------
 
 
+@together()
 def violation(kernel: Kernel, values: Mapping[str, int]) -> BoundsError | None:
     """The first certain violation of a call, or None. `values`: of the parameters by their names in the Guard."""
     with LOCK:

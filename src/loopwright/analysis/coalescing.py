@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.analysis.affine import Affine, combine
-from loopwright.analysis.sets import LOCK
+from loopwright.analysis.effort import LOCK
 from loopwright.analysis.trace import Access, LoopNote, Trace, assigned, traced
 from loopwright.ir.nodes import ArrayParam, Binary, Body, Cast, Checked, Expr, Kernel, Load, Location, Store, Var
 from loopwright.ir.types import Scalar

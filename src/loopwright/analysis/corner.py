@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, of_symbol, relate
 from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.effort import TooHard
 from loopwright.analysis.proof import Proof, guardable
-from loopwright.analysis.sets import TooHard, build, only, ordered
+from loopwright.analysis.sets import brief, build, only, ordered
 from loopwright.analysis.trace import Access
 
 
@@ -71,7 +72,10 @@ def greatest(access: Access, form: Affine) -> Affine | None:
     symbols = ordered(symbol for formula in (*access.where, here) for symbol in formula.symbols)
     known = {s.name: s for s in symbols if s.role in ("size", "scalar")}
     points = only(build(access.where, ("d",), (here,)), known)
-    pieces = points.dim_max(0).get_pieces() if points.dim_has_upper_bound(isl.dim_type.set, 0) else []
+    if not points.dim_has_upper_bound(isl.dim_type.set, 0):
+        return None
+    with brief(points):
+        pieces = points.dim_max(0).get_pieces()
     if len(pieces) != 1:
         return None
     found = pieces[0][1]

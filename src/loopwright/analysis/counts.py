@@ -14,14 +14,17 @@ from math import prod
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, of_symbol
+from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.guard import parameter_texts
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, ordered, parameters
+from loopwright.analysis.sets import build, only, ordered, parameters
 from loopwright.analysis.trace import LoopNote, trace
 from loopwright.ir.nodes import Kernel
 
 SMALLEST = 8
 """The first sample of every parameter: beyond the borders that kernels usually cut off."""
 MOST_SAMPLES = 300
+LIMIT = 5_000_000
+"""How many of isl's operations one count may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Polynomial:
         return " * ".join(f"({part})" if " " in part else part for part in factors) if factors[1:] else factors[0]
 
 
+@together()
 def trip_counts(kernel: Kernel) -> dict[str, Polynomial | None]:
     """For each loop the number of its iterations in a whole call; None where it depends on data, or is no polynomial
     of the sizes (from size 8 on)."""
@@ -73,28 +77,29 @@ def _iterations(loops: Sequence[LoopNote], names: Mapping[str, str]) -> Polynomi
         Formula(f"{dim} = {of_symbol(loop.symbol).text()}", (loop.symbol,))
         for dim, loop in zip(dims, loops, strict=True)
     ]
-    return counted(build(where, dims, points), names, len(loops))
+    try:
+        with Effort(LIMIT).bounded():
+            return counted(build(where, dims, points), names, len(loops))
+    except TooHard:
+        return None
 
 
 def counted(points: isl.Set, names: Mapping[str, str], degree: int) -> Polynomial | None:
     """The number of points as a polynomial of at most a degree in the parameters that have a name; other parameters
     are projected out."""
-    known = [name for name in parameters(points) if name in names]
-    for name in parameters(points):
-        if name not in names:
-            points = points.project_out(isl.dim_type.param, points.find_dim_by_name(isl.dim_type.param, name), 1)
-    used = [
-        name
-        for name in sorted(known)
-        if points.involves_dims(isl.dim_type.param, points.find_dim_by_name(isl.dim_type.param, name), 1)
-    ]
-    if (degree + 1) ** len(used) > MOST_SAMPLES:
-        return None
     try:
-        with Effort(limit=20_000_000).bounded():
+        with Effort(LIMIT).bounded():
+            points = only(points, names)
+            used = [name for name in sorted(parameters(points)) if _involves(points, name)]
+            if (degree + 1) ** len(used) > MOST_SAMPLES:
+                return None
             return _interpolated(points, used, names, degree)
     except TooHard:
         return None
+
+
+def _involves(points: isl.Set, name: str) -> bool:
+    return bool(points.involves_dims(isl.dim_type.param, points.find_dim_by_name(isl.dim_type.param, name), 1))
 
 
 def _interpolated(points: isl.Set, used: list[str], names: Mapping[str, str], degree: int) -> Polynomial | None:

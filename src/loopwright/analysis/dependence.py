@@ -13,8 +13,9 @@ from typing import Literal
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
+from loopwright.analysis.effort import laborious
 from loopwright.analysis.proof import Proof
-from loopwright.analysis.sets import build, only, ordered, parsed, renamed, without
+from loopwright.analysis.sets import brief, build, minus, only, ordered, parsed, renamed, without
 from loopwright.analysis.trace import Access, LoopNote
 from loopwright.ir.nodes import Const
 
@@ -62,7 +63,9 @@ class Elements:
     def of(self, access: Access, note: LoopNote, layout: Layout) -> isl.Set:
         """The elements as a set with the loop's variable and what is fixed around the loop as parameters."""
         key = (access.number, note.loop.name, layout)
-        if key not in self.inside:
+        if key in self.inside:
+            self.whole_of(access, layout)  # which says what kind of question that is
+        else:
             varying = {s.name for s in ordered(symbols_of(access)) if note.loop.name in s.birth} - {note.symbol.name}
             self.inside[key] = without(self.whole_of(access, layout), varying)
         return self.inside[key]
@@ -70,6 +73,8 @@ class Elements:
     def whole_of(self, access: Access, layout: Layout) -> isl.Set:
         """The elements with every symbol as a parameter."""
         key = (access.number, layout)
+        if key in self.whole and any(symbol.laborious for symbol in ordered(symbols_of(access))):
+            laborious()
         if key not in self.whole:
             formulas = [f for axis, radices in enumerate(layout) for f in self._element(access, axis, bool(radices))]
             dims = [f"e{k}" for k in range(len(formulas))]
@@ -182,7 +187,7 @@ def _by_chance(elements: Elements, note: LoopNote, pair: tuple[Access, Access], 
     x = note.symbol.name
     here, there = (elements.of(access, note, layout).params() for access in pair)
     several = here.intersect(renamed(there, x, OTHER)).intersect(parsed(f"{x} != {OTHER}", (x, OTHER)))
-    return not only(several, chance).subtract(only(common.params(), chance)).is_empty()
+    return not minus(only(several, chance), only(common.params(), chance)).is_empty()
 
 
 def _distances(note: LoopNote, common: isl.Set) -> tuple[int | None, int | None]:
@@ -193,6 +198,7 @@ def _distances(note: LoopNote, common: isl.Set) -> tuple[int | None, int | None]
     sign = 1 if note.step > 0 else -1
     domain = parsed(f"d = {sign}*({OTHER} - {x})", (x, OTHER), ("d",))
     points = domain.intersect_params(common.params()).project_out_all_params()
-    ends = (points.dim_min_val(0), points.dim_max_val(0))  # infinite where there is no end
+    with brief(points):
+        ends = (points.dim_min_val(0), points.dim_max_val(0))  # infinite where there is no end
     least, most = (end.to_python() // abs(note.step) if end.is_int() else None for end in ends)
     return least, most

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from loopwright.analysis.bounds import prove
-from loopwright.analysis.counts import Polynomial, counted
+from loopwright.analysis.counts import LIMIT, Polynomial, counted
 from loopwright.analysis.dependence import Elements
-from loopwright.analysis.sets import LOCK, Effort, TooHard, ordered
+from loopwright.analysis.effort import LOCK, Effort, TooHard, together
+from loopwright.analysis.sets import ordered
 from loopwright.analysis.trace import Access, trace
 from loopwright.ir.nodes import Kernel
 
 
+@together()
 def footprint(kernel: Kernel) -> dict[str, Polynomial | None]:
     """For each array the number of its elements that are read or written, where the Guard holds; None where that
     depends on data, or is no polynomial of the sizes (from size 8 on)."""
@@ -33,7 +35,7 @@ def _touched(elements: Elements, accesses: list[Access]) -> Polynomial | None:
         if not access.exact or any(s.loose or s.data for s in ordered(symbols)):
             return None
     try:
-        with Effort(limit=20_000_000).bounded():
+        with Effort(LIMIT).bounded():
             total = elements.whole_of(accesses[0], layout)
             for access in accesses[1:]:
                 total = total.union(elements.whole_of(access, layout))

@@ -7,8 +7,10 @@ from typing import Literal
 
 from loopwright.analysis.affine import LEVELS
 from loopwright.analysis.condition_text import as_c, as_text
+from loopwright.analysis.effort import TooHard
 from loopwright.analysis.facts import Guard
 from loopwright.analysis.proof import MOST_PIECES, Proof, context_of, guardable
+from loopwright.analysis.sets import minus, simpler
 from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
 
 
@@ -29,7 +31,7 @@ def parameter_texts(kernel: Kernel) -> dict[str, str]:
 
 def guard_of(proof: Proof) -> Guard:
     """All conditions together, and the ranges that sizes and scalars must keep for forms not to overflow."""
-    condition = proof.allowed.gist(context_of(proof.notes)).coalesce().drop_unused_params()
+    condition = simpler(proof.allowed, context_of(proof.notes)).coalesce().drop_unused_params()
     demands = sorted(proof.notes.state.table.demands.items(), key=lambda item: item[0].number)
     conditions = [part for part in (as_c(condition), *proof.products) if part]
     whole = " && ".join(f"({part})" if len(conditions) > 1 else part for part in conditions)
@@ -79,12 +81,17 @@ def _parts(c_text: str) -> list[str]:
 def _or_idle(proof: Proof, condition: str) -> str:
     """The condition, or that none of the loops which rely on it runs at all, where that is simple to say."""
     loops = [proof.notes.loops.get(name) if name else None for name in proof.relied]
-    idle = context_of(proof.notes)
-    for loop in loops:
-        if loop is None or len(loops) > MOST_PIECES:
-            return condition
-        idle = idle.subtract(guardable(loop.domain)).coalesce()
-    idle = idle.gist(context_of(proof.notes)).coalesce()
-    if idle.is_empty() or idle.n_basic_set() > MOST_PIECES:
+    if len(loops) > MOST_PIECES or None in loops:
         return condition
-    return f"({condition}) || ({as_c(idle)})"
+    try:
+        with proof.effort.bounded():
+            idle = context_of(proof.notes)
+            for loop in loops:
+                assert loop is not None
+                idle = minus(idle, guardable(loop.domain)).coalesce()
+            idle = simpler(idle, context_of(proof.notes)).coalesce()
+            if idle.is_empty() or idle.n_basic_set() > MOST_PIECES:
+                return condition
+            return f"({condition}) || ({as_c(idle)})"
+    except TooHard:
+        return condition

@@ -198,8 +198,7 @@ def _by_instance(points: isl.Set, leaf: Leaf, array: str, fixed: frozenset[str])
             touched = touched.insert_dims(isl.dim_type.in_, depth, 1)
         else:
             touched = touched.move_dims(isl.dim_type.in_, depth, isl.dim_type.param, position, 1)
-    for name in set(parameters(touched.range())) - fixed:
-        touched = touched.project_out(isl.dim_type.param, touched.find_dim_by_name(isl.dim_type.param, name), 1)
+    touched = without(touched, set(parameters(touched)) - fixed)
     return touched.set_tuple_name(isl.dim_type.in_, f"S{leaf.number}").set_tuple_name(
         isl.dim_type.out, _identifier(array)
     )

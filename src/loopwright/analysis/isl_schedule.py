@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Literal, Self
 
 from loopwright.analysis import isl
+from loopwright.analysis.effort import Effort
 from loopwright.analysis.instances import Leaf
 from loopwright.analysis.isl_fronts import in_front
 from loopwright.analysis.isl_rows import Counts, coefficients, numbers_of, rows_of
@@ -39,6 +40,10 @@ MOST_FOR_FRONTS = 32
 """The same where `inner` is wanted, which takes several schedules. The benchmarks' kernels have at most 27; 59 took
 seconds."""
 
+DIRECT = 1_000_000
+"""How many of isl's operations it may take to leave out paths of several steps; a tenth where there are quotients, over
+which each operation takes longer."""
+
 TOO_HARD = "a new order is too hard to find"
 TOO_MANY = "it has too many dependences for a new order to be looked for"
 
@@ -60,7 +65,7 @@ class Wanted:
 
 
 def schedule_of(scene: Scene, wanted: Wanted) -> isl.Schedule:
-    """The new order as a schedule tree. Raises NoSchedule; isl.Error where it takes too much work."""
+    """The new order as a schedule tree. Raises NoSchedule; TooHard, isl.Error where it takes too much work."""
     if not any(leaf.loops for leaf in scene.leaves):
         raise NoSchedule("no loop has bounds that are known before it runs")
     if sum(_pieces(dependence.pairs) for dependence in scene.dependences) > MOST:
@@ -140,10 +145,13 @@ class Constraints:
         """The constraints of a kernel."""
         domain = _fixed(scene, scene.order.domain())
         order, flow, apart = (isl.UnionMap("{ }") for _ in range(3))
+        is_long = any(symbol.laborious for symbol in scene.notes.state.table.symbols)
+        most = DIRECT // 10 if is_long else DIRECT
         for dependence in scene.dependences:
             pairs = _fixed(scene, dependence.pairs)
             # Between two neighbours there is nothing else: a path of several steps says no more than its steps.
-            order = order.union(pairs.subtract(pairs.apply_range(pairs)))
+            with Effort(most, patient=True).bounded():
+                order = order.union(pairs.subtract(pairs.apply_range(pairs)))
             if dependence.own:
                 inside = isl.UnionSet("{ }")
                 for touch in dependence.touches:

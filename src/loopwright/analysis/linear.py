@@ -21,8 +21,8 @@ from loopwright.analysis.affine import (
 )
 from loopwright.analysis.condition_text import form_text
 from loopwright.analysis.corner import greatest
+from loopwright.analysis.effort import TooHard
 from loopwright.analysis.proof import Digits, Proof, adopt, guardable
-from loopwright.analysis.sets import TooHard
 from loopwright.analysis.trace import Access
 
 MOST_DIGITS = 3

@@ -13,8 +13,9 @@ from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, Layout, symbols_of
+from loopwright.analysis.effort import LOCK, TooHard
 from loopwright.analysis.facts import Known
-from loopwright.analysis.sets import LOCK, TooHard, build, ordered, without
+from loopwright.analysis.sets import build, minus, ordered, without
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.nodes import Kernel, Store
 
@@ -35,7 +36,7 @@ def _is_covered(elements: Elements, layout: Layout, loop: str, read: Access, wri
         common = _common(read.stack, write.stack)
         if write.number < read.number and loop in common and _is_sure(write, len(common)):
             inner = {s.name for s in ordered(symbols_of(write)) if len(s.birth) > len(common)}
-            rest = rest.subtract(without(elements.whole_of(write, layout), inner))
+            rest = minus(rest, without(elements.whole_of(write, layout), inner))
             if rest.is_empty():
                 return True
     return False
@@ -130,6 +131,6 @@ def _writes_all(
     for other in others:
         names = varying | {s.name for s in ordered(symbols_of(other)) if loops[0] in s.birth}
         ever = without(elements.whole_of(other, layout), names)
-        if not ever.intersect_params(inside).subtract(each).is_empty():
+        if not minus(ever.intersect_params(inside), each).is_empty():
             return False
     return True

@@ -16,6 +16,7 @@ from loopwright.analysis.affine import Affine, Formula, constant, of_symbol, rel
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.changed import Changed, changed
 from loopwright.analysis.dependence import Elements
+from loopwright.analysis.effort import LOCK, Effort, TooHard
 from loopwright.analysis.facts import Known
 from loopwright.analysis.instances import (
     Leaf,
@@ -29,7 +30,7 @@ from loopwright.analysis.instances import (
 )
 from loopwright.analysis.proof import Proof
 from loopwright.analysis.scalars import Names, live_after
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, parameters
+from loopwright.analysis.sets import build, parameters, without
 from loopwright.analysis.trace import Access, LoopNote, Trace, trace, traced
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.user_text import user_name
@@ -170,7 +171,7 @@ def broken_by(kernel: Kernel, after: Kernel, strict: bool, known: Known | None =
             if notes.state.overlap:
                 return "arguments or fields overlap in memory, so that any write may change any of them"
             proof = _proof(kernel, notes, part, known)  # before the limit below: it has limits of its own
-            with Effort(LIMIT).bounded():
+            with Effort(LIMIT, patient=True).bounded():
                 scene = _scene(kernel, proof, strict, part)
                 return _judge(scene, order_in(scene, after))
         except (isl.Error, TooHard):
@@ -232,8 +233,7 @@ def _moved(old: Leaf, new: Leaf, length: int, fixed: frozenset[str]) -> isl.Map:
     points += [Formula(f"{dim} = 0", ()) for dim in times[len(new.path) :]]
     domain = [*(formula for note in new.loops for formula in note.domain), *new.where]
     whole = build(domain, [*sources, *times], points)
-    for name in set(parameters(whole)) - fixed:
-        whole = whole.project_out(isl.dim_type.param, whole.find_dim_by_name(isl.dim_type.param, name), 1)
+    whole = without(whole, set(parameters(whole)) - fixed)
     moved = isl.Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(sources))
     return moved.set_tuple_name(isl.dim_type.in_, f"S{old.number}")
 

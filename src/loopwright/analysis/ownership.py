@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build
+from loopwright.analysis.effort import LOCK, Effort, TooHard
+from loopwright.analysis.sets import build
 from loopwright.analysis.trace import Access, LoopNote, Trace, traced
 from loopwright.ir.nodes import Kernel, Run
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula
 from loopwright.analysis.condition_text import as_text
+from loopwright.analysis.effort import Effort
 from loopwright.analysis.facts import Bounds
-from loopwright.analysis.sets import Effort, build, only, ordered, renamed
+from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, renamed, simpler
 from loopwright.analysis.trace import Trace
 
 ROOM = 4
 """A guard must let every loop have this many iterations, or its accesses are checked in the code instead."""
+
+MOST_CHOICES = 16
+"""Of so many conditions, each of which would do, one is looked for that leaves the loops room."""
 
 MOST_PIECES = 4
 """A guard that is a choice of more than this many conditions is not worth its time and its text."""
@@ -72,10 +77,10 @@ def _conditions(
             continue
         if happens is None:
             happens = guardable(reached).intersect(context)
-        simple = violation.gist(happens).coalesce()
-        if simple.n_basic_set() > MOST_PIECES or _has_divisions(simple):
+        simple = simpler(violation, happens).coalesce()
+        if simple.n_basic_set() > MOST_PIECES or has_divisions(simple):
             simple = violation.remove_divs().unshifted_simple_hull().to_set().gist(happens.remove_divs())
-        found.append(simple.complement().gist(context).coalesce().drop_unused_params())
+        found.append(simpler(outside_of(simple), context).coalesce().drop_unused_params())
     return found
 
 
@@ -87,10 +92,6 @@ def _by_loops(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) 
     return tuple(formula for formula in where if formula not in sizes)
 
 
-def _has_divisions(points: isl.Set) -> bool:
-    return any(part.dim(isl.dim_type.div) > 0 for part in points.get_basic_sets())
-
-
 def adopt(
     proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...], outside: Sequence[Formula], hopeless: bool = False
 ) -> str | None:
@@ -98,7 +99,7 @@ def adopt(
     loops no room. `hopeless`: being outside is an error in any case, so that room does not matter."""
     if hopeless:
         context = context_of(proof.notes)
-        conditions = [guardable((*where, formula)).complement().gist(context).coalesce() for formula in outside]
+        conditions = [simpler(outside_of(guardable((*where, formula))), context).coalesce() for formula in outside]
     else:
         # Versions for one size must not ask for that size in every call; but where that takes too many words, they do.
         reached = dict.fromkeys((_by_loops(proof, stack, where), where))
@@ -110,9 +111,11 @@ def adopt(
         return ""
     condition = _all(conditions)
     room = context_of(proof.notes) if hopeless else room_of(proof, stack)
-    for choice in (condition, *(part.to_set() for part in condition.get_basic_sets())):
+    for choice in islice((condition, *(part.to_set() for part in condition.get_basic_sets())), MOST_CHOICES):
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
+            if has_divisions(allowed):
+                as_text(allowed, proof.names)  # where it is too hard to write down, that has to show here
             proof.allowed = allowed
             proof.relied.add(stack[0] if stack else None)
             return as_text(choice, proof.names)

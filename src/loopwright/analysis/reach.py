@@ -16,10 +16,11 @@ from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, of_symbol
 from loopwright.analysis.condition_text import as_text, value_text
 from loopwright.analysis.dependence import Elements, symbols_of
+from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.instances import Touch, fixed_in, leaves_of, order_of, touches_of
 from loopwright.analysis.proof import Proof, context_of
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, only, ordered
+from loopwright.analysis.sets import brief, build, minus, only, ordered, simpler
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import ArrayParam, For, Kernel
 
@@ -66,6 +67,7 @@ class Reach:
     written: Box | None
 
 
+@together()
 def reach(written: Kernel, known: Facts, kernel: Kernel, facts: Facts) -> dict[int, Reach]:
     """The Reach of every array, by its position among the arguments (results follow them). `kernel` is what runs, made
     of `written` by steps: what it touches is read off itself; what it means, off `written`. Arguments that are not in
@@ -168,7 +170,7 @@ class _Scene:
         if may is None or not certain:
             return self.touched(name)
         surely = self._union(certain)
-        needed = _hull(may).subtract(surely)
+        needed = minus(_hull(may), surely)
         if reads:
             needed = needed.union(self._exposed(reads, certain))
         return needed.coalesce()
@@ -182,14 +184,15 @@ class _Scene:
         if points is None or points.intersect_params(self._context).is_empty():
             return None
         points = points.compute_divs().coalesce()
-        where = points.params().gist(self._context).coalesce()
+        where = simpler(points.params(), self._context).coalesce()
         if where.n_basic_set() > MOST_PIECES or points.n_basic_set() > MOST_PIECES:
             return whole
         known = points.params().intersect(self._context)
         ends = []
         for axis in range(points.dim(isl.dim_type.set)):
-            least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
-            ends.append((value_text(least), value_text(greatest)))
+            with brief(points):
+                least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
+                ends.append((value_text(least), value_text(greatest)))
         return Box(as_text(where, {}), ends)
 
     def _of(self, name: str) -> list[Access]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis import isl
+from loopwright.analysis.effort import LOCK, Effort, TooHard
 from loopwright.analysis.isl_schedule import TOO_HARD, TOO_MANY, NoSchedule, Wanted, schedule_of
 from loopwright.analysis.isl_tree import NotInOurWords, body_of
 from loopwright.analysis.order import scene_of
-from loopwright.analysis.sets import LOCK, TooHard
 from loopwright.ir.nodes import Kernel
 
-LIMIT = 10_000_000
-"""How many of isl's operations a new order may take: a few seconds."""
+LIMIT = 1_500_000
+"""How many of isl's operations a new order may take: a second or two."""
 _LAST: list[tuple[Kernel, Wanted, Kernel | str]] = []
 """The last answer: whether a step is legal is asked before it is applied, and the answer is the same."""
 
@@ -30,19 +30,15 @@ def rescheduled(kernel: Kernel, wanted: Wanted, taken: set[str]) -> Kernel | str
 
 
 def _found(kernel: Kernel, wanted: Wanted, taken: set[str]) -> Kernel | str:
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(LIMIT)
     try:
-        scene = scene_of(kernel, strict=True)
-        schedule = schedule_of(scene, wanted)
-        tree = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(schedule)
-        return replace(kernel, body=body_of(tree, scene, taken))
+        with Effort(LIMIT, patient=True).bounded():
+            scene = scene_of(kernel, strict=True)
+            schedule = schedule_of(scene, wanted)
+            tree = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(schedule)
+            return replace(kernel, body=body_of(tree, scene, taken))
     except NoSchedule as error:
         return str(error)
     except NotInOurWords:
         return "the bounds of the new loops would be no sums of sizes and whole arguments"
     except (isl.Error, TooHard):
         return TOO_HARD
-    finally:
-        context.set_max_operations(0)

@@ -14,8 +14,9 @@ from typing import Literal
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, Symbol, of_symbol, relate
+from loopwright.analysis.effort import LOCK, Effort, TooHard
 from loopwright.analysis.scalars import names_in
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, parameters, without
+from loopwright.analysis.sets import build, parameters, without
 from loopwright.analysis.trace import LoopNote, Trace, assigned, trace
 from loopwright.ir.nodes import Binary, Cast, Const, Dim, Expr, For, Kernel, Var
 from loopwright.ir.printing import print_expr
@@ -50,7 +51,7 @@ def scanned(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> list[
         return [_as_before(band, order, stop) for stop in order]
     with LOCK:
         try:
-            with Effort(LIMIT, LIMIT).bounded():
+            with Effort(LIMIT, LIMIT, patient=True).bounded():
                 return _Scan(kernel, band, order).bounds()
         except TooHard:
             raise Inexpressible("the bounds of the loops in that order are too hard to compute") from None

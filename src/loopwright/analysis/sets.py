@@ -3,59 +3,13 @@ loop is always the tail of the list and leaves by one projection."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
-from threading import RLock
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, Symbol, closure
-
-LOCK = RLock()
-"""Held by whoever asks isl anything: its one context counts operations, and is not made for several threads."""
-
-
-class TooHard(Exception):
-    """A question took isl more work than it is worth."""
-
-
-@dataclass(slots=True)
-class Effort:
-    """How many of isl's operations (some 10 million a second) one question may take: less after each failure, so
-    that a kernel full of hard questions is not slow either. Counted in operations, so that answers are the same on
-    every machine."""
-
-    limit: int = 500_000
-    least: int = 20_000
-
-    @contextmanager
-    def bounded(self) -> Iterator[None]:
-        """Raises TooHard where the block takes more than the limit."""
-        context = isl.DEFAULT_CONTEXT
-        context.reset_operations()
-        context.set_max_operations(self.limit)
-        try:
-            yield
-            spent = _is_spent()  # then some answers may be wrong: not every function of isl tells
-        except Exception:
-            spent = _is_spent()  # then everything fails, with any message
-            if not spent:
-                raise
-        finally:
-            context.set_max_operations(0)
-        if spent:
-            self.limit = max(self.least, self.limit // 2)
-            raise TooHard
-
-
-def _is_spent() -> bool:
-    """Whether the limit is reached: nothing can be allocated any more."""
-    try:
-        isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0)
-    except isl.Error:
-        return True
-    return False
+from loopwright.analysis.effort import Effort, TooHard, laborious, remember, remembered
 
 
 def ordered(symbols: Iterable[Symbol]) -> list[Symbol]:
@@ -69,18 +23,51 @@ def build(formulas: Sequence[Formula], dims: Sequence[str] = (), points: Sequenc
     of the dims. Each formula is parsed once, and the same points are made once: both take isl more time than questions
     about them."""
     symbols = ordered(symbol for formula in (*formulas, *points) for symbol in formula.symbols)
+    if any(symbol.laborious for symbol in symbols):
+        laborious()
+    _refuse_chains(symbols)
     rules = (Formula(symbol.rule, (symbol, *symbol.uses)) for symbol in symbols if symbol.rule)
     conditions = tuple((formula.text, _names(formula)) for formula in dict.fromkeys((*rules, *formulas)))
     names = tuple(symbol.name for symbol in symbols)
     return _built(names, conditions, tuple(dims), tuple((formula.text, _names(formula)) for formula in points))
 
 
+MOST_IN_CHAIN = 4
+"""How many quotients may be inside one another."""
+
+MOST_CHOICES = 10
+"""How many minima, maxima, and remainders by a value known only at run time, may be in one question."""
+
+
+def _refuse_chains(symbols: Sequence[Symbol]) -> None:
+    """Raises TooHard for more than isl could take in, whatever it may take: numbers grow with each quotient of a
+    quotient, and each choice may double the number of pieces."""
+    depth: dict[Symbol, int] = {}
+    for symbol in sorted(symbols, key=lambda symbol: symbol.number):  # what a rule uses is older
+        depth[symbol] = max((depth.get(use, 0) for use in symbol.uses), default=0) + symbol.laborious
+    choices = sum(" or " in symbol.rule for symbol in symbols)
+    if max(depth.values(), default=0) > MOST_IN_CHAIN or choices > MOST_CHOICES:
+        raise TooHard
+
+
+Points = TypeVar("Points", bound="isl.Set | isl.Map")
+
 Named = tuple[str, tuple[str, ...]]
 """The text of a formula and the names of its symbols."""
 
 
-@lru_cache(maxsize=2048)
 def _built(
+    names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
+) -> isl.Set:
+    key = (names, conditions, dims, points)
+    found: isl.Set | None = remembered(key)
+    if found is None:
+        found = _anew(names, conditions, dims, points)
+        remember(key, found)
+    return found
+
+
+def _anew(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
 ) -> isl.Set:
     if not dims:
@@ -98,11 +85,53 @@ def _names(formula: Formula) -> tuple[str, ...]:
     return tuple(symbol.name for symbol in formula.symbols)
 
 
-@lru_cache(maxsize=8192)
 def parsed(text: str, names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl.Set:
     """A set from the text of its condition, parsed once."""
-    point = f"[{','.join(dims)}]" if dims else ""
-    return isl.Set(f"[{','.join(dict.fromkeys(names))}] -> {{ {point} : {text} }}")
+    key = (text, names, dims)
+    found: isl.Set | None = remembered(key)
+    if found is None:
+        point = f"[{','.join(dims)}]" if dims else ""
+        found = isl.Set(f"[{','.join(dict.fromkeys(names))}] -> {{ {point} : {text} }}")
+        remember(key, found)
+    return found
+
+
+BRIEF = 3_000
+"""How many of isl's operations one call of isl may take that goes over quotients."""
+
+
+def minus(points: isl.Set, others: isl.Set) -> isl.Set:
+    """The points that are not among others. Raises TooHard."""
+    with brief(points.union(others)):
+        return points.subtract(others)
+
+
+def outside_of(points: isl.Set) -> isl.Set:
+    """All other points. Raises TooHard."""
+    with brief(points):
+        return points.complement()
+
+
+def brief(points: isl.Set) -> AbstractContextManager[None]:
+    """For one call of isl about some points. With quotients, isl may go a long way over numbers that get ever longer,
+    each operation a hundred times as long as others: where there are any, raises TooHard soon."""
+    return Effort(BRIEF, BRIEF).bounded() if has_divisions(points) else nullcontext()
+
+
+def simpler(points: isl.Set, given: isl.Set) -> isl.Set:
+    """The points in fewer words, given that others than some do not matter; as they are, where that is too hard."""
+    try:
+        with brief(points):
+            return points.gist(given)
+    except TooHard:
+        if not has_divisions(points):
+            raise
+        return points
+
+
+def has_divisions(points: isl.Set) -> bool:
+    """Whether some part is told by quotients or remainders."""
+    return any(part.dim(isl.dim_type.div) > 0 for part in points.get_basic_sets())
 
 
 def only(points: isl.Set, keep: Iterable[str]) -> isl.Set:
@@ -111,8 +140,9 @@ def only(points: isl.Set, keep: Iterable[str]) -> isl.Set:
     return without(points, {name for name in parameters(points) if name not in kept})
 
 
-def without(points: isl.Set, names: Collection[str]) -> isl.Set:
-    """The set with some parameters projected out, neighbours at once."""
+def without(points: Points, names: Collection[str]) -> Points:
+    """The set or map with some parameters projected out, neighbours at once; in their own order, whatever that of the
+    names: another one may cost isl a thousand times as much."""
     known = parameters(points)
     position = len(known)
     while position > 0:
@@ -125,7 +155,7 @@ def without(points: isl.Set, names: Collection[str]) -> isl.Set:
     return points
 
 
-def parameters(points: isl.Set) -> list[str]:
+def parameters(points: isl.Set | isl.Map) -> list[str]:
     """The names of a set's parameters, in order."""
     return [points.get_dim_name(isl.dim_type.param, k) or "" for k in range(points.dim(isl.dim_type.param))]
 

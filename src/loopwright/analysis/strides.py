@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loopwright.analysis.sets import LOCK
+from loopwright.analysis.effort import LOCK
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.nodes import ArrayParam, Kernel, Load, Stmt, Store
 

@@ -9,10 +9,11 @@ from fractions import Fraction
 
 from loopwright.analysis import isl
 from loopwright.analysis.bounds import prove
-from loopwright.analysis.counts import SMALLEST, Polynomial, counted
+from loopwright.analysis.counts import LIMIT, SMALLEST, Polynomial, counted
 from loopwright.analysis.dependence import Elements
+from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.guard import parameter_texts
-from loopwright.analysis.sets import LOCK, Effort, TooHard, only, ordered
+from loopwright.analysis.sets import minus, only, ordered
 from loopwright.analysis.trace import Access, Trace, trace
 from loopwright.ir.nodes import Kernel, Load
 
@@ -40,6 +41,7 @@ class _Varies(Exception):
     """Which elements are touched is not the same in all iterations of the loops around."""
 
 
+@together()
 def traffic(kernel: Kernel, keys: Collection[object], around: Collection[str] = ()) -> Traffic:
     """Of the accesses with these keys, in a kernel as it was written. around: loops outside, whose every iteration is
     a run of its own."""
@@ -93,11 +95,11 @@ class _Counted:
         names = parameter_texts(self.kernel)
         degree = max(1, sum(len(radices or ()) + 1 for radices in layout))
         try:
-            with Effort(limit=20_000_000).bounded():
+            with Effort(LIMIT).bounded():
                 written = self._union([elements.whole_of(one, layout) for one in accesses if one.is_write], names)
                 read = self._union([elements.whole_of(one, layout) for one in accesses if not one.is_write], names)
                 if read is not None and written is not None and not _updates(accesses):
-                    read = read.subtract(written)
+                    read = minus(read, written)
         except TooHard:
             return None
         counts = [counted(one.coalesce(), names, degree) for one in (written, read) if one is not None]

@@ -20,13 +20,24 @@ def config_table(config: Config, environment: Mapping[str, str] = os.environ) ->
     for field in fields(Config):
         variable = variable_of(field.name)
         is_set = bool(environment.get(variable, "").strip())
-        table.add_row(field.name, shown(getattr(config, field.name)), variable if is_set else f"default ({variable})")
+        value = getattr(config, field.name)
+        text = size_limit(value) if field.name == "cache_size" else shown(value)
+        table.add_row(field.name, text, variable if is_set else f"default ({variable})")
     return table
 
 
 def variable_of(option: str) -> str:
     """The environment variable of an option."""
     return _VARIABLES.get(option, "LOOPWRIGHT_" + option.removesuffix("_s").upper())
+
+
+def size_limit(size_bytes: int | None) -> str:
+    """`1 GB`, as the option cache_size reads it."""
+    if size_bytes is None:
+        return "off"
+    units = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+    step, unit = next(((step, unit) for step, unit in units if size_bytes >= step), (1, "bytes"))
+    return f"{size_bytes / step:.6g} {unit}"
 
 
 def shown(value: object) -> str:

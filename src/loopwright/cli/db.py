@@ -18,14 +18,17 @@ from loopwright.cli.refuse import refuse
 from loopwright.cli.terminal import terminal
 from loopwright.config import Config
 from loopwright.errors import StoreError
-from loopwright.profile.exchange import exported, imported
+from loopwright.profile.exchange import exported, imported, lines_of
 from loopwright.profile.history import Cell
 from loopwright.profile.machine import machine_of
 from loopwright.profile.records import Choice, KernelName, MachineName, Record
 from loopwright.profile.records import Table as Fitted
 from loopwright.profile.store import Store, Tally, Unwanted
+from loopwright.report.words import visible
+from loopwright.toolchain.trust import why_untrusted
 
 SHOWN = 12  # characters of a fingerprint
+MOST_SHOWN = 400  # of any other text
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 KINDS = {Cell: "measurement", Fitted: "table", Choice: "choice", KernelName: "kernel", MachineName: "machine"}
 
@@ -58,7 +61,7 @@ def import_(config: Config, file: Path, path: Path | None = None) -> None:
         except OSError as error:
             refuse(f"{file} cannot be read: {error.strerror}")
         with lines:
-            store.absorb(counted := _Counted(imported(lines, str(file))))
+            store.absorb(counted := _Counted(imported(lines_of(lines), str(file))))
     _say_kept(counted, file, config)
 
 
@@ -124,10 +127,10 @@ def _kernel_table(tallies: Iterable[Tally]) -> Table:
     table.add_column("first (UTC)")
     table.add_column("last (UTC)")
     for tally in tallies:
-        kernel = tally.kernel.name or tally.kernel.fingerprint[:SHOWN]
+        kernel = _shown(tally.kernel.name) or tally.kernel.fingerprint[:SHOWN]
         numbers = map(str, (tally.measurements, tally.failed, tally.runs))
         days = map(_day, (tally.oldest, tally.newest))
-        table.add_row(kernel, tally.kernel.signature or "-", tally.machine.fingerprint[:SHOWN], *numbers, *days)
+        table.add_row(kernel, _shown(tally.kernel.signature) or "-", tally.machine.fingerprint[:SHOWN], *numbers, *days)
     return table
 
 
@@ -145,8 +148,14 @@ def _machine_table(
         told = (identity.name, identity.compiler, identity.driver) if identity else ("", "", "")
         numbers = map(str, (of_machine[machine.fingerprint], tables, choices))
         mark = "yes" if machine.fingerprint in here else "no"
-        table.add_row(machine.fingerprint[:SHOWN], mark, *(word or "-" for word in told), *numbers)
+        table.add_row(machine.fingerprint[:SHOWN], mark, *(_shown(word) or "-" for word in told), *numbers)
     return table
+
+
+def _shown(text: str) -> str:
+    """A text of the store in a table: on one line, and no longer than anybody reads."""
+    words = visible(" ".join(text.split()))
+    return words if len(words) <= MOST_SHOWN else words[: MOST_SHOWN - 3] + "..."
 
 
 def _day(time_s: float) -> str:
@@ -192,6 +201,11 @@ class _Counted:
 
 def _store_path(config: Config, path: Path | None) -> Path:
     found = path or config.store_path
+    if path is None and config.store is None and (why := why_untrusted(os.path.abspath(config.cache))):
+        refuse(
+            f"the store of measurements {found} is not used: {why}",
+            "loopwright db --store FILE, to use it all the same",
+        )
     if found is None:
         refuse("there is no store of measurements: the option store is off", "loopwright db --store FILE")
     return found

@@ -17,6 +17,7 @@ from loopwright.devices.cuda import find_gpus
 from loopwright.devices.cuda import why_none as why_none_cuda
 from loopwright.devices.launcher import launcher_kind
 from loopwright.toolchain.cc import Compiler, find_compiler, why_none
+from loopwright.toolchain.store import why_unusable
 
 _OPTIONS = ("device", "threads", "strict", "checks")
 _SIMD = ("avx512f", "avx2", "avx", "sse4_2", "sve", "asimd")
@@ -45,7 +46,7 @@ def device_rows(config: Config) -> list[Row]:
         *_gpus(),
         Row("runs on", _runs_on(config, compiler)),
         Row("options", " ".join(f"{name}={shown(getattr(config, name))}" for name in _OPTIONS)),
-        Row("cache folder", _folder(config.cache)),
+        Row("cache folder", _folder(config.cache), why_unusable(config.cache)),
         Row("versions", f"Python {platform.python_version()}, NumPy {np.__version__}"),
     ]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from loopwright.cli import db
+from loopwright.cli import cache, db
 from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
@@ -113,6 +113,34 @@ def _devices() -> None:
 def _config() -> None:
     """Every option, its value here, and the environment variable that sets it."""
     terminal().print(config_table(current()))
+
+
+# ---- loopwright cache -------------------------------------------------------------------------------------------
+
+_cache = typer.Typer(rich_markup_mode=None, help="What is in the cache of compiled code; its upkeep.")
+app.add_typer(_cache, name="cache")
+
+
+@_cache.callback(invoke_without_command=True)
+def _cache_shown(context: typer.Context) -> None:
+    """Where the cache of compiled code is, what is in it, how large it may become, and whether code is loaded from
+    it."""
+    if context.invoked_subcommand is None:
+        cache.show(current())
+
+
+@_cache.command("clear")
+def _cache_clear() -> None:
+    """Remove all compiled code. It is made again when it is needed; measurements stay."""
+    cache.clear(current())
+
+
+@_cache.command("prune")
+def _cache_prune(
+    size: Annotated[str, typer.Option(help="How large it may be, instead of the option cache_size: 100MB.")] = "",
+) -> None:
+    """Remove what was not used for longest, until there is room."""
+    cache.prune(current(), size)
 
 
 # ---- loopwright db ----------------------------------------------------------------------------------------------

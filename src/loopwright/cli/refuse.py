@@ -8,12 +8,14 @@ from typing import NoReturn
 
 import typer
 
+from loopwright.report.words import visible
+
 REFUSED = 2
 
 
 def refuse(what: str, remedy: str = "") -> NoReturn:
     """Print and leave with code 2."""
-    print(f"loopwright: {what}" + (f"\n  try: {remedy}" if remedy else ""), file=sys.stderr)
+    print(visible(f"loopwright: {what}" + (f"\n  try: {remedy}" if remedy else ""), "\n"), file=sys.stderr)
     raise typer.Exit(REFUSED)
 
 

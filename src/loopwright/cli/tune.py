@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from loopwright.cli.terminal import terminal
 from loopwright.config import current
 from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.profile.journal import journal_of
-from loopwright.report.words import duration
+from loopwright.report.words import duration, visible
 from loopwright.tuning.jobs import Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
+from loopwright.tuning.scratch import working_folder
 from loopwright.tuning.tune import Budget, Tuned, tune
 
 
@@ -31,8 +31,8 @@ def tune_script(path: Path, arguments: Sequence[str], budget_s: float) -> int:
     if config.store_path is None:
         console.print("there is no store to keep results in: LOOPWRIGHT_STORE is off")
         return 2
-    with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-        recording = Recording(Path(folder))
+    with working_folder() as folder:
+        recording = Recording(folder)
 
         def record(kernel: LoopKernel) -> None:
             kernel.record(recording)
@@ -50,7 +50,7 @@ def tune_script(path: Path, arguments: Sequence[str], budget_s: float) -> int:
         console.print(f"{_many(len(recording.calls), 'kind')} of calls to tune, {duration(budget_s * 1e9)} to do it in")
         with _Bar(console, budget_s) as bar:
             try:
-                found = tune(recording.calls, journal_of(config), Budget(budget_s), Path(folder), bar)
+                found = tune(recording.calls, journal_of(config), Budget(budget_s), folder, bar)
             except KeyboardInterrupt:
                 console.print("ended; what was measured is kept, and the same command goes on from there")
                 return INTERRUPTED
@@ -90,13 +90,14 @@ def _table(found: Sequence[Tuned]) -> Table:
     for one in found:
         sizes = " ".join(map(str, one.call.shape.sizes))
         if one.default is None or one.best is None:
-            why = one.why_not or (one.default.reason if one.default else "nothing ran")
+            why = visible(one.why_not or "nothing ran")
             table.add_row(_name(one.call), sizes, str(one.call.calls), "", "", "", "", "", why)
             continue
         measured = str(sum(one.counts.values()) + one.known)
-        times = duration(one.default.time_ns), duration(one.best.time_ns), f"{one.gain:.2f}x"
+        before = duration(one.default.time_ns) if one.default.outcome == "ok" else one.default.outcome
+        times = before, duration(one.best.time_ns), f"{one.gain:.2f}x"
         row = (_name(one.call), sizes, str(one.call.calls), measured, str(len(one.dropped)), *times)
-        table.add_row(*row, str(one.best.variant))
+        table.add_row(*row, visible(str(one.best.variant)))
     return table
 
 

@@ -186,6 +186,14 @@ def cast(text: str, source: Scalar, target: Scalar) -> str:
     return f"(({name}){text})"
 
 
+def failing(text: str, scalar: Scalar) -> str:
+    """C text of the two arguments with which a number that cannot be converted is recorded, as
+    `program.failed_number` reads them."""
+    if scalar.is_float:
+        return f"lw_bits((double){text}), 3"
+    return f"(int64_t){text}, {2 if scalar.kind == 'uint' else 1}"
+
+
 def _call(expr: Call, arguments: list[str]) -> str:
     first = expr.arguments[0].type
     joined = ", ".join(arguments)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
-from loopwright.codegen.c_text import VALUE_TYPE, text_of
+from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
 from loopwright.codegen.program import Site
 from loopwright.ir.nodes import (
@@ -30,7 +30,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import expressions, loops, statements
 
 UNPROVEN = Bounds("checked", "every access is checked", may_be_negative=True)
 INSIDE = Bounds("proven", "tested where the loop is entered")
@@ -41,8 +41,10 @@ class Function:
     """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
     outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
     the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
-    arrays that each thread of a block keeps in registers."""
+    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
+    being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
+    loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in
+    registers."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -53,7 +55,10 @@ class Function:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
     own_bytes: int = 0
+    nested: int = 0
+    counted: set[str] = field(default_factory=set)
     depth: int = 1
     on_device: bool = False
 
@@ -73,7 +78,13 @@ class Writer:
         for stmt in statements(kernel.body):
             if isinstance(stmt, Assign):
                 self.scalars[stmt.name] = stmt.value.type
+        # What is only ever read: its assignments stood where control never comes, and a check fails before it is read.
+        for expr in expressions(kernel.body):
+            if isinstance(expr, Var):
+                self.scalars.setdefault(expr.name, expr.type)
         self.loops = {name: loop for name, loop in loops(kernel).items() if isinstance(loop, For)}
+        given = {param.name for param in kernel.scalars}
+        self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
         self.sites: list[Site] = []
         self.finished: list[str] = []
@@ -86,6 +97,9 @@ class Writer:
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
         self.unrolling = "#pragma GCC unroll"
+        self.deterministic = False  # whether partial results have to be the same ones for any number of threads
+        self.asks = True  # whether loops ask now and then whether to stop
+        self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
 
     def _types(self) -> dict[str, str]:
         types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}
@@ -93,7 +107,14 @@ class Writer:
         for array in self.arrays.values():
             types |= dict.fromkeys(array.symbols, "int64_t")
             types[array.pointer] = f"{array.pointer_type}{restrict}"
-        return types | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"}
+        return (
+            types
+            | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"}
+            | {
+                "watch": "lw_watch *",
+                "lw_due": "int64_t",
+            }
+        )
 
     # ---- identifiers --------------------------------------------------------------------------------------------
 
@@ -139,7 +160,12 @@ class Writer:
         if not self.check_all and self.facts.bounds_of(node)[0].kind == "proven":
             return value
         self.use("failure")
-        return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, '', 0, node.at)})"
+        if node.converted is None:
+            return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, '', 0, node.at)})"
+        # The element type stands where a wrong index has the name of its array.
+        site = self.site(node.kind, node.type.name, 0, node.at)
+        number = failing(self.text(node.converted), node.converted.type)
+        return f"LW_CHECKED_NUMBER({self.text(node.condition)}, {value}, {site}, {number})"
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""

@@ -54,9 +54,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         raise NotOnGpu("arguments overlap in memory")
     w = GpuWriter(kernel, facts, strict)
     w.write_loop = partial(_host_loop, w=w)
-    for stmt in statements(kernel.body):
-        if isinstance(stmt, Assign):
-            w.declare(w.names.of(stmt.name))
+    for name in w.locals:
+        w.declare(w.names.of(name))
     main = w.function
     _host_body(kernel.body, w)
     if w.checks:

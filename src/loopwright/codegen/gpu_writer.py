@@ -68,6 +68,7 @@ class GpuWriter(Writer):
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
+        self.asks = False
         self.device: list[str] = []
         self.kernels: list[str] = []
         self.first = 0  # the number of the first of the kernels finished last

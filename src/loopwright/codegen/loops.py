@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from loopwright.analysis.facts import Reduction
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Writer
+from loopwright.codegen.polls import in_strips, write_iteration, write_range
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.ir.nodes import Allocate, Assign, Binary, Checked, Const, Expr, For, Load, Store, Var, While
@@ -33,51 +34,78 @@ class Partial:
     store: Store | None
 
 
-def write_sequential(loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None) -> None:
-    """The loop as it stands, behind an optional pragma. first: what writes lines at the beginning of an iteration."""
+def write_sequential(
+    loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None, short: bool = False
+) -> None:
+    """The loop as it stands, behind an optional pragma. first: what writes lines at the beginning of an iteration.
+    short: it is known to have few iterations here."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
-    trip = constant_trip(loop, w)
+    trip = None if in_strips(loop, w) else constant_trip(loop, w)
     if w.function.on_device and trip is None and not pragma and not isinstance(loop.upper, Const):
-        inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
-        # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
-        extent = extent_of(loop)
-        if inner:
-            pragma = f"{w.unrolling} 1" if extent else ""
-        else:
-            pragma = f"{w.unrolling} {1 if extent and extent <= TOGETHER else AHEAD}"
+        pragma = _device_pragma(loop, w)
+
+    def write(head: str, *inside: str) -> None:
+        if pragma:
+            w.line(pragma)
+        w.line(f"for (int64_t {head}) {{")
+        for line in inside:
+            w.line(f"  {line}")
+        write_iteration(loop, w, body)
+        w.line("}")
+
+    def body() -> None:
+        if first is not None:
+            first()
+        write_body(loop.body, w)
+
+    w.line("{")
+    range_of = _write_once if short else write_range
     if trip is not None:
         # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
-        w.line(f"{{ const int64_t lw_lower = {lower};")
-        if pragma or _unrolled(loop, trip, w):
-            w.line(pragma or f"{w.unrolling} {trip if trip <= UNROLLED else TOGETHER}")
+        w.line(f"const int64_t lw_lower = {lower};")
+        if not pragma and _unrolled(loop, trip, w):
+            pragma = f"{w.unrolling} {trip if trip <= UNROLLED else TOGETHER}"
         counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
-        w.line(f"for (int64_t {counter} = 0; {counter} < {trip}; ++{counter}) {{")
-        w.line(f"  const int64_t {variable} = lw_lower + {counter}{'' if step == 1 else f' * {step}'};")
         w.function.counters[loop.name] = counter
+        value = f"lw_lower + {counter}{'' if step == 1 else f' * {step}'}"
+        write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};")
     elif step in (1, -1):
-        w.line(f"{{ const int64_t lw_upper = {upper};")
-        if pragma:
-            w.line(pragma)
         sign, advance = ("<", "++") if step == 1 else (">", "--")
-        w.line(f"for (int64_t {variable} = {lower}; {variable} {sign} lw_upper; {advance}{variable}) {{")
+
+        def climb(begin: str, end: str) -> None:
+            write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}")
+
+        if short or not in_strips(loop, w):
+            w.line(f"const int64_t lw_upper = {upper};")
+            upper = "lw_upper"
+        range_of(loop, lower, upper, step == -1, w, climb)
     else:
         # Counting iterations cannot overflow; adding the step to the variable could.
-        w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
+        w.line(f"const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
         w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
-        if pragma:
-            w.line(pragma)
-        w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
-        w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
-    w.function.depth += 1
-    if first is not None:
-        first()
-    write_body(loop.body, w)
-    w.function.depth -= 1
-    w.line("}}")
+
+        def count(begin: str, end: str) -> None:
+            write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+
+        range_of(loop, "0", "lw_count", False, w, count)
+    w.line("}")
     w.function.scoped.discard(variable)
+
+
+def _device_pragma(loop: For, w: Writer) -> str:
+    inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+    # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
+    extent = extent_of(loop)
+    if inner:
+        return f"{w.unrolling} 1" if extent else ""
+    return f"{w.unrolling} {1 if extent and extent <= TOGETHER else AHEAD}"
+
+
+def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
+    write(first, bound)
 
 
 def constant_trip(loop: For, w: Writer) -> int | None:
@@ -139,7 +167,7 @@ def write_vector(loop: For, w: Writer) -> None:
     w.function.depth -= 1
     w.line("} else {")
     w.function.depth += 1
-    write_sequential(loop, w)
+    write_sequential(loop, w, short=True)
     w.function.depth -= 1
     w.line("}")
 

@@ -178,12 +178,21 @@ LW_PURE int64_t lw_index(lw_failure *failure, int64_t index, int64_t count, int6
 }
 #define LW_INDEX(expression, count, site) lw_index(failure, (expression), (count), (site))
 
-LW_PURE void lw_failed(lw_failure *failure, int64_t site) {
-  lw_fail(failure, site, 0, 0);
+LW_PURE void lw_failed(lw_failure *failure, int64_t site, int64_t index, int64_t size) {
+  lw_fail(failure, site, index, size);
   lw_stop();
 }
 #define LW_CHECKED(condition, value, site) \
-  ((LW_RARE(!(condition)) ? lw_failed(failure, (site)) : (void)0), (value))
+  ((LW_RARE(!(condition)) ? lw_failed(failure, (site), 0, 0) : (void)0), (value))
+
+/* The same for a conversion: the number that does not fit is recorded, by its bits and what they are (1: int64,
+   2: uint64, 3: double). */
+#define LW_CHECKED_NUMBER(condition, value, site, bits, kind) \
+  ((LW_RARE(!(condition)) ? lw_failed(failure, (site), (bits), (kind)) : (void)0), (value))
+LW_PURE int64_t lw_bits(double number) {
+  union { double number; int64_t bits; } same = {number};
+  return same.bits;
+}
 
 /* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
 LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {

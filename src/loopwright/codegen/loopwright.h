@@ -16,6 +16,12 @@ typedef union { int64_t i; uint64_t u; double d; float f; } lw_slot;
 
 typedef struct { int64_t site, index, size; } lw_failure; /* site < 0: none */
 
+/* Whom a call asks whether to stop: 1 where it has to. One question takes some 30 ns. */
+typedef struct lw_watch lw_watch;
+struct lw_watch {
+  int32_t (*ask)(lw_watch *watch);
+};
+
 /* What host code can ask of a GPU. Each function returns 0, or an error code of the device (not 0). */
 typedef struct lw_gpu lw_gpu;
 struct lw_gpu {
@@ -42,6 +48,7 @@ typedef struct {
   lw_slot *returned;              /* per returned scalar */
   int64_t threads;                /* how many threads may be used, at least 1 */
   lw_failure *failure;
+  lw_watch *watch;                /* NULL: nobody will want to stop it */
   lw_gpu *gpu;                    /* the last two only in programs for a GPU: `data` is device memory then */
   lw_failure *device_failure;     /* in device memory */
 } lw_call;
@@ -50,6 +57,34 @@ typedef struct {
 #define LW_ALIGNED(array, bytes) ((uintptr_t)(array) % (bytes) == 0)
 #define LW_PART static __attribute__((noinline, unused))
 #define LW_PURE static inline __attribute__((always_inline, unused))
+
+/* How many elementary operations a thread does before it asks whether to stop: microseconds where they are vectorised,
+   some milliseconds where each of them waits for memory. */
+#ifndef LW_PATIENCE
+#define LW_PATIENCE (INT64_C(1) << 20)
+#endif
+
+/* Out of line, and cold: loops keep their registers. */
+static __attribute__((noinline, cold, unused)) int lw_asked(lw_watch *watch) { return watch && watch->ask(watch); }
+
+/* So many operations are about to be done. `due`: how many are left before the next question. */
+#define LW_SPEND(due, watch, operations)      \
+  if (LW_RARE((due -= (operations)) < 0)) {   \
+    due = LW_PATIENCE;                        \
+    if (lw_asked(watch)) goto lw_leave;       \
+  }
+
+/* How many iterations of so many operations come between two questions; where a strip of them ends. */
+#define LW_STRIP(operations) (LW_PATIENCE / (operations) + 1)
+LW_PURE int64_t lw_ahead(int64_t first, int64_t bound, int64_t most) {
+  return (uint64_t)bound - (uint64_t)first > (uint64_t)most ? first + most : bound;
+}
+LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
+  return (uint64_t)first - (uint64_t)bound > (uint64_t)most ? first - most : bound;
+}
+
+/* The operations of a loop, as far as they matter to LW_SPEND. */
+LW_PURE int64_t lw_spent(double work) { return work < 0x1p40 ? (int64_t)work + 1 : INT64_C(1) << 40; }
 
 /* Elements that may stand at any address (fields of packed records, unaligned buffers). */
 #define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))
@@ -95,6 +130,19 @@ LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
     if (LW_RARE(!(condition))) { lw_fail(failure, site, 0, 0); goto lw_leave; } \
     value;                                                                       \
   })
+
+/* The same for a conversion: the number that does not fit is recorded, by its bits and what they are (1: int64,
+   2: uint64, 3: double). */
+#define LW_CHECKED_NUMBER(condition, value, site, bits, kind)                              \
+  ({                                                                                       \
+    if (LW_RARE(!(condition))) { lw_fail(failure, site, (bits), (kind)); goto lw_leave; } \
+    value;                                                                                 \
+  })
+LW_PURE int64_t lw_bits(double number) {
+  int64_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
 
 /* The number of iterations of range(lower, upper, step); step is not 0. */
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {

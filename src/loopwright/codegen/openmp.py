@@ -14,28 +14,29 @@ from loopwright.codegen.parallel import write_parallel
 from loopwright.codegen.program import Program
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
-from loopwright.ir.nodes import Assign, For, Kernel, ScalarParam
-from loopwright.ir.walk import statements
+from loopwright.ir.nodes import For, Kernel, ScalarParam
 
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
 
 
-def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> Program:
+def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, deterministic: bool = False) -> Program:
     """The C program of a kernel whose loops say how they run.
 
     check_all: test every access in the code and rely on no guard (then no loop may be parallel). strict: no fused
-    multiply-add, library powers. Facts must be those of this kernel's own nodes.
+    multiply-add, library powers. deterministic: the same bits for any number of threads. Facts must be those of this
+    kernel's own nodes.
     """
     w = Writer(kernel, facts, check_all, strict)
+    w.deterministic = deterministic
     w.write_loop = partial(_write_loop, w=w)
-    for stmt in statements(kernel.body):
-        if isinstance(stmt, Assign):
-            w.declare(w.names.of(stmt.name))
+    for name in w.locals:
+        w.declare(w.names.of(name))
     main = w.function
     write_body(kernel.body, w)
     w.finish(main)
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
-    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, {"threads": "call->threads"})]
+    given = {"threads": "call->threads", "watch": "call->watch"}
+    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
     flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
     return Program(
         "\n".join(parts) + "\n",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from loopwright.analysis.facts import Reduction
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.polls import operations_in, spend
 from loopwright.codegen.shares import definitions, resolved
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import FROM, TO, entry_test, named, slope_of, write_both
@@ -105,6 +106,7 @@ def _write_strips(loop: For, owned: Owned, w: Writer) -> None:
     w.line(f"int16_t lw_mine[{STRIP + 1}];")
     w.line(f"const int64_t lw_length = {count} - lw_strip < {STRIP} ? {count} - lw_strip : {STRIP};")
     w.line("int64_t lw_found = 0;")
+    spend(STRIP * operations_in(loop.body), w)
     w.line("for (int64_t lw_k = 0; lw_k < lw_length; ++lw_k) {")
     w.line(f"  const int64_t {variable} = {FROM} + lw_strip + lw_k;")
     w.line("  lw_mine[lw_found] = (int16_t)lw_k;")

@@ -1,6 +1,7 @@
 """C text of parallel loops. The body becomes a function over a stretch of iterations, whose pointers are `restrict`
 there; threads take stretches, and partial results are put together in the order of the threads, so that a run with
-the same number of threads gives the same bits again.
+the same number of threads gives the same bits again. With the option `deterministic`, so does a run with any other
+number: then partial results are those of blocks of iterations.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import Partial, partials_of, standing_in, target_of, vector_pragma, write_sequential
 from loopwright.codegen.owners import Owned, owned_of, write_owner
+from loopwright.codegen.polls import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.shares import Rows, is_uneven, rows_of, write_pieces, write_rows
 from loopwright.codegen.statements import write_body
@@ -30,6 +32,7 @@ COPIED = float(64 << 20)  # bytes of copies that are worth having, where one thr
 NEAR = float(48 << 20)  # the same where threads may share out the target: beyond caches that is faster
 OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
 FEW = 16384  # elements of copies that one thread adds together
+BLOCKS, COPIES = 64, 8  # deterministic: blocks of iterations at most, and where each of them needs a copy of an array
 PAD = 16  # slots between the partial results of two threads: two cache lines
 
 
@@ -51,7 +54,9 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a parallel loop needs: scalars with partial results, arrays with copies, values to bring out."""
+    """What a parallel loop needs: scalars with partial results, arrays with copies, values to bring out. fixed: each
+    partial result is that of a block of iterations, which are the same ones for any number of threads; else, that of a
+    thread."""
 
     partials: tuple[Partial, ...]
     copies: tuple[Copied, ...]
@@ -60,6 +65,12 @@ class Plan:
     rows: Rows | None
     work: Work
     owned: Owned | None
+    fixed: bool
+
+    @property
+    def parts(self) -> str:
+        """C text of how many partial results there are."""
+        return "lw_blocks" if self.fixed else "lw_threads"
 
 
 def write_parallel(loop: For, w: Writer) -> None:
@@ -109,7 +120,8 @@ def _plan(loop: For, w: Writer) -> Plan | None:
     owned = owned_of(loop, found.reductions, w) if copies and not last else None
     # Extremes are put together in the order of the threads: each has one stretch then.
     uneven = is_uneven(loop) and not any(reduction.by for reduction in found.reductions)
-    return Plan(partials, tuple(copies), last, uneven, rows_of(loop, w), work_of(loop), owned)
+    fixed = w.deterministic and any(not one.exact or one.by for one in found.reductions)
+    return Plan(partials, tuple(copies), last, uneven and not fixed, rows_of(loop, w), work_of(loop), owned, fixed)
 
 
 def _described(plan: Plan) -> Iterator[str]:
@@ -195,21 +207,33 @@ def _write_iterations(loop: For, plan: Plan, w: Writer) -> None:
     pragma = vector_pragma(loop, plan.partials, w)
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
+
+    def write(head: str, *inside: str) -> None:
+        if pragma:
+            w.line(pragma)
+        w.line(f"for (int64_t {head}) {{")
+        for line in inside:
+            w.line(f"  {line}")
+        write_iteration(loop, w, lambda: write_body(loop.body, w))
+        w.line("}")
+
+    w.line("{")
     if isinstance(loop.step, Const) and loop.step.value == 1:
-        w.line(f"{{ const int64_t lw_stop = {lower} + {bound};")
-        if pragma:
-            w.line(pragma)
-        w.line(f"for (int64_t {variable} = {lower} + {first}; {variable} < lw_stop; ++{variable}) {{")
+        end = f"{lower} + {bound}"
+        if not in_strips(loop, w):
+            w.line(f"const int64_t lw_stop = {end};")
+            end = "lw_stop"
+        write_range(
+            loop, f"{lower} + {first}", end, False, w,
+            lambda begin, end: write(f"{variable} = {begin}; {variable} < {end}; ++{variable}"),
+        )  # fmt: skip
     else:
-        w.line("{")
-        if pragma:
-            w.line(pragma)
-        w.line(f"for (int64_t lw_k = {first}; lw_k < {bound}; ++lw_k) {{")
-        w.line(f"  const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};")
-    w.function.depth += 1
-    write_body(loop.body, w)
-    w.function.depth -= 1
-    w.line("}}")
+        value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"
+        write_range(
+            loop, first, bound, False, w,
+            lambda begin, end: write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value),
+        )  # fmt: skip
+    w.line("}")
     w.function.scoped.discard(variable)
 
 
@@ -229,27 +253,38 @@ def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w
     w.function.depth += 1
     w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
     w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
+    # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
+    # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
+    w.line("if (lw_count > 0) {")
+    w.function.depth += 1
     if plan.rows is not None:
         write_rows(plan.rows, _costs(plan, w), loop, w)
     w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.work, w, plan.rows)};")
     w.line(f"int64_t lw_threads = lw_team({w.use('threads')}, lw_count, lw_work, {GRAIN});")
+    if plan.fixed:
+        most = COPIES if plan.copies else BLOCKS
+        w.line(f"int64_t lw_blocks = lw_team({most}, lw_count, lw_work, {GRAIN}), lw_next = 0;")
+        w.line("if (lw_blocks < lw_threads) lw_threads = lw_blocks;")
     _copies_before(plan, w)
     _values_before(plan, w)
     w.line("int lw_bad = 0;")
     if owner is not None:
         _owners(owner, w)
-    w.line("if (lw_threads == 1) {")
+    w.line(f"if ({plan.parts} == 1) {{")
     strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
     w.line(f"  lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
     w.line("} else {")
-    _team(plan, part, w)
+    (_blocks if plan.fixed else _team)(plan, part, w)
     w.line("}")
     for copied in plan.copies:
         w.line(f"if (lw_bad) free({_copy(copied.target)});")
     w.line("if (lw_bad) goto lw_leave;")
     _values_after(loop, plan, w)
     for copied in plan.copies:
-        _add_copies(copied.reduction, copied.target, w)
+        _add_copies(copied.reduction, copied.target, plan.parts, w)
+    spend("lw_spent(lw_work)", w)
+    w.function.depth -= 1
+    w.line("}")
     w.function.depth -= 1
     w.line("}")
 
@@ -315,7 +350,7 @@ def _team(plan: Plan, part: Function, w: Writer) -> None:
         # The team may be smaller than asked for; only what its threads have filled may be summed.
         w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
     for copied in plan.copies:
-        own |= _own_copy(copied, w)
+        own |= _own_copy(copied, "lw_thread", w)
     partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
     if plan.uneven:
         call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
@@ -330,6 +365,27 @@ def _team(plan: Plan, part: Function, w: Writer) -> None:
     w.line("}")
 
 
+def _blocks(plan: Plan, part: Function, w: Writer) -> None:
+    """Blocks of iterations for whoever is free: which thread has one does not matter."""
+    w.line("#pragma omp parallel num_threads(lw_threads) if(lw_threads > 1)")
+    w.line("{")
+    w.function.depth += 1
+    w.line("int64_t lw_block;")
+    w.line("while ((lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks) {")
+    w.function.depth += 1
+    w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
+    w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
+    own: dict[str, str] = {}
+    for copied in plan.copies:
+        own |= _own_copy(copied, "lw_block", w)
+    partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
+    call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+    w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
+    for _ in range(2):
+        w.function.depth -= 1
+        w.line("}")
+
+
 def _rows(plan: Plan) -> int:
     return -(-len(plan.partials) // PAD)
 
@@ -342,9 +398,9 @@ def _values_before(plan: Plan, w: Writer) -> None:
             if partial.reduction.target == partial.reduction.by and partial.reduction.tie != "first":
                 # A thread that takes nothing could not be told from one that takes the very least value.
                 start = identity(partial.reduction.op, partial.scalar)
-                w.line(f"if ({target_of(partial, w)} == {start}) lw_threads = 1;")
-        w.line(f"lw_slot lw_partials[lw_threads * {PAD * _rows(plan)}];")
-        w.line("for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
+                w.line(f"if ({target_of(partial, w)} == {start}) {_alone(plan)};")
+        w.line(f"lw_slot lw_partials[{plan.parts} * {PAD * _rows(plan)}];")
+        w.line(f"for (int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t) {{")
         for position, partial in enumerate(plan.partials):
             w.line(f"  {_slot(plan, position)} = {_start(partial, w)};")
         w.line("}")
@@ -357,7 +413,7 @@ def _values_after(loop: For, plan: Plan, w: Writer) -> None:
         w.line(f"{w.variable(name)} = {_out(name, w)};")
     if not plan.partials:
         return
-    w.line("if (lw_count > 0) for (int64_t lw_t = 0; lw_t < lw_threads; ++lw_t) {")
+    w.line(f"for (int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t) {{")
     for position, partial in enumerate(plan.partials):
         if partial.reduction.by:
             _extreme_after(partial, position, plan, w)
@@ -367,8 +423,13 @@ def _values_after(loop: For, plan: Plan, w: Writer) -> None:
     w.line("}")
 
 
+def _alone(plan: Plan) -> str:
+    """C text that has one thread do all in one stretch."""
+    return "lw_blocks = lw_threads = 1" if plan.fixed else "lw_threads = 1"
+
+
 def _slot(plan: Plan, position: int) -> str:
-    """C text of a partial result of thread lw_t."""
+    """C text of partial result number lw_t."""
     return f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(plan.partials[position].scalar)}"
 
 
@@ -422,24 +483,27 @@ def _copies_before(plan: Plan, w: Writer) -> None:
         product = " * ".join(f"(double){w.size(array.name, axis)}" for axis in range(array.rank)) or "1.0"
         w.line(f"const double {total}d = {product};")
         # Each thread clears a copy, and all of them add their shares of the copies together.
-        w.line(f"const int {far} = {total}d * lw_threads * {size} > {limit};")
-        w.line(f"if ({far} || {total}d * 4 * lw_threads > lw_work * (lw_threads - 1)) {{")
+        w.line(f"const int {far} = {total}d * {plan.parts} * {size} > {limit};")
+        w.line(f"if ({far} || {total}d * 4 * {plan.parts} > lw_work * ({plan.parts} - 1)) {{")
         if plan.owned is not None:
             w.line(f"  lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
-        w.line("  if (!lw_owned) lw_threads = 1;")
+        if plan.fixed:  # what owners do has the bits of one stretch
+            w.line("  lw_owned = lw_owned && lw_threads > 1;")
+        w.line(f"  if (!lw_owned) {_alone(plan)};")
         w.line("}")
         w.line(f"const int64_t {total} = (int64_t){total}d;")
     for array in (copied.target for copied in plan.copies):
         total, size = f"lw_total_{array.pointer}", array.element.size_bytes
         w.line(f"{array.memory_type} *{_copy(array)} = NULL;")
-        w.line("if (lw_threads > 1 && !lw_owned) {")
-        w.line(f"  {_copy(array)} = malloc((size_t)({total} * (lw_threads - 1) * {size} + 1));")
-        w.line(f"  if (!{_copy(array)}) lw_threads = 1;")
+        w.line(f"if ({plan.parts} > 1 && !lw_owned) {{")
+        w.line(f"  {_copy(array)} = malloc((size_t)({total} * ({plan.parts} - 1) * {size} + 1));")
+        w.line(f"  if (!{_copy(array)}) {_alone(plan)};")
         w.line("}")
 
 
-def _own_copy(copied: Copied, w: Writer) -> dict[str, str]:
-    """Each thread's own array inside the team: the first has the target itself. Gives what to pass for it."""
+def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
+    """The own array of the thread or block with this number (C text): the first has the target itself. Gives what to
+    pass for it."""
     array = copied.target
     pointer = w.use(array.pointer)
     total, mine = f"lw_total_{array.pointer}", f"lw_mine_{array.pointer}"
@@ -449,10 +513,10 @@ def _own_copy(copied: Copied, w: Writer) -> dict[str, str]:
         w.line(f"int64_t {inside} = {w.use(outside)};")
         own[inside] = inside
     start = identity(copied.reduction.op, array.element)
-    w.line("if (lw_thread > 0) {")
-    w.line(f"  {array.memory_type} *lw_block = {_copy(array)} + (lw_thread - 1) * {total};")
-    w.line(f"  for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_block[lw_e] = {start};")
-    w.line(f"  {mine} = ({array.pointer_type})lw_block;")
+    w.line(f"if ({number} > 0) {{")
+    w.line(f"  {array.memory_type} *lw_own = {_copy(array)} + ({number} - 1) * {total};")
+    w.line(f"  for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_own[lw_e] = {start};")
+    w.line(f"  {mine} = ({array.pointer_type})lw_own;")
     for axis, stride in enumerate(copied.inside.strides):
         if stride in own:
             w.line(f"  {stride} = {_copy_stride(array, axis, w)};")
@@ -468,8 +532,8 @@ def _copy_stride(array: ArrayText, axis: int, w: Writer) -> str:
     return " * ".join(factors) or "1"
 
 
-def _add_copies(reduction: Reduction, array: ArrayText, w: Writer) -> None:
-    """Put the copies into the target, for each element in the order of the threads."""
+def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -> None:
+    """Put the copies into the target, for each element in the order of the iterations."""
     total = f"lw_total_{array.pointer}"
     w.use(array.pointer)
     block = f"{array.memory_type} *lw_block = {_copy(array)} + lw_t * {total};"
@@ -482,13 +546,13 @@ def _add_copies(reduction: Reduction, array: ArrayText, w: Writer) -> None:
         w.line("  const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
         w.line(f"  const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
         w.line(f"  const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
-        w.line("  for (int64_t lw_t = 0; lw_t < lw_threads - 1; ++lw_t) {")
+        w.line(f"  for (int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t) {{")
         w.line(f"    {block}")
         w.line(f"    for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
         w.line("  }")
         w.line("}")
     else:
-        w.line("for (int64_t lw_t = 0; lw_t < lw_threads - 1; ++lw_t) {")
+        w.line(f"for (int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t) {{")
         w.line(f"  {block}")
         _add_strided(reduction, array, w)
         w.line("}")

@@ -4,12 +4,14 @@ devices. It knows nothing of how either works.
 The calling convention (the struct `lw_call` of `codegen/loopwright.h`): for every argument position of the call,
 and then for every ResultArray, a data pointer, a shape and byte strides (for arrays) or an 8-byte slot (for
 scalars: integers and bools sign- or zero-extended to 64 bits, float64 as a double, float32 as a float in the first
-4 bytes). `entry` runs the kernel and returns 0, or 1 with the failure recorded: site number, index, size. `guard`
+4 bytes). `entry` runs the kernel and returns 0, or 1 with the failure recorded: site number, index, size (of a failed
+conversion the number instead, see `failed_number`). `guard`
 returns 1 where the condition on the sizes holds that the code relies on.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from loopwright.ir.location import Location
@@ -17,12 +19,26 @@ from loopwright.ir.location import Location
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place in the kernel that may fail: kind 'bounds', or a CheckKind, or 'negative_size' or 'memory'."""
+    """A place in the kernel that may fail: kind 'bounds', or a CheckKind, or 'negative_size' or 'memory'. Of a failed
+    conversion, `array` is the integer type."""
 
     kind: str
     array: str
     axis: int
     at: Location | None
+
+
+def failed_number(index: int, size: int) -> int | float | None:
+    """The number whose conversion failed: `index` has its bits, and `size` says what they are (0: none is told)."""
+    match size:
+        case 1:
+            return index
+        case 2:
+            return index % 2**64
+        case 3:
+            return float(struct.unpack("d", struct.pack("q", index))[0])
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def write_rows(rows: Rows, costs: tuple[str, str], loop: For, w: Writer) -> None
         w.use(symbol)
     begin, end = (_entry(rows, at, w) for at in ("0", "lw_count"))
     w.line(f"const int64_t lw_row = {first}, lw_per_row = {costs[0]}, lw_per_entry = (int64_t){costs[1]};")
-    w.line(f"int lw_rows = lw_count > 0 && lw_climbs(lw_row, lw_row + lw_count, {size});")
+    w.line(f"int lw_rows = lw_climbs(lw_row, lw_row + lw_count, {size});")
     w.line(f"const int64_t lw_before = lw_rows ? {begin} : 0, lw_entries = lw_rows ? {end} - lw_before : 0;")
     w.line("const double lw_total = (double)lw_count * lw_per_row + (double)lw_entries * lw_per_entry;")
     w.line("lw_rows = lw_rows && lw_entries >= 0 && lw_total < 0x1p62;")

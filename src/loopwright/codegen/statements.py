@@ -8,6 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
+from loopwright.codegen.polls import write_iteration
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -49,14 +50,15 @@ def write(stmt: Stmt, w: Writer) -> None:
             w.write_loop(stmt)
         case While():
             w.line(f"while ({w.text(stmt.condition)}) {{")
-            _indented(stmt.body, w)
+            write_iteration(stmt, w, partial(write_body, stmt.body, w))
             w.line("}")
         case If():
             _if(stmt, w)
         case Block():
             _block(stmt, w)
         case Break():
-            w.line("break;")
+            label = w.function.broken.get(stmt.loop)
+            w.line("break;" if label is None else f"goto {label};")
         case Continue():
             w.line("continue;")
         case Leave():

@@ -101,7 +101,9 @@ def write_both(
     w.function.depth -= 1
     w.line("} else {")
     w.function.depth += 1
+    before, w.twice = w.twice, False
     careful()
+    w.twice = before
     w.function.depth -= 1
     w.line("}")
 

@@ -32,7 +32,7 @@ def _body(body: Body, known: dict[str, Expr], changing: set[str]) -> Work:
     fixed = 0
     inner: list[tuple[tuple[Expr, Expr, Expr] | None, Work]] = []
     for stmt in body:
-        fixed += 1 + sum(_operations(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
+        fixed += 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
         if isinstance(stmt, For):
             bounds = tuple(_at_middle(bound, known, changing) for bound in (stmt.lower, stmt.upper, stmt.step))
             lower, upper, step = bounds
@@ -52,7 +52,8 @@ def _body(body: Body, known: dict[str, Expr], changing: set[str]) -> Work:
     return Work(fixed, tuple(inner))
 
 
-def _operations(expr: Expr) -> int:
+def operations_of(expr: Expr) -> int:
+    """How many elementary operations an expression is."""
     count = 0
     for part in subexpressions(expr):
         if isinstance(part, Call):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from math import prod
 
 from loopwright.analysis.coalescing import SECTOR, WARP, Shape, byte_strides, warp_accesses
+from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import Values, value_of
-from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.codegen.names import Names
 from loopwright.codegen.threads import sharing_of

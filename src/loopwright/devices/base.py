@@ -1,6 +1,7 @@
-"""What a device gives to the runtime: the `Executable`, and the two types that call it, `Entry` and `Dispatcher`.
+"""What a device gives to the runtime: the `Executable`, and the types that call it, `Entry` and `Dispatcher`, and
+`Constants`.
 
-The two types exist twice with one meaning: in launcher.c, for speed, and in by_ctypes.py, for machines without
+These types exist twice with one meaning: in launcher.c, for speed, and in by_ctypes.py, for machines without
 Python's headers. What they return is described by `Returns`, numbers only, so that both can read it.
 """
 
@@ -12,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from loopwright.codegen.program import Program
+from loopwright.codegen.program import Program, failed_number
 from loopwright.deferred import deferred
 from loopwright.errors import BoundsError, check_failed
 from loopwright.ir.types import ALL
@@ -84,7 +85,7 @@ class Executable:
         where = self.program.sites[site]
         if where.kind == "bounds":
             return BoundsError(where.array, where.axis, index, size, where.at)
-        return check_failed(where.kind, where.at)
+        return check_failed(where.kind, where.at, failed_number(index, size), where.array)
 
 
 class Entry(Protocol):
@@ -92,9 +93,9 @@ class Entry(Protocol):
 
     Made as Entry(entry=, guard=, threads=, parallel=, returns=, values=, constants=, fresh=, fail=,
     guard_failed=, payload=): addresses; threads for lw_call; whether it starts threads; `Returns`' fields;
-    (namespace or cell, key, expected value) of each captured constant; fresh(arguments) -> the arrays of the
-    results, or None; fail(site, index, size) -> Exception; guard_failed(arguments, originals) -> the call's
-    result where the guard is false; anything to hang on to. Times are nanoseconds in `entry` alone."""
+    the facts that the code relies on, as `Constants` takes them; fresh(arguments) -> the arrays of the results, or
+    None; fail(site, index, size) -> Exception; guard_failed(arguments, originals) -> the call's result where the guard
+    is false; anything to hang on to. Times are nanoseconds in `entry` alone."""
 
     calls: int
     total_ns: int
@@ -118,8 +119,9 @@ class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
 
     Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=): the ContextVar of the
-    Config; the parameters' names, their trailing defaults, one bool each; refuses(type) -> whether arrays of a subclass
-    go the slow way, asked once for each; describe(dtype) -> alignment for records (0 never aligned)."""
+    Config; the parameters' names, their trailing defaults, or the function that has them, one bool each; refuses(type)
+    -> whether arrays of a subclass go the slow way, asked once for each; describe(dtype) -> alignment for records (0
+    never aligned)."""
 
     def __call__(self, *args: object, **kwargs: object) -> object: ...
 
@@ -144,13 +146,23 @@ class Launcher(Protocol):
 
     Entry: Callable[..., Entry]
     Dispatcher: Callable[..., Dispatcher]
+    Constants: Callable[[Facts], Constants]
 
     def limit_threads(self, most: int) -> None: ...
     def pool_started(self) -> bool: ...
     def on_limited(self, notify: Callable[[], None]) -> None: ...
 
 
-Constants = Sequence[tuple[object, str, object]]
+class Constants(Protocol):
+    """Facts that code relies on outside the function it was made of. Made as Constants(facts)."""
+
+    def hold(self) -> bool:
+        """Whether all of them are as they were."""
+
+
+Facts = tuple[tuple[Any, ...], ...]
+"""(kind, namespace, key, value) of each: see ir.captured.CapturedConstant. Without the value where there is
+nothing."""
 Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
 Described = Mapping[object, int]

@@ -1,19 +1,26 @@
-"""`Entry` and `Dispatcher` without a C extension: slower, same results. Every call takes the runtime's slow way."""
+"""`Entry`, `Dispatcher` and `Constants` without a C extension: slower, same results. Every call takes the runtime's
+slow way."""
 
 from __future__ import annotations
 
 import ctypes
+import pkgutil
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
+from functools import cache
+from types import FunctionType, SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from loopwright.config import current
 from loopwright.devices import base
+from loopwright.errors import CompilerError
+from loopwright.ir.captured import ABSENT, value_now
 from loopwright.ir.types import ALL, BY_NAME, FLOAT32, FLOAT64
+from loopwright.toolchain.cc import build
 
 
 class Slot(ctypes.Union):
@@ -39,7 +46,34 @@ class Call(ctypes.Structure):
         ("returned", ctypes.c_void_p),
         ("threads", ctypes.c_int64),
         ("failure", ctypes.c_void_p),
+        ("watch", ctypes.c_void_p),
     )
+
+
+class Interruptible:
+    """launcher_interrupt.c, built alone: calls compiled code so that what handlers of signals raise ends it."""
+
+    def __init__(self, library: ctypes.PyDLL) -> None:
+        self._run = library.lw_run  # with the GIL, which it gives back meanwhile; it may leave an exception
+        self._run.argtypes = (ctypes.c_void_p,) * 5
+        self._bytes = int(library.lw_watch_bytes())
+
+    def call(self, entry: int, call: Call, failure: Failure) -> tuple[int, int]:
+        """What entry(call) returns, and the nanoseconds that it took. Raises what a handler raised."""
+        watch, spent = ctypes.create_string_buffer(self._bytes), ctypes.c_int64()
+        call.watch = ctypes.addressof(watch)
+        given = (ctypes.byref(call), ctypes.byref(watch), ctypes.byref(failure), ctypes.byref(spent))
+        return int(self._run(entry, *given)), spent.value
+
+
+@cache
+def interruptible() -> Interruptible | None:
+    """None where there is no compiler: calls then run to their end."""
+    text = (pkgutil.get_data(__package__, "launcher_interrupt.c") or b"").decode()
+    try:
+        return Interruptible(ctypes.PyDLL(str(build("#define LW_ALONE\n" + text, (), current()).path)))
+    except (CompilerError, OSError):
+        return None
 
 
 _most_threads = sys.maxsize
@@ -124,17 +158,16 @@ class Entry:
         parallel: bool,
         returns: int,
         values: tuple[tuple[int, int], ...],
-        constants: base.Constants,
+        constants: base.Facts,
         fresh: base.Fresh | None,
         fail: Callable[[int, int, int], Exception],
         guard_failed: Callable[[tuple[object, ...], tuple[object, ...]], object],
         payload: Any,
     ) -> None:
-        self._entry = self.FUNCTION(entry)
+        self._address, self._entry = entry, self.FUNCTION(entry)
         self._guard = self.FUNCTION(guard) if guard else None
         self._parallel, self._returns, self._values = parallel, returns, values
         self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
-        self.constants = tuple(constants)
         self.threads, self.payload = threads, payload
         self.calls = self.total_ns = self.min_ns = self.last_ns = 0
         self._observer: base.Observer | None = None
@@ -174,15 +207,23 @@ class Entry:
         )
         if self._guard is not None and not self._guard(ctypes.byref(call)):
             return self._guard_failed(arguments, originals)
-        started = time.perf_counter_ns()
-        failed = self._entry(ctypes.byref(call))
-        self.record(time.perf_counter_ns() - started)
+        failed, spent_ns = self._called(call, failure)
+        self.record(spent_ns)
         del keep
         if failed:
             raise self._fail(failure.site, failure.index, failure.size)
         result = self.result(originals, fresh, returned)
         self.tell()
         return result
+
+    def _called(self, call: Call, failure: Failure) -> tuple[int, int]:
+        """What the code returns, and the nanoseconds that it took."""
+        by = interruptible()
+        if by is not None:
+            return by.call(self._address, call, failure)
+        started = time.perf_counter_ns()
+        failed = self._entry(ctypes.byref(call))
+        return failed, time.perf_counter_ns() - started
 
     def record(self, spent_ns: int) -> None:
         """A call has been made, and is over."""
@@ -232,6 +273,17 @@ class Entry:
         return found[0] if self._returns == 1 else None
 
 
+class Constants:
+    """See devices.base.Constants."""
+
+    def __init__(self, facts: base.Facts) -> None:
+        self._facts = [(kind, namespace, key, *value) if value else (kind, namespace, key, ABSENT)
+                       for kind, namespace, key, *value in facts]  # fmt: skip
+
+    def hold(self) -> bool:
+        return all(value_now(kind, space, key) is value for kind, space, key, value in self._facts)
+
+
 class Dispatcher:
     """See devices.base.Dispatcher; it keeps no table."""
 
@@ -241,7 +293,7 @@ class Dispatcher:
         slow: Callable[[tuple[object, ...], Mapping[str, object]], object],
         context: base.Context,
         names: tuple[str, ...],
-        defaults: tuple[object, ...],
+        defaults: tuple[object, ...] | FunctionType,
         written: tuple[bool, ...],
         refuses: Callable[[type], bool],
         describe: Callable[[np.dtype[Any]], int],

@@ -15,6 +15,7 @@ from loopwright.config import available_cores
 from loopwright.devices.base import Executable
 from loopwright.errors import CompilerError
 from loopwright.toolchain.cc import Artifact
+from loopwright.toolchain.library import load_library
 from loopwright.toolchain.machine import cpu_fields
 
 SYSTEM = Path("/sys/devices/system/cpu")
@@ -26,12 +27,15 @@ PATIENCE = "2000"
 
 
 def load(artifact: Artifact, program: Program) -> Executable:
-    """The program's functions in this process. Raises CompilerError where the library cannot be loaded."""
+    """The program's functions in this process. Raises CompilerError where the library cannot be loaded, and
+    FileNotFoundError where it is not in the store any more."""
     _load_openmp()
     try:
-        library = ctypes.CDLL(str(artifact.path))
+        library = load_library(artifact.path)
         entry = _address(library, program.entry)
         guard = _address(library, program.guard) if program.guard else 0
+    except FileNotFoundError:
+        raise
     except (OSError, AttributeError) as error:
         raise CompilerError(
             f"the compiled library cannot be loaded: {error}\n  source: {artifact.source_path}"

@@ -366,7 +366,7 @@ class CudaGpu:
         most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         found: dict[str, tuple[int, int]] = {}
         with self.current():
-            loaded = int(self._ask("cuModuleLoadData", artifact.path.read_bytes(), doing="loading compiled code"))
+            loaded = int(self._ask("cuModuleLoadData", artifact.cubin, doing="loading compiled code"))
             for name in text.kernels:
                 one = self._ask("cuModuleGetFunction", loaded, name.encode(), doing=f"looking for kernel {name!r}")
                 found[name] = int(one), int(self._ask("cuFuncGetAttribute", most, int(one)))

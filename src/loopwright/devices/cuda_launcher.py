@@ -10,6 +10,7 @@ from typing import Any
 from loopwright.config import Config
 from loopwright.errors import CompilerError
 from loopwright.toolchain import cc
+from loopwright.toolchain.library import load_library, made_and_loaded
 
 WANTED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 """Asked by a launch for a kernel that is not compiled yet."""
@@ -41,13 +42,10 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 def cuda_launcher(config: Config) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
     text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
-    artifact = cc.build(text, ("-pthread",), config)
     try:
-        code = ctypes.CDLL(str(artifact.path))
+        _, code = made_and_loaded(lambda: cc.build(text, ("-pthread",), config), lambda made: load_library(made.path))
     except OSError as error:
-        raise CompilerError(
-            f"the launcher for GPUs cannot be loaded: {error}\n  source: {artifact.source_path}"
-        ) from error
+        raise CompilerError(f"the launcher for GPUs cannot be loaded: {error}") from error
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(code, name)
         function.restype, function.argtypes = result, arguments

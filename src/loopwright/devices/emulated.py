@@ -26,6 +26,7 @@ from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_o
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.toolchain.library import load_library, made_and_loaded
 
 MOST_THREADS = 1024
 STACK_BYTES = 256 * 1024
@@ -302,11 +303,10 @@ class EmulatedModule:
         self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
         self._most_threads = [signature_of(text.text, kernel).most_threads for kernel in text.kernels]
-        path = build_emulated(text, config)
         try:
-            self._library = ctypes.CDLL(str(path))
+            _, self._library = made_and_loaded(lambda: build_emulated(text, config), load_library)
         except OSError as error:
-            raise CompilerError(f"the compiled device text cannot be loaded: {error}\n  source: {path}") from error
+            raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
         self._run: Callable[..., None] = getattr(self._library, ENTRY)
         self._table = Table(
             _LAUNCH(self._launch),

@@ -81,7 +81,7 @@ def build_emulated(text: DeviceText, config: Config) -> Path:
     key = key_of((ABI, "emulated", source, "\0".join(command), _version(cxx), cpu_fingerprint()))
     make = partial(_make_library, source, command, config, key)
     try:
-        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30)
+        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)
     except OSError as error:
         raise CompilerError(f"no folder for compiled code can be written ({error})") from error
     return stored.folder / LIBRARY

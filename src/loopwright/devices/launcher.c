@@ -1,4 +1,4 @@
-/* Third part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
+/* Last part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
 
    A call with known kinds of arguments costs: one pass over the arguments to make a key, one look-up, the guard,
    and the loop itself without the GIL. An Entry may be for calls with certain numbers only (sizes, integers): where
@@ -18,7 +18,8 @@ typedef struct {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   Shape shape;
-  PyObject *slow, *context, *names, *defaults;
+  PyObject *slow, *context, *names;
+  PyObject *defaults;                      /* a tuple, the trailing ones; or the function that has them now */
   PyObject *configs;                       /* dict: Config -> one Config equal to it */
   PyObject *last_config, *last_one;        /* the Config seen last, and the one that stands for it */
   Slot slots[MOST_SLOTS];                  /* roughly the most recently used first */
@@ -71,7 +72,7 @@ static Entry *find_entry(Dispatcher *self, const void *key, Py_ssize_t length, c
         continue;
     }
     const Entry *entry = self->slots[k].entry;
-    if (entry->retired || !entry->fail || !constants_hold(entry)) continue;
+    if (entry->retired || !entry->fail || !constants_hold(entry->constants)) continue;
     if (k >= NEAR) {
       Slot found = self->slots[k];
       memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)k);
@@ -106,10 +107,29 @@ static PyObject *call_slow(Dispatcher *self, PyObject *const *args, Py_ssize_t c
   return result;
 }
 
-/* Put keyword arguments and trailing defaults in their places; 0 where that is left to `slow`. */
+/* The default of a parameter now: borrowed, NULL without an exception where it has none. */
+static PyObject *default_of(const Dispatcher *self, Py_ssize_t place) {
+  PyObject *values = self->defaults, *named = NULL;
+  Py_ssize_t positional = self->shape.count;
+  if (!PyTuple_Check(values)) {
+    positional = ((PyCodeObject *)PyFunction_GET_CODE(values))->co_argcount;
+    named = PyFunction_GET_KW_DEFAULTS(values);
+    values = PyFunction_GET_DEFAULTS(values);
+  }
+  if (place >= positional) {
+    PyObject *found = named ? PyDict_GetItemWithError(named, PyTuple_GET_ITEM(self->names, place)) : NULL;
+    PyErr_Clear();
+    return found;
+  }
+  Py_ssize_t first = positional - (values ? PyTuple_GET_SIZE(values) : 0);
+  return place < first ? NULL : PyTuple_GET_ITEM(values, place - first);
+}
+
+/* Put keyword arguments and defaults in their places; 0 where that is left to `slow`. kept: new
+   references to the defaults, as somebody may give the function others during the call. */
 static int bind_all(const Dispatcher *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
-                    PyObject **bound) {
-  Py_ssize_t wanted = self->shape.count, defaults = PyTuple_GET_SIZE(self->defaults);
+                    PyObject **bound, PyObject **kept) {
+  Py_ssize_t wanted = self->shape.count;
   if (count > wanted) return 0;
   memset(bound, 0, sizeof(PyObject *) * (size_t)wanted);
   memcpy(bound, args, sizeof(PyObject *) * (size_t)count);
@@ -121,21 +141,16 @@ static int bind_all(const Dispatcher *self, PyObject *const *args, Py_ssize_t co
   }
   for (Py_ssize_t k = 0; k < wanted; k++) {
     if (bound[k]) continue;
-    if (k < wanted - defaults) return 0;
-    bound[k] = PyTuple_GET_ITEM(self->defaults, k - (wanted - defaults));
+    if (!(bound[k] = default_of(self, k))) return 0;
+    *kept++ = Py_NewRef(bound[k]);
   }
   return 1;
 }
 
-static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords) {
-  Dispatcher *self = (Dispatcher *)callable;
-  Py_ssize_t count = PyVectorcall_NARGS(flags);
-  PyObject *bound[MOST_PARAMETERS], *const *all = args;
+/* A call with all arguments in their places. */
+static PyObject *call_bound(Dispatcher *self, PyObject *const *all, PyObject *const *args, Py_ssize_t count,
+                            PyObject *keywords) {
   Key key;
-  if (keywords || count != self->shape.count) {
-    if (!bind_all(self, args, count, keywords, bound)) return call_slow(self, args, count, keywords);
-    all = bound;
-  }
   int made = make_key(&key, &self->shape, all);
   if (made < 0) return NULL;
   if (made) {
@@ -147,11 +162,26 @@ static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size
   return call_slow(self, args, count, keywords);
 }
 
+static PyObject *call_with_defaults(Dispatcher *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  PyObject *bound[MOST_PARAMETERS], *kept[MOST_PARAMETERS + 1] = {NULL}, *result;
+  int whole = bind_all(self, args, count, keywords, bound, kept);
+  result = whole ? call_bound(self, bound, args, count, keywords) : call_slow(self, args, count, keywords);
+  for (PyObject **one = kept; *one; one++) Py_DECREF(*one);
+  return result;
+}
+
+static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords) {
+  Dispatcher *self = (Dispatcher *)callable;
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (!keywords && count == self->shape.count) return call_bound(self, args, args, count, NULL);
+  return call_with_defaults(self, args, count, keywords);
+}
+
 static int read_shape(Dispatcher *self, PyObject *written) {
   Shape *shape = &self->shape;
   shape->count = PyTuple_GET_SIZE(written);
   if (shape->count > MOST_PARAMETERS || PyTuple_GET_SIZE(self->names) != shape->count ||
-      PyTuple_GET_SIZE(self->defaults) > shape->count) {
+      (PyTuple_Check(self->defaults) && PyTuple_GET_SIZE(self->defaults) > shape->count)) {
     PyErr_Format(PyExc_ValueError, "names and written have one item per parameter, of at most %d", MOST_PARAMETERS);
     return -1;
   }
@@ -163,10 +193,13 @@ static int read_shape(Dispatcher *self, PyObject *written) {
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", NULL};
   PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!O!O!OO", words, &slow, &PyContextVar_Type, &context,
-                                   &PyTuple_Type, &names, &PyTuple_Type, &defaults, &PyTuple_Type, &written,
-                                   &refuses, &describe))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!OO!OO", words, &slow, &PyContextVar_Type, &context,
+                                   &PyTuple_Type, &names, &defaults, &PyTuple_Type, &written, &refuses, &describe))
     return NULL;
+  if (!PyTuple_Check(defaults) && !PyFunction_Check(defaults)) {
+    PyErr_SetString(PyExc_TypeError, "defaults are a tuple, or a function's");
+    return NULL;
+  }
   Dispatcher *self = (Dispatcher *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   self->vectorcall = dispatcher_call;
@@ -347,9 +380,10 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "loopwright_launc
 
 PyMODINIT_FUNC PyInit_loopwright_launcher(void) {
   import_array();
-  if (PyType_Ready(&EntryType) < 0 || PyType_Ready(&DispatcherType) < 0) return NULL;
+  if (PyType_Ready(&ConstantsType) < 0 || PyType_Ready(&EntryType) < 0 || PyType_Ready(&DispatcherType) < 0) return NULL;
   PyObject *module = PyModule_Create(&definition);
-  if (module && (PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0 ||
+  if (module && (PyModule_AddObjectRef(module, "Constants", (PyObject *)&ConstantsType) < 0 ||
+                 PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0 ||
                  PyModule_AddObjectRef(module, "Dispatcher", (PyObject *)&DispatcherType) < 0))
     Py_CLEAR(module);
   return module;

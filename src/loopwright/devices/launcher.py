@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -20,6 +21,9 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
 from loopwright.toolchain.cc import build_with, find_compiler
+from loopwright.toolchain.library import made_and_loaded
+from loopwright.toolchain.store import opened
+from loopwright.toolchain.trust import name_to_load
 
 if TYPE_CHECKING:
     from loopwright.devices import by_ctypes
@@ -27,7 +31,9 @@ else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
 
 MODULE = "loopwright_launcher"
-PARTS = ("launcher_entry.c", "launcher_key.c", "launcher.c")  # one text, in this order
+PARTS = (
+    "launcher_interrupt.c", "launcher_constants.c", "launcher_entry.c", "launcher_key.c", "launcher.c",
+)  # fmt: skip  # one text, in this order
 Kind = Literal["extension", "ctypes"]
 
 
@@ -67,8 +73,9 @@ def _made(config: Config) -> Loaded:
         return Loaded(fallback, "ctypes", "no C compiler")
     try:
         salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
-        artifact = build_with(compiler, _source(), (), config, salt, _header_flags)
-        return Loaded(_imported(artifact.path), "extension", "")
+        make = partial(build_with, compiler, _source(), (), config, salt, _header_flags)
+        _, launcher = made_and_loaded(make, lambda artifact: _imported(artifact.path))
+        return Loaded(launcher, "extension", "")
     except (CompilerError, ImportError, OSError) as error:
         return Loaded(fallback, "ctypes", str(error))
 
@@ -102,11 +109,13 @@ def missing_headers() -> str:
 
 
 def _imported(path: Path) -> Launcher:
-    loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
-    spec = importlib.util.spec_from_loader(MODULE, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    with opened(path) as descriptor:
+        loader = importlib.machinery.ExtensionFileLoader(MODULE, name_to_load(descriptor, str(path)))
+        spec = importlib.util.spec_from_loader(MODULE, loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    module.__file__ = spec.origin = str(path)  # for people
     return cast(Launcher, module)
 
 

@@ -1,14 +1,11 @@
-/* First part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning
-   is documented in devices/base.py. launcher_key.c and launcher.c follow; the three are compiled as one file. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+/* Third part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning is
+   documented in devices/base.py. launcher_interrupt.c and launcher_constants.c stand before it, launcher_key.c and
+   launcher.c follow; the five are compiled as one file. */
 #include <structmember.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- the calling convention: as in codegen/loopwright.h ------------------------------------------------------ */
@@ -27,6 +24,7 @@ typedef struct {
   lw_slot *returned;              /* per returned scalar */
   int64_t threads;                /* how many threads may be used, at least 1 */
   lw_failure *failure;
+  lw_watch *watch;                /* NULL: nobody will want to stop it */
   lw_gpu *gpu;                    /* the last two only in programs for a GPU: `data` is device memory then */
   lw_failure *device_failure;     /* in device memory */
 } lw_call;
@@ -75,7 +73,6 @@ enum { ARGUMENT = 0, FRESH = 1, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
-typedef struct { PyObject *place, *key, *value; } Constant;
 typedef struct { int code, number; } Value;
 
 typedef struct {
@@ -83,9 +80,9 @@ typedef struct {
   int (*entry)(const lw_call *);
   int (*guard)(const lw_call *);
   int parallel, returns;
-  Py_ssize_t value_count, constant_count;
+  Py_ssize_t value_count;
   Value *values;
-  Constant *constants;
+  Constants *constants;
   PyObject *fresh, *fail, *guard_failed, *payload;
   long long threads, calls, total_ns, min_ns, last_ns;
   PyObject *observer;              /* observer(times in ns, oldest first) when there is enough to tell, or NULL */
@@ -100,12 +97,6 @@ typedef union { npy_int8 b; npy_int16 h; npy_int32 i; npy_uint8 ub; npy_uint16 u
 static long long most_threads = INT64_MAX;
 static int pool_started;
 static PyObject *notify_limited;
-
-static int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* -1 with an exception where `notify` raised: its warning may be an error. */
 static int64_t allowed_threads(const Entry *entry) {
@@ -277,18 +268,17 @@ static void tell_observer(Entry *entry) {
   Py_DECREF(observer);
 }
 
-/* The guard, then the loop. 1: ran; 0: the guard was false; 2: failed; -1: an exception is set. */
+/* The guard, then the loop. 1: ran; 0: the guard was false; 2: failed; -1: an exception is set. How long it took until
+   it was stopped tells nothing of the code, and is not noted. */
 static int execute(Entry *entry, lw_call *call) {
   if (entry->guard && !entry->guard(call)) return 0;
   call->threads = allowed_threads(entry);
   if (call->threads < 0) return -1;
-  int failed;
+  lw_watch watch;
   int64_t spent;
-  Py_BEGIN_ALLOW_THREADS
-  spent = now_ns();
-  failed = entry->entry(call);
-  spent = now_ns() - spent;
-  Py_END_ALLOW_THREADS
+  call->watch = &watch;
+  int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, &spent);
+  if (failed < 0) return -1;
   note_time(entry, spent);
   return failed ? 2 : 1;
 }
@@ -351,18 +341,6 @@ done:
   return result;
 }
 
-static int constants_hold(const Entry *entry) {
-  for (Py_ssize_t k = 0; k < entry->constant_count; k++) {
-    const Constant *one = &entry->constants[k];
-    PyObject *now = PyCell_Check(one->place) ? PyCell_GET(one->place) : PyDict_GetItemWithError(one->place, one->key);
-    if (now != one->value) {
-      PyErr_Clear();
-      return 0;
-    }
-  }
-  return 1;
-}
-
 static int read_values(Entry *self, PyObject *values) {
   self->value_count = PyTuple_GET_SIZE(values);
   self->values = PyMem_Calloc((size_t)self->value_count + 1, sizeof(Value));
@@ -375,20 +353,8 @@ static int read_values(Entry *self, PyObject *values) {
 }
 
 static int read_constants(Entry *self, PyObject *constants) {
-  Py_ssize_t count = PyTuple_GET_SIZE(constants);
-  self->constants = PyMem_Calloc((size_t)count + 1, sizeof(Constant));
-  if (!self->constants) return -1;
-  for (Py_ssize_t k = 0; k < count; k++) {
-    Constant *one = &self->constants[k], read;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(constants, k), "OOO", &read.place, &read.key, &read.value)) return -1;
-    if (!PyDict_Check(read.place) && !PyCell_Check(read.place)) {
-      PyErr_SetString(PyExc_TypeError, "a constant stands in a dict or in a cell");
-      return -1;
-    }
-    *one = (Constant){Py_NewRef(read.place), Py_NewRef(read.key), Py_NewRef(read.value)};
-    self->constant_count++;
-  }
-  return 0;
+  self->constants = (Constants *)PyObject_CallOneArg((PyObject *)&ConstantsType, constants);
+  return self->constants ? 0 : -1;
 }
 
 static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -424,11 +390,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg) {
   Py_VISIT(self->guard_failed);
   Py_VISIT(self->payload);
   Py_VISIT(self->observer);
-  for (Py_ssize_t k = 0; k < self->constant_count; k++) {
-    Py_VISIT(self->constants[k].place);
-    Py_VISIT(self->constants[k].key);
-    Py_VISIT(self->constants[k].value);
-  }
+  Py_VISIT(self->constants);
   return 0;
 }
 
@@ -445,12 +407,7 @@ static void entry_dealloc(Entry *self) {
   entry_clear(self);
   Py_CLEAR(self->fresh);
   Py_CLEAR(self->payload);
-  for (Py_ssize_t k = 0; k < self->constant_count; k++) {
-    Py_CLEAR(self->constants[k].place);
-    Py_CLEAR(self->constants[k].key);
-    Py_CLEAR(self->constants[k].value);
-  }
-  PyMem_Free(self->constants);
+  Py_CLEAR(self->constants);
   PyMem_Free(self->values);
   Py_TYPE(self)->tp_free((PyObject *)self);
 }

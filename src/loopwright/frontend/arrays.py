@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import as_index, convert, default_type, literal, product
+from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
 from loopwright.ir.nodes import (
@@ -77,10 +77,10 @@ def element(cx: Context, array: Array, at: Location) -> Value:
 
 
 def store(cx: Context, target: Array, value: Literal | Number, at: ast.AST, value_node: ast.AST) -> None:
-    """Write one element; the value is converted as NumPy does it."""
+    """Write one element; the value is converted as the options say, or as NumPy does it."""
     if target.weak:
         raise cx.error(at, "a tuple cannot be written")
-    converted = convert(cx, value, target.element, value_node)
+    converted = stored(cx, value, target.element, value_node)
     cx.emit(Store(target.name, target.index, converted, at=cx.at(at)))
 
 

@@ -1,20 +1,22 @@
 """`capture`: everything the front end needs to know of a Python function before it sees a call. Pure reading.
 
 A Source keeps the function itself, for its globals and closure cells: these are looked up when a kernel is made,
-and what was found is recorded as a CapturedConstant, so that a later change is noticed.
+and what was found comes with the facts that it relies on (`watched.py`), so that a later change is noticed.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import inspect
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
+from typing import Any
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import Definition, parameters_of, parse
+from loopwright.frontend.watched import Found
 from loopwright.frontend.written import written_parameters
+from loopwright.ir.captured import ABSENT, CapturedConstant, Kind, defaults_of, value_now
 from loopwright.ir.location import Location
 
 
@@ -28,20 +30,13 @@ class Parameter:
     keyword_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The value of a name outside the function, and where it lives: a dict and a key, or a cell and ''."""
-
-    namespace: object
-    key: str
-    value: object
-
-
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A Python function, read. `written`: the parameters that may be written through, from the syntax alone."""
+    """A Python function, read. `code`: what it runs, when it was read. `written`: the parameters that may be written
+    through, from the syntax alone."""
 
     function: FunctionType
+    code: CodeType
     definition: Definition
     parameters: tuple[Parameter, ...]
     written: frozenset[str]
@@ -61,20 +56,37 @@ class Source:
     def at(self, node: ast.AST) -> Location:
         return self.definition.at(node)
 
-    def lookup(self, name: str) -> Found | None:
-        """The value of a free name: closure cell, then global, then builtin; None where there is none."""
-        free = self.function.__code__.co_freevars
+    def at_parameter(self, position: int) -> Location:
+        return self.at(parameters_of(self.definition.tree)[position])
+
+    def lookup(self, name: str) -> Found:
+        """The value of a free name: closure cell, then global, then builtin."""
+        free = self.code.co_freevars
         if name in free and self.function.__closure__ is not None:
-            cell = self.function.__closure__[free.index(name)]
-            try:
-                return Found(cell, "", cell.cell_contents)
-            except ValueError:  # the cell has no value yet
-                return None
-        if name in self.function.__globals__:
-            return Found(self.function.__globals__, name, self.function.__globals__[name])
-        if hasattr(builtins, name):
-            return Found(vars(builtins), name, getattr(builtins, name))
-        return None
+            return _found("cell", self.function.__closure__[free.index(name)], "")
+        here = _found("item", self.function.__globals__, name)
+        if here.value is not ABSENT:
+            return here
+        there = _found("item", getattr(self.function, "__builtins__", vars(builtins)), name)
+        return Found(there.value, (*here.relies, *there.relies))
+
+    @property
+    def relies(self) -> tuple[CapturedConstant, ...]:
+        """What reading the function relies on: its code, its defaults."""
+        function = self.function
+        found = [CapturedConstant("code", function, "", self.code)]
+        found.append(CapturedConstant("defaults", function, "", function.__defaults__))
+        found.append(CapturedConstant("keywords", function, "", function.__kwdefaults__))
+        for one in self.parameters:
+            if one.keyword_only and function.__kwdefaults__ is not None:
+                value = one.default if one.has_default else ABSENT
+                found.append(CapturedConstant("item", function.__kwdefaults__, one.name, value))
+        return tuple(found)
+
+
+def _found(kind: Kind, namespace: Any, key: str) -> Found:
+    value = value_now(kind, namespace, key)
+    return Found(value, (CapturedConstant(kind, namespace, key, value),))
 
 
 def capture(function: object) -> Source:
@@ -90,21 +102,13 @@ def capture(function: object) -> Source:
                 "each parameter needs a type of its own",
                 "name every parameter",
             )
-    return Source(plain, definition, _parameters(plain, definition.tree), written_parameters(plain, definition.tree))
+    parameters = _parameters(plain, definition.tree)
+    return Source(plain, plain.__code__, definition, parameters, written_parameters(plain, definition.tree))
 
 
 def _parameters(function: FunctionType, tree: ast.FunctionDef) -> tuple[Parameter, ...]:
-    known = inspect.signature(function, follow_wrapped=False).parameters
-    result = []
-    for argument in parameters_of(tree):
-        parameter = known[argument.arg]
-        has_default = parameter.default is not inspect.Parameter.empty
-        result.append(
-            Parameter(
-                argument.arg,
-                parameter.default if has_default else None,
-                has_default,
-                parameter.kind is inspect.Parameter.KEYWORD_ONLY,
-            )
-        )
-    return tuple(result)
+    defaults, keyword_only = defaults_of(function), {one.arg for one in tree.args.kwonlyargs}
+    return tuple(
+        Parameter(name, defaults.get(name), name in defaults, name in keyword_only)
+        for name in (argument.arg for argument in parameters_of(tree))
+    )

@@ -10,12 +10,11 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import CellType
 
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
-from loopwright.frontend.outside import CapturedConstant, Outside
+from loopwright.frontend.outside import Outside
 from loopwright.frontend.values import Closure, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
@@ -50,15 +49,10 @@ class Session:
     source: Source
     signature: Signature
     outside: Outside
+    narrowing_raises: bool = False
     types: Types = field(default_factory=Types)
     webs: dict[Key, Webs] = field(default_factory=dict)
-    captured: dict[tuple[int, str], CapturedConstant] = field(default_factory=dict)
     failure: KernelError | None = None
-
-    def record(self, namespace: object, key: str, value: object) -> None:
-        """Note that the value of a global or a cell is frozen into the code."""
-        if isinstance(namespace, dict | CellType):
-            self.captured[id(namespace), key] = CapturedConstant(namespace, key, value)
 
 
 @dataclass

@@ -43,6 +43,19 @@ def convert(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> 
     return Cast(value.expr, to)
 
 
+def stored(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> Expr:
+    """The expression of a number that is stored among elements of a type. Where the options ask for it, a NumPy number
+    that does not fit a signed integer type is an error, as it is for NumPy; unsigned types wrap for NumPy as well."""
+    if isinstance(value, Literal) or value.weak or to.kind != "int" or not cx.session.narrowing_raises:
+        return convert(cx, value, to, node)
+    kind = value.type
+    if kind.is_float:
+        return checked_float_to_int(cx, value.expr, to, node)
+    if kind.is_integer and not to.minimum <= kind.minimum <= kind.maximum <= to.maximum:
+        return _checked_int(cx, value.expr, to, node)
+    return convert(cx, value, to, node)
+
+
 def literal(cx: Context, value: bool | int | float, to: Scalar, node: ast.AST) -> Const:
     """A Python number, known now, in a type. Raises KernelError where NumPy raises OverflowError or ValueError."""
     if to == BOOL:
@@ -94,13 +107,17 @@ def in_type(cx: Context, value: Literal | Number, to: NumberType, node: ast.AST)
 
 
 def _checked_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> Expr:
-    """A Python int of the run, int64 here, in a narrower or unsigned type."""
+    """An integer of the run in a type that may not hold it: a Python int (int64 here) in any, a NumPy one in a signed
+    type."""
     expr = cx.once(expr, cx.at(node))
-    low = Compare("ge", expr, Const(to.minimum, INT64))
-    if to.maximum >= INT64.maximum:
-        return Checked(Cast(expr, to), low, "overflow", at=cx.at(node))
-    high = Compare("le", expr, Const(to.maximum, INT64))
-    return Checked(Cast(expr, to), Logical("and", low, high), "overflow", at=cx.at(node))
+    kind = expr.type
+    ends: list[Expr] = []
+    if kind.minimum < to.minimum:
+        ends.append(Compare("ge", expr, Const(to.minimum, kind)))
+    if kind.maximum > to.maximum:
+        ends.append(Compare("le", expr, Const(to.maximum, kind)))
+    fits = Logical("and", *ends) if len(ends) == 2 else ends[0]
+    return Checked(Cast(expr, to), fits, "overflow", at=cx.at(node))
 
 
 def checked_float_to_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> Expr:
@@ -108,7 +125,7 @@ def checked_float_to_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> 
     expr = cx.once(expr, cx.at(node))
     kind = expr.type
     low = Compare("ge", expr, literal(cx, float(to.minimum), kind, node))
-    if to.minimum == 0 or (to != INT64 and kind == FLOAT64):
+    if kind.dtype.type(to.minimum - 1) != kind.dtype.type(to.minimum):  # what lies between is truncated to the minimum
         low = Compare("gt", expr, literal(cx, float(to.minimum - 1), kind, node))
     high = Compare("lt", expr, literal(cx, float(to.maximum + 1), kind, node))
     return Checked(Cast(expr, to), Logical("and", low, high), "not_finite", at=cx.at(node))

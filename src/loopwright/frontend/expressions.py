@@ -15,6 +15,7 @@ from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
 from loopwright.frontend.variables import assign_web, outside_value, read_name
+from loopwright.frontend.watched import Found, MethodError, UnwatchedError
 from loopwright.ir.nodes import Checked
 from loopwright.ir.walk import expressions, subexpressions
 
@@ -157,10 +158,24 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return arrays.array_attribute(cx, base, node.attr, node)
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
-        case Fixed(value=owner) if owner is not None and (found := cx.session.outside.attribute(owner, node.attr)):
-            is_known = not isinstance(owner, ModuleType) or owner.__name__ in ("math", "numpy")
-            return outside_value(cx, None if is_known else found.namespace, node.attr, found.value, node)
+        case Fixed(value=owner) if owner is not None and (found := _outside(cx, node, owner)):
+            return outside_value(cx, found.value, node)
         case Fixed(value=ModuleType() as module):
             raise cx.error(node, f"module '{module.__name__}' has no '{node.attr}'")
         case _:
             raise cx.error(node, f"'.{node.attr}' of {describe(base)} is outside the language")
+
+
+def _outside(cx: Context, node: ast.Attribute, owner: object) -> Found | None:
+    try:
+        return cx.session.outside.attribute(owner, node.attr)
+    except MethodError as why:
+        remedy = "write a function with `def`, outside any class, and pass arrays and numbers to it"
+        raise cx.error(node, f"'{ast.unparse(node)}' is outside the language", str(why), remedy) from None
+    except UnwatchedError as why:
+        raise cx.error(
+            node,
+            f"'{ast.unparse(node)}' can change without notice",
+            str(why),
+            "pass the value as an argument, or keep it in a global",
+        ) from None

@@ -128,7 +128,6 @@ def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Map
             found = None if name in inner else session.outside.name(source, name)
             if found is None:
                 return None
-            session.record(found.namespace, found.key, found.value)  # the branch not taken leaves no other trace
             return from_object(found.value)
 
         return decide(test, lookup)

@@ -15,12 +15,13 @@ from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, Session, web_key
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
-from loopwright.frontend.outside import CapturedConstant, Outside
+from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.statements import execute
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
+from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, ResultArray, ScalarParam, Stmt, Store, Var
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL
@@ -29,16 +30,19 @@ from loopwright.ir.walk import expressions, rewrite_body, statements
 
 @dataclass(frozen=True)
 class Lowered:
-    """The kernel, and the globals and closure cells whose values are frozen into it."""
+    """The kernel, and what it relies on outside the function."""
 
     kernel: Kernel
     constants: tuple[CapturedConstant, ...]
 
 
-def lower(source: Source, signature: Signature, outside: Outside | None = None) -> Lowered:
+def lower(
+    source: Source, signature: Signature, outside: Outside | None = None, narrowing_raises: bool = False
+) -> Lowered:
     """The kernel of a function for a call of this signature. `outside`: what is asked about everything else, and
-    answered before. Raises KernelError at the user's line."""
-    session = Session(source, signature, outside or Outside(source))
+    answered before. `narrowing_raises`: a NumPy number that does not fit the signed integers that it is stored among
+    is an error of the run. Raises KernelError at the user's line."""
+    session = Session(source, signature, outside or Outside(source), narrowing_raises)
     kernel = None
     while session.types.rounds == 0 or not session.types.are_settled():
         session.types.begin()
@@ -47,7 +51,7 @@ def lower(source: Source, signature: Signature, outside: Outside | None = None) 
     if session.failure is not None:
         raise session.failure
     assert kernel is not None
-    return Lowered(kernel, tuple(session.captured.values()))
+    return Lowered(kernel, session.outside.constants)
 
 
 def _round(session: Session) -> Kernel | None:

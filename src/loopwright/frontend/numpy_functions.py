@@ -15,7 +15,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.builtin_functions import Handler, truncated
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert, negated, truth
-from loopwright.frontend.promote import NoSuchOperation
+from loopwright.frontend.promote import WEAK_FLOAT, NoSuchOperation
 from loopwright.frontend.values import Fixed, Literal, Number, Value, describe
 from loopwright.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Const, Expr, Function, Select, Unary
 from loopwright.ir.types import BOOL, FLOAT64, Scalar, from_dtype
@@ -36,7 +36,12 @@ def ufunc_call(cx: Context, ufunc: np.ufunc, call: Arguments) -> Value:
         a, b = strong(cx, numbers, call.node)
         return operators.binary_operation(cx, _OPERATORS[ufunc], a, b, call.node)
     if ufunc in _COMPARISONS:
-        result = operators.comparison(cx, _COMPARISONS[ufunc], numbers[0], numbers[1], call.node)
+        a, b = (
+            numbers
+            if not any(number.number_type == WEAK_FLOAT for number in numbers)
+            else strong(cx, numbers, call.node)
+        )
+        result = operators.comparison(cx, _COMPARISONS[ufunc], a, b, call.node)
         return _numpy_bool(result)
     if name.startswith("logical_"):
         return _logical(cx, name, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,8 @@ from loopwright.ir.nodes import (
     Expr,
     Load,
     Logical,
+    LogicalOp,
+    Select,
     Unary,
     UnaryOp,
 )
@@ -89,7 +92,7 @@ def _right(cx: Context, op: BinaryOp, value: Literal | Number, operand: Scalar, 
         return Checked(y, Compare("ge", y, Const(0, operand)), "negative_power", at=cx.at(node))
     if weak and op in ("shl", "shr") and operand == INT64:
         y = cx.once(y, cx.at(node))
-        return Checked(y, Compare("ge", y, Const(0, operand)), "overflow", at=cx.at(node))
+        return Checked(y, Compare("ge", y, Const(0, operand)), "negative_shift", at=cx.at(node))
     return y
 
 
@@ -169,7 +172,7 @@ def unary_operation(cx: Context, op: ast.unaryop, value: Value, node: ast.AST) -
 
 
 def comparison(cx: Context, op: CompareOp, left: Value, right: Value, node: ast.AST) -> Literal | Number:
-    """`left op right`, exact between integers of any types."""
+    """`left op right`, exact between integers of any types, and between Python's ints and floats."""
     what = "a comparison needs two numbers"
     a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
     if isinstance(a, Literal) and isinstance(b, Literal):
@@ -191,6 +194,11 @@ def _with_literal(cx: Context, op: CompareOp, a: Number, b: Literal, weak: bool,
         return _certain(op, a, whole > a.type.maximum, weak)
     if a.type == BOOL and isinstance(b.value, bool):
         return Number(Compare(op, a.expr, Const(b.value, BOOL)), weak)
+    if weak and a.type == INT64 and isinstance(b.value, float):
+        return _with_known_float(cx, op, a, b.value, node)
+    if weak and a.type == FLOAT64 and not isinstance(b.value, float):
+        op, known = _float_bound(op, int(b.value))
+        return Number(Compare(op, a.expr, Const(known, FLOAT64)), weak)
     common = promote.common(a.number_type, b.number_type).type
     if common.is_integer and not common.minimum <= int(b.value) <= common.maximum:
         return _certain(op, a, b.value > 0, weak)
@@ -205,6 +213,45 @@ def _certain(op: CompareOp, a: Number, is_above: bool, weak: bool) -> Literal | 
     return Literal(result) if weak else Number(Const(result, BOOL), weak=False)
 
 
+def _with_known_float(cx: Context, op: CompareOp, a: Number, b: float, node: ast.AST) -> Literal | Number:
+    """A Python int of the run and a float that is known: the same question about a whole number."""
+    if math.isnan(b):
+        return _certain("ne" if op == "ne" else "eq", a, False, weak=True)
+    if math.isinf(b) or (op in ("eq", "ne") and not b.is_integer()):
+        return _certain(op, a, b > 0, weak=True)
+    whole = math.ceil(b) if op in ("lt", "ge") else math.floor(b)
+    return _with_literal(cx, op, a, Literal(whole), True, node)
+
+
+def _float_bound(op: CompareOp, b: int) -> tuple[CompareOp, float]:
+    """For a Python float of the run: the question about a float whose answer is that about the int `b`."""
+    try:
+        near = float(b)
+    except OverflowError:
+        near = math.inf if b > 0 else -math.inf
+    if near == b:
+        return op, near
+    if op in ("eq", "ne"):
+        return op, math.nan
+    if near < b:
+        return ("le" if op in ("lt", "le") else "gt"), near
+    return ("lt" if op in ("lt", "le") else "ge"), near
+
+
+def _int_and_float(cx: Context, op: CompareOp, x: Expr, y: Expr, node: ast.AST) -> Expr:
+    """A Python int and a Python float, both of the run: the int may have more digits than a float. Where it rounds to
+    something else than the float, that decides; else their difference is small and exact, even where it wraps."""
+    if x.type == FLOAT64:
+        return _int_and_float(cx, _MIRRORED[op], y, x, node)
+    x, y = cx.once(x, cx.at(node)), cx.once(y, cx.at(node))
+    near = Cast(x, FLOAT64)
+    if op in ("eq", "ne"):
+        both: LogicalOp = "and" if op == "eq" else "or"
+        return Logical(both, Compare(op, near, y), Compare(op, x, Cast(y, INT64)))
+    beyond = Compare(op, Binary("sub", x, Cast(y, INT64)), Const(0, INT64))
+    return Select(Compare("eq", near, y), beyond, Compare(op, near, y))
+
+
 def _between(cx: Context, op: CompareOp, a: Number, b: Number, node: ast.AST) -> Expr:
     x, y = a.expr, b.expr
     if a.type.kind in ("int", "uint") and b.type.kind in ("int", "uint"):
@@ -214,6 +261,8 @@ def _between(cx: Context, op: CompareOp, a: Number, b: Number, node: ast.AST) ->
         if a.type == b.type:
             common = a.type
         return Compare(op, _cast(x, common), _cast(y, common))
+    if a.weak and b.weak and {a.type, b.type} == {INT64, FLOAT64}:
+        return _int_and_float(cx, op, x, y, node)
     common = promote.common(a.number_type, b.number_type).type
     return Compare(op, _cast(x, common), _cast(y, common))
 

@@ -8,31 +8,21 @@ same text and the same kind of call, reading gives the same kernel. It decides n
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from types import CellType, FunctionType, ModuleType
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
 
 import numpy as np
 
 from loopwright.errors import KernelError
-from loopwright.frontend.capture import Found, Source, capture
+from loopwright.frontend.capture import Source, capture
+from loopwright.frontend.watched import Found, attribute_of
+from loopwright.ir.captured import ABSENT, CapturedConstant
 
 # The way to something: () is the kernel's function; ("name", way of a function, name) what a free name of it means,
 # ("attribute", way of an object, name), and ("item", way of a tuple, number). The first two are questions.
 Way = tuple[object, ...]
 KERNEL: Way = ()
-Namespace = dict[str, object] | CellType
 _WORLD = ("builtins", "math", "numpy", "numba", "loopwright")  # what these call by a name stays what it is
-_MISSING = object()
-
-
-@dataclass(frozen=True, slots=True)
-class CapturedConstant:
-    """A global (namespace: its dict, and the key) or a closure cell (the cell, and '') whose value is frozen into
-    the code."""
-
-    namespace: Namespace
-    key: str
-    value: object
 
 
 class UnknownError(Exception):
@@ -40,18 +30,20 @@ class UnknownError(Exception):
 
 
 class Outside:
-    """One kernel's view of what is outside. `asked`: the questions so far, in order, each with where its answer
-    stands (a dict and a key, a cell and ''; None where nothing was found) and the answer."""
+    """One kernel's view of what is outside. `asked`: the questions so far, in order, each with its answer (None where
+    nothing was found). `relied`: the facts behind all answers; as long as they hold, so do these."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.asked: dict[Way, Found | None] = {}
+        self.relied: dict[tuple[str, int, object], CapturedConstant] = {}
         self.untold: str = ""  # what was asked of something that no way leads to, '' where there is none
         self._names: dict[tuple[FunctionType, str], Found | None] = {}
         self._attributes: dict[tuple[int, str], tuple[object, Found | None]] = {}
         self._sources: dict[object, Source] = {}
         self._ways: dict[int, Way] = {id(source.function): KERNEL}
         self._ordinals: dict[int, int] = {id(source.function): 0}
+        self._rely((CapturedConstant("code", source.function, "", source.code),))  # each call has its defaults
 
     # ---- asking -----------------------------------------------------------------------------------------------
 
@@ -59,20 +51,35 @@ class Outside:
         """What a free name of a function means."""
         key = (source.function, name)
         if key not in self._names:
-            found = self._names[key] = source.lookup(name)
+            found = self._names[key] = self._relying(source.lookup(name))
             self._note("name", source.function, name, found)
         return self._names[key]
 
     def attribute(self, owner: object, name: str) -> Found | None:
-        """An attribute of an object; None where there is none."""
+        """An attribute of an object; None where there is none. Raises UnwatchedError where it has to be asked for
+        each time."""
         key = (id(owner), name)
         if key not in self._attributes:
-            value = getattr(owner, name, _MISSING)
-            found = None if value is _MISSING else Found(getattr(owner, "__dict__", None), name, value)
+            is_constant = _is_constant(owner)
+            answer = Found(getattr(owner, name, ABSENT)) if is_constant else attribute_of(owner, name)
+            found = self._relying(answer)
             self._attributes[key] = (owner, found)  # the owner too: its id must stay its own
-            if not _is_constant(owner):
+            if not is_constant:
                 self._note("attribute", owner, name, found)
         return self._attributes[key][1]
+
+    @property
+    def constants(self) -> tuple[CapturedConstant, ...]:
+        """All that was relied on so far."""
+        return tuple(self.relied.values())
+
+    def _relying(self, found: Found) -> Found | None:
+        self._rely(found.relies)
+        return None if found.value is ABSENT else found
+
+    def _rely(self, facts: Iterable[CapturedConstant]) -> None:
+        for one in facts:
+            self.relied.setdefault((one.kind, id(one.namespace), one.key), one)
 
     def source_of(self, function: object) -> Source:
         """The source of a helper. Raises KernelError as `capture` does."""
@@ -82,7 +89,8 @@ class Outside:
 
     def _captured(self, function: object) -> Source:
         if function not in self._sources:
-            self._sources[function] = capture(function)
+            found = self._sources[function] = capture(function)
+            self._rely(found.relies)
         return self._sources[function]
 
     def _note(self, kind: str, owner: object, name: str, found: Found | None) -> None:

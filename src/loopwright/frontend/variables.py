@@ -50,11 +50,11 @@ def read_name(cx: Context, node: ast.Name) -> Value:
     found = cx.session.outside.name(frame.source, node.id)
     if found is None:
         raise cx.error(node, f"name '{node.id}' is not defined", remedy="define it before the function is called")
-    return outside_value(cx, found.namespace, found.key, found.value, node)
+    return outside_value(cx, found.value, node)
 
 
-def outside_value(cx: Context, namespace: object, key: str, value: object, node: ast.expr) -> Value:
-    """The Value of a global, a cell or an attribute of a module; what is frozen into the code is recorded."""
+def outside_value(cx: Context, value: object, node: ast.expr) -> Value:
+    """The Value of a global, a cell or an attribute of something outside."""
     if isinstance(value, np.ndarray | list | dict | set):
         raise cx.error(
             node,
@@ -64,16 +64,7 @@ def outside_value(cx: Context, namespace: object, key: str, value: object, node:
             if isinstance(value, np.ndarray)
             else "pass an array as an argument, or use a tuple",
         )
-    known = from_object(value)
-    match known:
-        case Literal() | Number() | Items():
-            cx.session.record(namespace, key, value)
-        case Fixed(value=str() | None):
-            cx.session.record(namespace, key, value)
-        case _:
-            if callable(value) and getattr(value, "__module__", None) not in ("math", "numpy", "builtins"):
-                cx.session.record(namespace, key, value)
-    return known
+    return from_object(value)
 
 
 def _read(cx: Context, frame: Frame, web: Web, node: ast.Name, may_be_unassigned: bool) -> Value:

@@ -6,6 +6,7 @@ folded by the very functions that the interpreter uses, where every machine give
 
 from __future__ import annotations
 
+import math
 from typing import assert_never
 
 import numpy as np
@@ -99,6 +100,10 @@ def _folded(expr: Expr) -> Const | None:
     return Const(result.item(), expr.type)
 
 
+def _fits(value: arithmetic.Value, converted: arithmetic.Value) -> bool:
+    return math.isfinite(value) and int(value) == int(converted)
+
+
 def _result(expr: Expr, values: list[arithmetic.Value]) -> arithmetic.Value | None:
     match expr:
         case Unary():
@@ -110,7 +115,9 @@ def _result(expr: Expr, values: list[arithmetic.Value]) -> arithmetic.Value | No
         case Compare():
             return arithmetic.compare(expr.op)(*values)
         case Cast():
-            return arithmetic.cast(expr.operand.type, expr.type)(*values)
+            result = arithmetic.cast(expr.operand.type, expr.type)(*values)
+            # A number that does not fit stays: where it fails a check, the error is about it.
+            return result if not expr.type.is_integer or _fits(values[0], result) else None
         case Call() if expr.function in _EXACT:
             return arithmetic.function(expr.function, expr.type)(*values)
         case _:

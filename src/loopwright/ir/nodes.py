@@ -45,7 +45,9 @@ BinaryOp = Literal[
 ]
 CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 LogicalOp = Literal["and", "or"]
-CheckKind = Literal["zero_division", "overflow", "unassigned", "negative_power", "zero_step", "not_finite", "index"]
+CheckKind = Literal[
+    "zero_division", "overflow", "unassigned", "negative_power", "negative_shift", "zero_step", "not_finite", "index"
+]
 Function = Literal[
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh",
@@ -199,6 +201,15 @@ class Checked:
     @property
     def type(self) -> Scalar:
         return self.value.type
+
+    @property
+    def converted(self) -> Expr | None:
+        """The number that does not fit where a conversion to an integer fails: the error names it."""
+        if not isinstance(self.value, Cast) or not self.type.is_integer:
+            return None
+        operand = self.value.operand
+        is_ours = operand.type.is_integer if self.kind == "overflow" else operand.type.is_float
+        return operand if is_ours and self.kind in ("overflow", "not_finite") else None
 
 
 Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | Cast | Call | Checked

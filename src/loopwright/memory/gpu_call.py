@@ -99,6 +99,7 @@ class Prepared:
             *(ctypes.addressof(part) for part in parts),
             threads,
             ctypes.addressof(self.failure),
+            None,
             executable.module.table,
             executable.failures,
         )

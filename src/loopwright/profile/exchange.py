@@ -6,21 +6,23 @@
     {"measurement": {"kernel": ..., "machine": ..., "variant": ..., "sizes": [...], ..., "batches": [...]}}
 
 It writes what it is given and reads nothing that is not complete: the first line says how many follow, and each is
-checked before anything is kept.
+checked before anything is kept. The file may be anybody's: no line is longer, no value deeper, no number larger and no
+text longer than what a store can hold and a report can show.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import reduce
 from pathlib import PurePath
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from loopwright.errors import StoreError
-from loopwright.profile.history import KEPT, Cell, cell_of, merged
+from loopwright.profile.history import KEPT, SIZES, Cell, cell_of, merged
 from loopwright.profile.machine import machine_text, parse_machine
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table
@@ -37,6 +39,15 @@ CHOICE = {
     "made_at": float,
 }  # fmt: skip
 Types = Mapping[str, type]
+MOST_LINE = 1 << 26
+"""Bytes of a line: the largest there are hold trees."""
+MOST_TEXT = 1 << 16
+"""Characters of a name, a schedule, a reason."""
+MOST_SIZES = 1 << 10
+DEEPEST = 64
+"""Lists in lists of a table."""
+_INTEGERS = re.compile(r": u?int\d+\b(?!\[)")  # arguments of a signature; an array has its rank behind the type
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 # ---- writing ----------------------------------------------------------------------------------------------------
@@ -84,10 +95,17 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.declared: set[tuple[str, str]] = set()
+        self.integers: dict[str, int] = {}  # how many arguments of a kernel are whole numbers
 
     def refuse(self, what: str) -> NoReturn:
         """Raises StoreError."""
         raise StoreError(f"{self.name}:{self.line}: {what}", "export it again; nothing of this file was kept")
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long only as much as shows that."""
+    while line := file.readline(MOST_LINE + 1):
+        yield line
 
 
 def imported(lines: Iterable[bytes], name: str) -> Iterator[Record]:
@@ -114,11 +132,23 @@ def _object(at: _Reader, line: bytes) -> dict[str, Any]:
     def no_number(text: str) -> NoReturn:
         raise ValueError(f"{text} is no number")
 
+    if len(line) > MOST_LINE:
+        at.refuse(f"the line is longer than {MOST_LINE} bytes")
     try:
-        told = json.loads(line.decode(), parse_constant=no_number)
+        told = json.loads(line.decode(), parse_constant=no_number, object_pairs_hook=_object_of)
+        if _HALF.search(line):
+            json.dumps(told, ensure_ascii=False).encode()  # half a character cannot be written
     except (ValueError, RecursionError) as error:
         at.refuse(f"this is no JSON: {error}")
     return told if isinstance(told, dict) else at.refuse("a JSON object is wanted")
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        twice = next(name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1)
+        raise ValueError(f"{twice!r:.60} stands there twice")
+    return told
 
 
 def _announced(at: _Reader, told: dict[str, Any]) -> int:
@@ -139,13 +169,14 @@ def _record(at: _Reader, told: dict[str, Any]) -> Record:
         at.refuse(f"the {kind} is no object")
     try:
         return READERS[kind](at, told[kind])
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         at.refuse(f"{kind}: {error}")
 
 
 def _machine(at: _Reader, told: dict[str, Any]) -> MachineName:
     _fields(told, {"fingerprint": str, "identity": object})
     at.declared.add(("machine", told["fingerprint"]))
+    _bounded(told["identity"])
     if told["identity"] is None:
         return MachineName(told["fingerprint"])
     machine = parse_machine(json.dumps(told["identity"]))
@@ -157,6 +188,7 @@ def _machine(at: _Reader, told: dict[str, Any]) -> MachineName:
 def _kernel(at: _Reader, told: dict[str, Any]) -> KernelName:
     _fields(told, {field.name: str for field in fields(KernelName)})
     at.declared.add(("kernel", told["fingerprint"]))
+    at.integers[told["fingerprint"]] = len(_INTEGERS.findall(told["signature"]))
     return KernelName(**told)
 
 
@@ -169,7 +201,7 @@ def _cell(at: _Reader, told: dict[str, Any]) -> Cell:
     for batch in told["batches"]:
         _fields(batch, BATCH)
     first = Measurement(
-        told["kernel"], told["machine"], Variant.parse(told["variant"]), _shape(told), Work(**told["work"]), "ok",
+        told["kernel"], told["machine"], Variant.parse(told["variant"]), _shape(at, told), Work(**told["work"]), "ok",
         cache=told["cache"], source=told["source"],
     )  # fmt: skip
     return reduce(merged, [cell_of(replace(first, **batch)) for batch in told["batches"]])
@@ -178,15 +210,19 @@ def _cell(at: _Reader, told: dict[str, Any]) -> Cell:
 def _table(at: _Reader, told: dict[str, Any]) -> Table:
     _fields(told, TABLE)
     _declared(at, told)
-    json.dumps(told["content"], allow_nan=False)  # of 1e999 JSON makes an infinity
-    return Table(**told)
+    _bounded(told["content"])
+    return Table(**{**told, "made_at": float(told["made_at"])})
 
 
 def _choice(at: _Reader, told: dict[str, Any]) -> Choice:
     _fields(told, CHOICE)
     _declared(at, told)
-    rest = {name: told[name] for name in CHOICE if name not in ("variant", *SHAPE)}
-    return Choice(**rest, shape=_shape(told), variant=Variant.parse(told["variant"]))
+    if told["time_ns"] < 0:
+        raise ValueError(f"time_ns is {told['time_ns']!r:.60}, and a time is 0 or more")
+    return Choice(
+        told["kernel"], told["machine"], _shape(at, told), Variant.parse(told["variant"]), told["why"],
+        *(float(told[name]) for name in ("time_ns", "error", "made_at")),
+    )  # fmt: skip
 
 
 READERS: Mapping[str, Callable[[_Reader, dict[str, Any]], Record]] = {
@@ -204,6 +240,8 @@ def _fields(told: object, wanted: Types) -> None:
             fits = type(value) in (int, float) and math.isfinite(value)
         else:
             fits = kind is object or type(value) is kind
+            fits = fits and not (kind is str and len(value) > MOST_TEXT)
+        fits = fits and not (name in ("made_at", "error") and value < 0)
         if not fits or (value == "" and name in ("fingerprint", "kernel", "machine")):
             raise ValueError(f"{name} is {value!r:.60}, which it cannot be")
 
@@ -214,10 +252,32 @@ def _declared(at: _Reader, told: dict[str, Any]) -> None:
             raise ValueError(f"no line before says what {kind} {told[kind]!r:.60} is")
 
 
-def _shape(told: dict[str, Any]) -> Shape:
+def _bounded(content: object) -> None:
+    """Raises ValueError for a table that is too deep, or has a number that is not finite or needs more than 64 bits."""
+    level: list[Any] = [content]
+    for _ in range(DEEPEST):
+        if not level:
+            return
+        for value in level:
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError("a number is too large")  # of 1e999 JSON makes an infinity
+            if isinstance(value, int) and value not in SIZES:
+                raise ValueError("a whole number needs more than 64 bits")
+        inner = [list(value.values()) if isinstance(value, dict) else value for value in level]
+        level = [value for values in inner if isinstance(values, list) for value in values]
+    raise ValueError(f"values lie more than {DEEPEST} deep in one another")
+
+
+def _shape(at: _Reader, told: dict[str, Any]) -> Shape:
+    """Lengths of axes are 0 or more; the numbers that a caller gives, of which the kernel's signature tells how many
+    there are, may be anything of 64 bits."""
     sizes, features = told["sizes"], told["features"]
     if any(type(size) is not int for size in sizes):
         raise ValueError(f"sizes are whole numbers, not {sizes!r:.60}")
-    if any(type(feature) not in (int, float) for feature in features):
-        raise ValueError(f"features are numbers, not {features!r:.60}")
+    if len(sizes) > MOST_SIZES or any(size not in SIZES for size in sizes):
+        raise ValueError(f"sizes are up to {MOST_SIZES} whole numbers of 64 bits, not {sizes!r:.60}")
+    if sum(size < 0 for size in sizes) > at.integers[told["kernel"]]:
+        raise ValueError(f"a length is 0 or more; the sizes are {sizes!r:.60}")
+    if any(type(feature) not in (int, float) or not math.isfinite(feature) for feature in features):
+        raise ValueError(f"features are numbers, all of them finite, and not {features!r:.60}")
     return Shape(tuple(sizes), tuple(map(float, features)))

@@ -22,6 +22,8 @@ enough that a machine which has become slower is believed after four."""
 
 REASON_LENGTH = 500
 MOST_RUNS = 1 << 48
+SIZES = range(-(1 << 63), 1 << 64)
+"""What a length or a number of the caller may be: whatever fits into 64 bits."""
 CACHE_STATES: tuple[CacheState, ...] = get_args(CacheState)
 SOURCES: tuple[Source, ...] = get_args(Source)
 
@@ -79,6 +81,8 @@ def _fault_of_names(m: Measurement) -> str:
 def _fault_of_numbers(batch: Batch, work: Work, shape: Shape) -> str:
     if not all(map(math.isfinite, (*shape.features, batch.made_at))):
         return f"features are {shape.features}, made_at is {batch.made_at}, and finite numbers"
+    if not all(size in SIZES for size in shape.sizes):
+        return f"sizes are {shape.sizes!s:.60}, and whole numbers of 64 bits"
     if not 0 <= batch.runs < MOST_RUNS:
         return f"runs is {batch.runs}, and a number from 0 on"
     for value in (batch.time_ns, batch.spread, *_amounts(work)):

@@ -23,6 +23,7 @@ from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Measurement
 from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table, key_of
 from loopwright.profile.store import Store
+from loopwright.toolchain.trust import why_untrusted
 
 FLUSH_S = 2.0
 FLUSH_MEASUREMENTS = 512
@@ -267,12 +268,15 @@ _parents: list[object] = []  # stores of a parent process
 
 
 def journal_of(config: Config) -> Journal:
-    """The journal of the store that a Config names; the same one for the same file."""
+    """The journal of the store that a Config names; the same one for the same file. The file in the cache folder is
+    left alone where others may write there: a file and a log of theirs could have SQLite do strange things. (One that
+    the user named is the user's business.)"""
     path = None if config.store_path is None else Path(os.path.abspath(config.store_path))
     journal = _of_path.get(path)
     if journal is None:
         with _making:
-            journal = _of_path.setdefault(path, Journal(path))
+            foreign = config.store is None and why_untrusted(os.path.abspath(config.cache))
+            journal = _of_path.setdefault(path, Journal(None if foreign else path))
     return journal
 
 

@@ -190,7 +190,7 @@ def makers_digest(folder: Path) -> str:
     kept = find(folder, key)
     try:
         if kept is not None:
-            return (kept / DIGEST).read_text()
+            return kept.contents[DIGEST].decode()
         digest = _digest(PACKAGE)
     except (OSError, UnicodeDecodeError):
         return ""

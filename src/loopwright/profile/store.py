@@ -134,7 +134,7 @@ class Store:
             connection = database.connect(self.path, self.busy_s, readonly=True)
             try:
                 connection.execute("BEGIN")
-                yield rows.everything(connection)
+                yield self._readable(rows.everything(connection))
             finally:
                 connection.close()
         except database.sqlite().Error as error:
@@ -220,8 +220,17 @@ class Store:
         try:
             return self._try(what) if self.readonly or os.path.exists(self.path) else empty
         except (ValueError, TypeError) as error:
-            why = f"the store of measurements {self.path} has a row that cannot be read: {error}"
-            raise StoreError(why, "rename that file: a new one is then begun") from error
+            raise self._unreadable(error) from error
+
+    def _readable(self, records: Iterator[Record]) -> Iterator[Record]:
+        try:
+            yield from records
+        except (ValueError, TypeError) as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> StoreError:
+        why = f"the store of measurements {self.path} has a row that cannot be read: {error}"
+        return StoreError(why, "rename that file: a new one is then begun")
 
     def _write(self, what: Callable[[Connection], T]) -> T:
         if self.readonly:

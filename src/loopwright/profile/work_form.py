@@ -13,6 +13,9 @@ from loopwright.profile.measurement import Shape, Work
 Term = tuple[float, tuple[tuple[int, int], ...]]
 """A coefficient, and factors: a place in `Shape.sizes` and its power."""
 
+MOST_POWER = 15
+"""With sizes of 64 bits the largest that a float can hold."""
+
 PARTS = ("iterations", "units", "footprint_bytes", "inputs_bytes", "outputs_bytes")
 
 
@@ -58,10 +61,15 @@ class WorkForm:
 def _terms(found: Any) -> tuple[Term, ...] | None:
     if found is None:
         return None
-    return tuple((float(c), tuple((int(place), int(power)) for place, power in factors)) for c, factors in found)
+    terms = tuple((float(c), tuple((int(place), int(power)) for place, power in factors)) for c, factors in found)
+    if any(place < 0 or not 0 <= power <= MOST_POWER for _, factors in terms for place, power in factors):
+        raise ValueError("a place or a power is one that no form has")
+    return terms
 
 
 def _value(terms: Sequence[Term] | None, sizes: Sequence[int]) -> float:
+    if any(place >= len(sizes) for _, factors in terms or () for place, _ in factors):
+        return 0.0  # the form of another kernel: a store may say anything
     total = 0.0
     for coefficient, factors in terms or ():
         product = coefficient

@@ -8,7 +8,10 @@ import re
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 # What XML and HTML have no way to say, and halves of characters, which names of files may have.
-_UNSAYABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# And what turns the direction of writing, so that a name would be read as another one.
+_UNSAYABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 Child = Element | str
 

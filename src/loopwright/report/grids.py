@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from loopwright.analysis.affine import Affine, combine
 from loopwright.analysis.coalescing import Shape, number, warp_accesses
+from loopwright.analysis.effort import LOCK
 from loopwright.analysis.guard import parameter_texts
-from loopwright.analysis.sets import LOCK
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.gpu import compiled_first, complete, is_bound, only

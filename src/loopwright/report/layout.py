@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.report.choice_layout import choice_lines
 from loopwright.report.grid_layout import grid_lines
-from loopwright.report.words import count, duration
+from loopwright.report.words import count, duration, visible
 
 if TYPE_CHECKING:  # `explanation` imports this file to print itself; here its names are only types
     from rich.text import Text
@@ -78,7 +78,13 @@ def as_html(explanation: Explanation) -> str:
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
-    """The whole report, top to bottom: what it is, loops, arrays, safety, what was made, what ran."""
+    """The whole report, top to bottom: what it is, loops, arrays, safety, what was made, what ran. Reasons and
+    schedules may come from a store that others wrote to."""
+    for line in _lines(explanation):
+        yield tuple((visible(text, "\n"), style) for text, style in line)
+
+
+def _lines(explanation: Explanation) -> Iterator[Line]:
     yield ((explanation.signature, "bold"), (f"    {_where(explanation)}", "dim"))
     for note in explanation.notes:
         yield (("  note: ", "yellow"), (note, ""))

@@ -1,4 +1,5 @@
-"""Numbers in words, as all reports write them: times, ages, ratios, sizes. It knows nothing of what they are of."""
+"""Numbers in words, as all reports write them: times, ages, ratios, sizes; and texts of others, made visible. It knows
+nothing of what they are of."""
 
 from __future__ import annotations
 
@@ -6,6 +7,15 @@ import math
 
 _AGES = ((365.25 * 86400, "year"), (30.44 * 86400, "month"), (86400, "day"), (3600, "hour"), (60, "minute"))
 _MONTHS_FROM = 60 * 86400.0
+
+
+def visible(text: str, keep: str = "") -> str:
+    """A text that came from elsewhere, as Python's repr would write it inside its quotes: what is no printable
+    character is spelt out, so that a name in somebody's file cannot move the cursor, colour, hide or reorder what a
+    terminal shows. keep: such characters that stay."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def duration(time_ns: float) -> str:

@@ -7,19 +7,8 @@ from typing import Any, Protocol
 
 from loopwright.config import Config
 from loopwright.devices.base import Executable, Returns
+from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.signature import Signature
-
-
-class Constant(Protocol):
-    """A global or closure variable that was frozen into the code. `namespace` is the dict and `key` the name, or
-    `namespace` is the cell and `key` is ''. `value` is what was frozen."""
-
-    @property
-    def namespace(self) -> Any: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def value(self) -> object: ...
 
 
 class Compiled(Protocol):
@@ -35,7 +24,7 @@ class Compiled(Protocol):
     @property
     def returns(self) -> Returns: ...
     @property
-    def constants(self) -> Sequence[Constant]: ...
+    def constants(self) -> Sequence[CapturedConstant]: ...
     @property
     def results(self) -> Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]] | None: ...
 

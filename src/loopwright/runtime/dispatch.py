@@ -14,15 +14,18 @@ import weakref
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
-from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Launcher
+from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Constants, Dispatcher, Entry, Launcher
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError, warn_once
+from loopwright.ir.captured import defaults_of
 from loopwright.ir.signature import Signature
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice, is_on_device
@@ -32,7 +35,7 @@ from loopwright.profile.measurement import Shape, Variant
 from loopwright.runtime.bind import bind
 from loopwright.runtime.choosing import BEGIN_NS, Chooser, Considered, Experience, Kind, NoExperience, shape_of
 from loopwright.runtime.compiled import Compile, Compiled
-from loopwright.runtime.in_use import Interpreted, InUse, Resident, Run, allocator, refreshed, runs_of
+from loopwright.runtime.in_use import Interpreted, InUse, Resident, Run, allocator, facts_of, refreshed, runs_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
@@ -56,6 +59,9 @@ class Prepared:
     compiled: Compiled
 
 
+Refused = Callable[[Sequence[object], TypeError], TypeError]
+"""Takes the positional arguments of a call and what is wrong with them; gives what is raised."""
+
 Recorder = Callable[[Prepared], AbstractContextManager[object]]
 """Called with each call before it is made; the call is made inside what it returns."""
 
@@ -71,18 +77,20 @@ class _Serving:
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A call that was made before with the same arrays on a GPU, under this very Config."""
+    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold."""
 
     config: Config
+    constants: Constants
     again: offload.Again
 
 
 class Dispatch:
     """All that one kernel remembers between calls. Call `dispatch.call(*args, **kwargs)`.
 
-    name, parameters, defaults: the function's. written: names of parameters that it may write. compile: makes the
-    Compiled for a Signature under a Config; it must not depend on `config.threads`, which is passed to the code
-    at each call. experience: what was measured of it, None for nothing."""
+    name, parameters, defaults: the function's; instead of defaults, maybe the function that has them now. written:
+    names of parameters that it may write. compile: makes the Compiled for a Signature under a Config; it must not
+    depend on `config.threads`, which is passed to the code at each call. experience: what was measured of it, None for
+    nothing. refused: told of errors about arguments."""
 
     call: Callable[..., object]
 
@@ -90,16 +98,18 @@ class Dispatch:
         self,
         name: str,
         parameters: Sequence[str],
-        defaults: Mapping[str, object],
+        defaults: Mapping[str, object] | FunctionType,
         written: Collection[str],
         compile: Compile,
         experience: Experience | None = None,
+        refused: Refused = lambda args, error: error,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
-        self.defaults = dict(defaults)
+        self._defaults = defaults
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self._compile = compile
+        self._refused = refused
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], _Serving] = {}
@@ -113,12 +123,30 @@ class Dispatch:
 
     def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
         """Compile for this call without running it. Raises what the call itself would raise before it runs."""
-        given = bind(self.name, self.parameters, self.defaults, args, kwargs)
-        arguments = as_arguments(given, self.parameters)
+        given, arguments = self._arguments(args, kwargs)
         config = _where(arguments, current(), self.parameters)
         dispatcher = None if config.device == "interpreter" or config.on_gpu else self._ready()
         signature = self._signature(arguments, None if dispatcher is None else dispatcher.key(arguments))
         return Prepared(arguments, given, signature, config, self._variant(signature, config).compiled)
+
+    def bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
+        """The value of each parameter, in order. Raises TypeError as the function would."""
+        now = self._defaults
+        defaults = defaults_of(now) if isinstance(now, FunctionType) else now
+        return bind(self.name, self.parameters, defaults, args, kwargs)
+
+    def _arguments(
+        self, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[tuple[object, ...], tuple[object, ...]]:
+        """The value of each parameter as it is given, and as `as_arguments` makes it."""
+        try:
+            given = self.bound(args, kwargs)
+            return given, as_arguments(given, self.parameters)
+        except TypeError as error:
+            refused = self._refused(args, error)
+            if refused is error:
+                raise
+        raise refused
 
     def considered(self, prepared: Prepared) -> Considered:
         """What would serve this call, and what is known of everything else that could. It runs nothing."""
@@ -203,31 +231,31 @@ class Dispatch:
         return self._dispatcher
 
     def _new_dispatcher(self, launcher: Launcher) -> Dispatcher:
-        trailing: list[object] = []
-        for name in reversed(self.parameters):
-            if name not in self.defaults:
-                break
-            trailing.insert(0, self.defaults[name])
         many = len(self.parameters) > MOST_PARAMETERS
         return (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
             slow=self._slow,
             context=CURRENT,
             names=self.parameters,
-            defaults=tuple(trailing),
+            defaults=self._trailing(),
             written=tuple(place in self.written for place in range(len(self.parameters))),
             refuses=refuses,
             describe=alignment_of,
         )
 
+    def _trailing(self) -> tuple[object, ...] | FunctionType:
+        if isinstance(self._defaults, FunctionType):
+            return self._defaults
+        defaults, last = self._defaults, reversed(self.parameters)
+        return tuple(defaults[name] for name in takewhile(defaults.__contains__, last))[::-1]
+
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
         tokens = None if kwargs else tokens_of(args)
         repeated = None if tokens is None else self._repeated.get(tokens)
-        if repeated is not None and repeated.config is CURRENT.get():
+        if repeated is not None and repeated.config is CURRENT.get() and repeated.constants.hold():
             result = repeated.again.run(args)
             if result is not NOT_DONE:
                 return result
-        given = bind(self.name, self.parameters, self.defaults, args, kwargs or {})
-        arguments = as_arguments(given, self.parameters)
+        given, arguments = self._arguments(args, kwargs or {})
         asked = current()
         config = _where(arguments, asked, self.parameters)
         dispatcher = None if config.on_gpu else self._dispatcher
@@ -267,7 +295,9 @@ class Dispatch:
         found = self._choosers.get(kind)
         if found is None or found[0] is not default or served_ns:
             with self._lock:
-                chooser = self._experience.chooser(default, kind.config, served_ns, kind.resident)
+                # Another schedule may round otherwise, and which one serves is a matter of measured times.
+                pinned = kind.config.deterministic
+                chooser = None if pinned else self._experience.chooser(default, kind.config, served_ns, kind.resident)
                 found = self._choosers[kind] = default, chooser
         return found[1]
 
@@ -336,14 +366,16 @@ class Dispatch:
     ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
         assert isinstance(entry, offload.OffloadEntry)
-        if variant.compiled.constants or any(not isinstance(one, np.ndarray | int | float) for one in arguments):
+        if any(not isinstance(one, np.ndarray | int | float) for one in arguments):
             return
         again = entry.again(arguments)
         if again is not None:
+            assert self._launcher is not None
+            constants = self._launcher.Constants(facts_of(variant))
             with self._lock:
                 if len(self._repeated) >= _MOST_REPEATED:
                     self._repeated.clear()
-                self._repeated[tokens] = _Repeated(CURRENT.get(), again)
+                self._repeated[tokens] = _Repeated(CURRENT.get(), constants, again)
 
     def _run(self, variant: InUse, config: Config, arguments: tuple[object, ...], given: tuple[object, ...]) -> object:
         if variant.compiled.executable is None:
@@ -407,10 +439,7 @@ class Dispatch:
             parallel=bool(executable.program.parallel),
             returns=compiled.returns.shape,
             values=compiled.returns.values,
-            constants=tuple(
-                (constant.namespace, constant.key, value)
-                for constant, value in zip(compiled.constants, variant.values, strict=True)
-            ),
+            constants=facts_of(variant),
             fresh=None if compiled.results is None else allocator(compiled.results),
             fail=executable.failure,
             guard_failed=guard_failed,
@@ -426,7 +455,8 @@ class Dispatch:
             raise error
         if config.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return variant.interpreted.run(arguments, originals)
-        careful = replace(config, checks="all")
+        # It means what this code means, beside the test of every access.
+        careful = replace(config, checks="all", narrowing="raise" if config.narrowing_raises else "wrap")
         checked = self._variant(variant.signature, careful, "checked")
         if checked.compiled.executable is None:
             return self._interpret(checked, arguments, originals, config)

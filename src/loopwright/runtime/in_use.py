@@ -13,13 +13,12 @@ from typing import Any, Literal
 import numpy as np
 
 from loopwright.config import Config
-from loopwright.devices.base import Entry
+from loopwright.devices.base import Entry, Facts
 from loopwright.errors import check_failed
+from loopwright.ir.captured import ABSENT, value_now
 from loopwright.ir.signature import Signature
 from loopwright.profile.measurement import Shape
-from loopwright.runtime.compiled import Compiled, Constant
-
-_MISSING = object()
+from loopwright.runtime.compiled import Compiled
 
 Resident = Literal["none", "some", "all"]
 """How many of a call's arrays are in a GPU's memory."""
@@ -93,7 +92,7 @@ def runs_of(variant: InUse) -> Iterator[Run]:
 def refreshed(variant: InUse) -> bool:
     """Whether the captured constants still have the frozen values. Where one is an equal but other object now,
     the entries, which compare objects, are made anew."""
-    values = tuple(_value_now(constant) for constant in variant.compiled.constants)
+    values = tuple(value_now(one.kind, one.namespace, one.key) for one in variant.compiled.constants)
     pairs = zip(values, variant.values, strict=True)
     if all(now is then for now, then in pairs):
         return True
@@ -104,13 +103,13 @@ def refreshed(variant: InUse) -> bool:
     return True
 
 
-def _value_now(constant: Constant) -> object:
-    if constant.key:
-        return constant.namespace.get(constant.key, _MISSING)
-    try:
-        return constant.namespace.cell_contents
-    except ValueError:
-        return _MISSING
+def facts_of(variant: InUse) -> Facts:
+    """What its code relies on, with the values of now, as launchers take it."""
+    pairs = zip(variant.compiled.constants, variant.values, strict=True)
+    return tuple(
+        (one.kind, one.namespace, one.key) if value is ABSENT else (one.kind, one.namespace, one.key, value)
+        for one, value in pairs
+    )
 
 
 def _equal(now: object, then: object) -> bool:

@@ -18,6 +18,7 @@ from itertools import product
 from random import Random
 from typing import Literal
 
+from loopwright.analysis.effort import FOR_GPU, together
 from loopwright.analysis.facts import Facts
 from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import Kernel
@@ -176,10 +177,11 @@ def space_of(
         found = last.get(key)
         if found is None:  # who asks for the schedule of a point mostly asks for its loops next
             choices = Choices(wanted, memory)
-            if device == "cuda":
-                made = gpu_recipe(kernel, facts, strict, choices)
-            else:
-                made = recipe(kernel, facts, strict, target or Target(), choices)
+            with together(FOR_GPU):
+                if device == "cuda":
+                    made = gpu_recipe(kernel, facts, strict, choices)
+                else:
+                    made = recipe(kernel, facts, strict, target or Target(), choices)
             found = made, choices
             last.clear()
             last[key] = found

@@ -8,9 +8,10 @@ from typing import ClassVar, Self
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, constant, relate
+from loopwright.analysis.effort import LOCK, Effort, TooHard
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
-from loopwright.analysis.sets import LOCK, Effort, TooHard, build, ordered, without
+from loopwright.analysis.sets import build, ordered, without
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, If, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions

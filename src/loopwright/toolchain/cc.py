@@ -41,6 +41,12 @@ OPENMP = (("-fopenmp",), ("-Xpreprocessor", "-fopenmp", "-lomp"))
 PROBE_TIMEOUT_S = 30.0
 ANYWHERE = Path("/")
 TAIL_LINES = 40
+# What compilers, and the signal that ends them, say of files that cannot be written.
+UNWRITABLE = (
+    *((number, os.strerror(number)) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)),
+    (errno.EFBIG, "File size limit exceeded"),
+)
+MAKE_ROOM = "Make room on the disk, or set LOOPWRIGHT_CACHE to a folder of your own that can be written"
 
 _PROBE = """
 #include <math.h>
@@ -57,6 +63,15 @@ int main(int n, char **words) {
 _PROBE_OPENMP = _PROBE.replace("#include <math.h>", "#include <math.h>\n#include <omp.h>").replace(
     "return sum", "return omp_get_max_threads() > 0 && sum"
 )
+
+
+class UnwritableError(CompilerError):
+    """There is a compiler, but nowhere to put what it makes."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.args[0]}\n  try: set LOOPWRIGHT_CACHE, or run without compiled code: LOOPWRIGHT_DEVICE=interpreter"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +99,11 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
+    """unwritable: why no compiler could even be tried, or ''."""
+
     compiler: Compiler | None
     failures: tuple[str, ...]
+    unwritable: str = ""
 
 
 _searches: dict[tuple[str, ...], _Search] = {}
@@ -98,7 +116,10 @@ def find_compiler(config: Config) -> Compiler | None:
 
 def why_none(config: Config) -> str:
     """What was tried and what to install, for people, where `find_compiler` gives None."""
-    tried = "; ".join(_search(config).failures)
+    search = _search(config)
+    if search.unwritable:
+        return f"{search.unwritable}: kernels run in the slow interpreter. {MAKE_ROOM}"
+    tried = "; ".join(search.failures)
     install = "xcode-select --install" if sys.platform == "darwin" else "apt install gcc (or dnf install gcc)"
     return f"no working C compiler was found ({tried}): kernels run in the slow interpreter. To install one: {install}"
 
@@ -143,12 +164,9 @@ def build_with(
         _make_library(text, (*command, *find_flags()), config, key, folder)
 
     try:
-        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30)
+        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)
     except OSError as error:
-        raise CompilerError(
-            f"no folder for compiled code can be written ({error})\n  try: set LOOPWRIGHT_CACHE, or run without "
-            "compiled code: LOOPWRIGHT_DEVICE=interpreter"
-        ) from error
+        raise UnwritableError(unwritable_text(error)) from error
     seconds = 0.0 if stored.from_cache else time.perf_counter() - started
     return Artifact(stored.folder / LIBRARY, stored.folder / SOURCE, seconds, stored.from_cache)
 
@@ -168,10 +186,15 @@ def _make_library(text: str, command: tuple[str, ...], config: Config, key: str,
     )
 
 
+def unwritable_text(error: OSError) -> str:
+    """Why nothing can be compiled, where that is no fault of a compiler."""
+    return f"no file for compiled code can be written ({error})"
+
+
 def raise_if_full(folder: Path, output: str) -> None:
-    """OSError where a compiler failed because the disk is full, so that the store tries another one."""
-    for number in (errno.ENOSPC, errno.EDQUOT):
-        if os.strerror(number) in output:
+    """OSError where a compiler failed because its files cannot be written, so that the store tries another folder."""
+    for number, words in UNWRITABLE:
+        if words in output:
             raise OSError(number, os.strerror(number), str(folder))
     with suppress(OSError, AttributeError):
         space = os.statvfs(folder)
@@ -228,31 +251,32 @@ def _search(config: Config) -> _Search:
 def _searched(config: Config, variable: str) -> _Search:
     named = config.compiler or variable
     failures: list[str] = []
+    unwritable = ""
     for name in (named,) if config.compiler else (*filter(None, (named,)), "cc", "gcc", "clang"):
-        found = _working(name, config)
+        try:
+            found = _working(name, config)
+        except OSError as error:
+            unwritable = found = unwritable_text(error)
         if isinstance(found, Compiler):
             return _Search(found, ())
         failures.append(f"{name}: {found}")
-    return _Search(None, tuple(failures))
+    return _Search(None, tuple(failures), unwritable)
 
 
 def _working(name: str, config: Config) -> Compiler | str:
-    """The compiler of this name, or why it cannot be used."""
+    """The compiler of this name, or why it cannot be used. Raises OSError where no file can be written to try it."""
     words = shlex.split(name)
     path = shutil.which(words[0]) if words else None
     if path is None:
         return "not found"
     command = (path, *words[1:])
-    try:
-        code, says = _version(command, config)
-        if code is None:
-            return "hangs"
-        if code != 0:
-            return "does not answer to --version"
-        identity = key_of((*command, os.path.realpath(path), says))
-        return _probed(command, says.splitlines()[0] if says else "", identity, config)
-    except OSError as error:
-        return str(error)
+    code, says = _version(command, config)
+    if code is None:
+        return "hangs"
+    if code != 0:
+        return "does not answer to --version"
+    identity = key_of((*command, os.path.realpath(path), says))
+    return _probed(command, says.splitlines()[0] if says else "", identity, config)
 
 
 def _version(command: tuple[str, ...], config: Config) -> tuple[int | None, str]:
@@ -262,7 +286,7 @@ def _version(command: tuple[str, ...], config: Config) -> tuple[int | None, str]
     kept = find(config.cache, key) if key else None
     if kept is not None:
         with suppress(OSError):
-            return 0, (kept / VERSION).read_bytes().decode(errors="replace")
+            return 0, kept.contents[VERSION].decode(errors="replace")
     code, says = run_compiler((*command, "--version"), ANYWHERE, _probe_timeout_s(config))
     if code == 0 and key:
         keep(config.cache, key, lambda folder: _write(folder / VERSION, says.encode()))
@@ -315,7 +339,7 @@ def _probed(command: tuple[str, ...], version: str, identity: str, config: Confi
 
     try:
         stored = obtain(config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, identity, cpu_fingerprint())), make)
-        abilities = json.loads((stored.folder / "abilities.json").read_text())
+        abilities = json.loads(stored.contents["abilities.json"])
     except _Lacking as lacking:
         abilities = lacking.abilities
     except CompilerError as error:

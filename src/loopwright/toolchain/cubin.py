@@ -16,7 +16,6 @@ import shutil
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -154,8 +153,7 @@ def disassembled(
     key = _key_of_disassembly(program, options, path.read_bytes())
     kept = find(config.cache, key)
     if kept is not None:
-        with suppress(OSError):
-            return read((kept / DISASSEMBLY).read_text(encoding="utf-8"))
+        return read(kept.contents[DISASSEMBLY].decode())
     timeout_s = min(DISASSEMBLE_TIMEOUT_S, config.compile_timeout_s)
     code, output = run_compiler((str(program), *options, str(path.absolute())), ANYWHERE, timeout_s)
     found = read(output) if code == 0 else None
@@ -167,7 +165,7 @@ def disassembled(
             'pip install "loopwright[cuda]"',
         )
         return None
-    keep(config.cache, key, partial(_write, output))
+    keep(config.cache, key, partial(_write, output), config.cache_size)
     return found
 
 

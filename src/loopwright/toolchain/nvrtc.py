@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -48,7 +48,8 @@ class Nvrtc:
 @dataclass(frozen=True, slots=True)
 class CubinArtifact:
     """A cubin at `path` for `architecture`, made from `source_path` in `seconds` (0.0 where it came from the cache).
-    log_path: what NVRTC and ptxas said. kernels: what each kernel of the text needs, by name."""
+    log_path: what NVRTC and ptxas said. cubin: what is at `path`, as it was checked. kernels: what each kernel of the
+    text needs, by name."""
 
     path: Path
     source_path: Path
@@ -56,6 +57,7 @@ class CubinArtifact:
     architecture: str
     seconds: float
     from_cache: bool
+    cubin: bytes = field(repr=False)
     kernels: Mapping[str, KernelResources]
 
 
@@ -100,14 +102,14 @@ def build(text: DeviceText, architecture: str | tuple[int, int], config: Config,
     started = time.perf_counter()
     make = partial(_make_cubin, found, text.text, flags, config, key)
     try:
-        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30)
-        cubin, log = (stored.folder / CUBIN).read_bytes(), (stored.folder / LOG).read_text(encoding="utf-8")
+        stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)
     except OSError as error:
         raise CompilerError(
             f"no folder for compiled code can be written ({error})\n  try: set LOOPWRIGHT_CACHE"
         ) from error
     seconds = 0.0 if stored.from_cache else time.perf_counter() - started
     source = stored.folder / SOURCE
+    cubin, log = stored.contents[CUBIN], stored.contents[LOG].decode()
     return CubinArtifact(
         path=stored.folder / CUBIN,
         source_path=source,
@@ -115,6 +117,7 @@ def build(text: DeviceText, architecture: str | tuple[int, int], config: Config,
         architecture=target,
         seconds=seconds,
         from_cache=stored.from_cache,
+        cubin=cubin,
         kernels=_of_text(text, kernel_resources(cubin, log), source),
     )
 

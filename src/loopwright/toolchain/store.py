@@ -1,13 +1,18 @@
 """The cache of compiled things: a folder of entries, each named by the sha256 of all that its content depends on.
 
-An entry is a folder with its files and `digest`, the sha256 of each. It is written under another name, flushed to
-disk and renamed into place, so that a reader sees all of it or nothing, whoever is killed when. An entry whose
-digest does not fit is set aside and made again. Nothing here needs a lock to be right; a lock file only spares two
-processes from doing the same work at once. Where the folder cannot be used (read-only, full, not ours to trust)
-a private folder, removed when the process ends, takes its place, and one warning says so.
+An entry is a folder with its files and `digest`, its key and the sha256 of each file. It is written under another
+name, flushed to disk and renamed into place, so that a reader sees all of it or nothing, whoever is killed when. An
+entry whose digest does not fit is set aside and made again. Nothing here needs a lock to be right; a lock file only
+spares two processes from doing the same work at once.
+
+The digest tells what broke, not what was planted: who writes the one writes the other. That nobody else could have
+written any of it is for trust.py to say, of each folder and file when it is open. Where the folder cannot be used
+(read-only, full, not ours to trust) a private folder, removed when the process ends, takes its place, and one warning
+says so. limit.py keeps it from growing for ever.
 
     cache/objects/ab/abcdef.../   entries          cache/work/    unfinished entries and lock files
     cache/aside/                  corrupt entries, and sources that did not compile
+    cache/size                    how large that is by now, about
 """
 
 from __future__ import annotations
@@ -22,12 +27,20 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.errors import warn_once
+from loopwright.toolchain.trust import folder_in, trusted_file, trusted_folder
+
+if TYPE_CHECKING:
+    from loopwright.toolchain import limit
+else:
+    limit = deferred("loopwright.toolchain.limit")
 
 try:
     import fcntl
@@ -35,22 +48,30 @@ except ImportError:  # not POSIX: no lock files, so at worst the same work is do
     fcntl = None  # type: ignore[assignment]
 
 DIGEST = "digest"
+USED_AGAIN_S = 86400.0
+"""How long the time of an entry's last use may lie behind: so rarely is it written that it costs nothing."""
+FOR_NOW = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # these say nothing of the file
 STALE_WORK_S = 3600.0
 STALE_ASIDE_S = 7 * 86400.0
+STALE_PRIVATE_S = 86400.0
+PRIVATE = "loopwright-"  # with the number of the process
 POLL_S = 0.02
 
 _guard = threading.Lock()
 _unusable: dict[Path, str] = {}
+_executable: set[Path] = set()
 _cleaned: set[Path] = set()
 _private: list[Path] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An entry: the folder with its files, and whether it was there before."""
+    """An entry: the folder with its files, whether it was there before, and what was read of the files when they were
+    checked."""
 
     folder: Path
     from_cache: bool
+    contents: Mapping[str, bytes] = field(repr=False, compare=False)
 
 
 def key_of(parts: Iterable[str]) -> str:
@@ -62,55 +83,74 @@ def key_of(parts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def obtain(cache: Path, key: str, make: Callable[[Path], None], wait_s: float = 150.0) -> Stored:
+def obtain(
+    cache: Path, key: str, make: Callable[[Path], None], wait_s: float = 150.0, most_bytes: int | None = None
+) -> Stored:
     """The entry `key`, made by `make(folder)` where it is missing or corrupt.
 
     `make` writes the entry's files into an empty folder; an exception from it passes through and leaves nothing.
     An OSError of the file system (or from `make`) moves the work to a private folder, once. wait_s: for how long
-    to wait at most, in seconds, for another process that is making the same entry. Raises OSError where the
-    private folder fails as well."""
+    to wait at most, in seconds, for another process that is making the same entry. most_bytes: how large the cache may
+    become: what was not used for longest then goes. Raises OSError where the private folder fails as well."""
     cache = Path(os.path.abspath(cache))
     reason = _why_unusable(cache)
-    if not reason:
-        found = _load(cache, key)
-        if found is not None:
-            return Stored(found, True)
-    for private in private_folders():
-        found = _load(private, key)
-        if found is not None:
-            return Stored(found, True)
+    for root in (*(() if reason else (cache,)), *private_folders()):
+        if (found := _load(root, key)) is not None:
+            return found
     if not reason and cache not in _unusable:
         try:
-            return _make_in(cache, key, make, wait_s)
+            made = _make_in(cache, key, make, wait_s)
+            _count(cache, made, most_bytes)
+            return made
         except OSError as error:
             reason = str(error)
     _fall_back(cache, reason or _unusable[cache])
     return _make_in_private(key, make)
 
 
-def find(cache: Path, key: str) -> Path | None:
-    """The folder of the entry `key`; None where there is none, or none that may be used."""
+def find(cache: Path, key: str) -> Stored | None:
+    """The entry `key`; None where there is none, or none that may be used."""
     cache = Path(os.path.abspath(cache))
     roots = (*(() if _why_unusable(cache) else (cache,)), *private_folders())
     return next((found for root in roots if (found := _load(root, key)) is not None), None)
 
 
-def keep(cache: Path, key: str, make: Callable[[Path], None]) -> None:
+def keep(cache: Path, key: str, make: Callable[[Path], None], most_bytes: int | None = None) -> None:
     """As `obtain`, for what can be done without: where it cannot be written nothing is, and nobody is told. Nor does
     anybody wait for the disk: of what a power cut leaves of it, the digest tells."""
     cache = Path(os.path.abspath(cache))
     if not _why_unusable(cache) and cache not in _unusable:
         with suppress(OSError):
-            _make_in(cache, key, make, 0.0, flush=False)
+            _count(cache, _make_in(cache, key, make, 0.0, flush=False), most_bytes)
 
 
-def discard(entry: Path) -> None:
+def discard(entry: Stored) -> None:
     """Set an entry aside that is whole, but not what it should be."""
-    _set_aside(entry.parents[2], entry)
+    _set_aside(entry.folder.parents[2], entry.folder)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """A descriptor of a file of an entry, found in the same way and checked like the entry. Raises FileNotFoundError
+    where the entry was removed meanwhile, and OSError where it is not to be trusted."""
+    *_, first, second, third, name = path.parts
+    with (
+        _open_folder(path.parents[3], first, second, third) as folder,
+        trusted_file(folder, name, str(path)) as (file, _),
+    ):
+        yield file
+
+
+def why_unusable(cache: Path) -> str:
+    """Why nothing may even be read from this folder, or ''. Code found there runs in this process."""
+    cache = Path(os.path.abspath(cache))
+    _executable.discard(cache)  # it is asked anew
+    return _why_unusable(cache)
 
 
 def keep_aside(cache: Path, name: str, text: str) -> Path | None:
     """Write a text that a person should see under cache/aside; None where nothing can be written."""
+    cache = Path(os.path.abspath(cache))
     for root in (cache, *private_folders()):
         if not (root == cache and (_why_unusable(cache) or cache in _unusable)):
             with suppress(OSError):
@@ -137,29 +177,38 @@ def _entry(root: Path, key: str) -> Path:
     return root / "objects" / key[:2] / key
 
 
-def _load(root: Path, key: str) -> Path | None:
-    """The entry's folder where it is whole; a corrupt one is moved aside."""
+def _load(root: Path, key: str) -> Stored | None:
+    """The entry where it is whole; a corrupt one, and one that others may have written, is moved aside."""
     folder = _entry(root, key)
     try:
-        wanted = (folder / DIGEST).read_text()
-    except FileNotFoundError:
-        if not folder.is_dir():
+        with _open_folder(root, "objects", key[:2], key) as entry:
+            where = str(folder)
+            contents = {name: _content(entry, name, where) for name in os.listdir(entry)}
+        if contents.pop(DIGEST, b"").decode() == _digest(key, contents):
+            return Stored(folder, True, contents)
+    except OSError as error:
+        if error.errno in FOR_NOW or not os.path.lexists(folder):
             return None
-        wanted = ""
-    except (OSError, UnicodeDecodeError):
-        wanted = ""
-    try:
-        if wanted and wanted == _digest(folder):
-            return folder
-    except OSError:
+    except UnicodeDecodeError:
         pass
     _set_aside(root, folder)
     return None
 
 
-def _digest(folder: Path) -> str:
-    files = sorted(path for path in folder.iterdir() if path.name != DIGEST)
-    return json.dumps({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files})
+def _content(entry: int, name: str, where: str) -> bytes:
+    with trusted_file(entry, name, f"{where}/{name}") as (file, status):
+        if name == DIGEST and time.time() - status.st_mtime > USED_AGAIN_S:
+            with suppress(OSError, TypeError):
+                os.utime(file)
+        content = os.read(file, status.st_size + 1)
+        while more := os.read(file, 1 << 20):
+            content += more
+        return content
+
+
+def _digest(key: str, contents: Mapping[str, bytes]) -> str:
+    told = {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
+    return json.dumps({"key": key, "files": told})
 
 
 def _set_aside(root: Path, folder: Path) -> None:
@@ -174,19 +223,39 @@ def _make_in(root: Path, key: str, make: Callable[[Path], None], wait_s: float, 
     with _turn(work / (key + ".lock"), wait_s):
         found = _load(root, key)
         if found is not None:
-            return Stored(found, True)
+            return found
         folder = Path(tempfile.mkdtemp(prefix=key[:16] + "-", dir=work))
         try:
-            make(folder)
-            (folder / DIGEST).write_text(_digest(folder))
+            _filled(folder, make)
+            contents = {path.name: path.read_bytes() for path in folder.iterdir()}
+            (folder / DIGEST).write_text(_digest(key, contents))
+            _close_to_others(folder)
             if flush:
                 _flush(folder)
-            return Stored(_publish(root, key, folder, flush), False)
+            return _publish(root, key, folder, contents, flush)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(root: Path, key: str, folder: Path, flush: bool) -> Path:
+def _filled(folder: Path, make: Callable[[Path], None]) -> None:
+    """An error in writing names no file: then the folder."""
+    try:
+        make(folder)
+    except OSError as error:
+        if error.errno and error.filename is None:
+            raise OSError(error.errno, os.strerror(error.errno), str(folder)) from error
+        raise
+
+
+def _close_to_others(folder: Path) -> None:
+    """Whatever the umask and the compiler say."""
+    for path in folder.iterdir():
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & (stat.S_IWGRP | stat.S_IWOTH):
+            path.chmod(mode & ~(stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _publish(root: Path, key: str, folder: Path, contents: Mapping[str, bytes], flush: bool) -> Stored:
     """Rename the finished folder into place, unless another process was faster: then its entry is the entry."""
     final = _entry(root, key)
     _made(root, "objects", key[:2])
@@ -196,12 +265,12 @@ def _publish(root: Path, key: str, folder: Path, flush: bool) -> Path:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-            if _load(root, key) is not None:
-                return final
+            if (found := _load(root, key)) is not None:
+                return found
         else:
             if flush:
                 _flush_folder(final.parent)
-            return final
+            return Stored(final, False, contents)
     raise OSError(errno.EEXIST, "a corrupt entry cannot be moved away", str(final))
 
 
@@ -227,32 +296,51 @@ def _flush_folder(folder: Path) -> None:
 # ---- folders ----------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _open_folder(root: Path, *names: str, make: bool = False) -> Iterator[int]:
+    """A descriptor of root/names..., each of which is checked when it is open."""
+    where = str(root)
+    with ExitStack() as stack:
+        folder = stack.enter_context(trusted_folder(where, make))
+        for name in names:
+            where = f"{where}/{name}"
+            folder = stack.enter_context(folder_in(folder, name, where, make))
+        yield folder
+
+
 def _made(root: Path, *names: str) -> Path:
-    """root/names..., made where it is missing; whatever is made from root on is for its owner only."""
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in names:
-        root = root / name
-        root.mkdir(mode=0o700, exist_ok=True)
-    return root
+    """root/names..., made where it is missing; whatever is made is for its owner only."""
+    with _open_folder(root, *names, make=True):
+        return root.joinpath(*names)
 
 
 def _why_unusable(cache: Path) -> str:
-    """Why nothing may even be read from this folder, or ''. Code found there runs in this process."""
-    for folder in (cache, cache / "objects"):
-        try:
-            status = folder.stat()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            return str(error)
-        if not stat.S_ISDIR(status.st_mode):
-            return f"{folder} is not a folder"
-        if hasattr(os, "getuid") and status.st_uid != os.getuid() and status.st_mode & stat.S_IWOTH:
-            return f"{folder} belongs to another user and everybody may write to it"
-        with suppress(OSError, AttributeError):
-            if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-                return f"{folder} is mounted without the right to execute"
+    if cache in _executable:  # who opens what is in it asks whether it is still to be trusted
+        return ""
+    try:
+        with trusted_folder(str(cache)):
+            if reason := _why_not_executable(cache):
+                return reason
+            _executable.add(cache)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return str(error)
     return ""
+
+
+def _why_not_executable(folder: Path) -> str:
+    with suppress(OSError, AttributeError):
+        if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+            return f"{folder} is mounted without the right to execute"
+    return ""
+
+
+def _count(root: Path, made: Stored, most_bytes: int | None) -> None:
+    """Tell of a new entry, and make room for it where that is due. It is no reason to fail."""
+    if most_bytes is not None and not made.from_cache:
+        with suppress(OSError):
+            limit.count(root, made.contents.values(), most_bytes)
 
 
 def _clean(root: Path) -> None:
@@ -285,7 +373,7 @@ def _turn(path: Path, wait_s: float) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     held = False
     try:
-        held = _locked(descriptor, time.monotonic() + wait_s)
+        held = locked(descriptor, time.monotonic() + wait_s)
         yield
     finally:
         if held:  # unlock by name too: a process forked meanwhile shares the descriptor
@@ -296,7 +384,10 @@ def _turn(path: Path, wait_s: float) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _locked(descriptor: int, until: float) -> bool:
+def locked(descriptor: int, until: float) -> bool:
+    """Whether this open file is ours alone now; waits for that until a time of the monotonic clock."""
+    if fcntl is None:
+        return True
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -334,13 +425,46 @@ def _make_in_private(key: str, make: Callable[[Path], None]) -> Stored:
 
 
 def _temporary_places() -> tuple[Path, ...]:
+    places = [Path(name) for name in ("/tmp", "/var/tmp", "/dev/shm")]
     with suppress(OSError):
-        return (Path(tempfile.gettempdir()), Path("/dev/shm"))
-    return (Path("/dev/shm"),)
+        places.insert(0, Path(tempfile.gettempdir()))
+    return tuple(dict.fromkeys(places))
+
+
+def _remove_deserted(place: Path) -> None:
+    """Private folders of processes that were killed, after a day: one that only seems to be gone, in a container of its
+    own, will make another."""
+    with suppress(OSError):
+        for path in place.glob(PRIVATE + "*-*"):
+            with suppress(OSError, ValueError, AttributeError):
+                status = path.lstat()
+                mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+                if mine and time.time() - status.st_mtime > STALE_PRIVATE_S and not _runs(int(path.name.split("-")[1])):
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _new_private(place: Path) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="loopwright-", dir=place))
+    _remove_deserted(place)
+    folder = Path(tempfile.mkdtemp(prefix=f"{PRIVATE}{os.getpid()}-", dir=place))
+    try:
+        with trusted_folder(str(folder)):
+            pass
+        if reason := _why_not_executable(folder):
+            raise OSError(reason)
+    except OSError:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
     with _guard:
         _private.insert(0, folder)
     owner = os.getpid()

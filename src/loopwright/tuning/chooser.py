@@ -5,7 +5,6 @@ kernel has run for long, other variants are tried beside it, in a process apart.
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ import numpy as np
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
+from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
 from loopwright.memory.on_device import is_on_device
 from loopwright.memory.sampled import APART_NS
 from loopwright.profile.features import PER_ARRAY, row_features
@@ -33,7 +33,7 @@ from loopwright.tuning.recorded_call import RecordedCall
 
 if TYPE_CHECKING:
     from loopwright.tuning import arguments as files
-    from loopwright.tuning import isolated, jobs, looking, work
+    from loopwright.tuning import isolated, jobs, looking, scratch, work
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.jobs import Setting, Tried
     from loopwright.tuning.looking import Looking
@@ -42,6 +42,7 @@ else:  # what a choice among known variants does without
     isolated = deferred("loopwright.tuning.isolated")
     jobs = deferred("loopwright.tuning.jobs")
     looking = deferred("loopwright.tuning.looking")
+    scratch = deferred("loopwright.tuning.scratch")
     tuning = deferred("loopwright.tuning.tune")
     work = deferred("loopwright.tuning.work")
 
@@ -240,8 +241,8 @@ class KernelChooser:
         if any(map(is_on_device, arrays)) or sum(one.nbytes for one in arrays) > MOST_BYTES:
             return None
         end = time.monotonic() + experiment.limit_ns / 1e9
-        with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-            saved = Path(folder) / "arguments"
+        with scratch.working_folder() as folder:
+            saved = folder / "arguments"
             files.write(files.save(arguments), saved)
             with isolated.Isolated(self._setting(shape, saved)) as process:
                 budget_ns = max(1_000_000, experiment.expected_ns // 4)
@@ -277,12 +278,22 @@ def _form(call: RecordedCall, journal: Journal) -> WorkForm:
     table = journal.table(WORK, ANY, call.fingerprint)
     if table is not None:
         try:
-            return WorkForm.from_json(table.content)
-        except (KeyError, TypeError, ValueError):  # written by hand, or by another version
+            known = WorkForm.from_json(table.content)
+            known.at(Shape((1,) * _size_count(call.one.signature)))  # it speaks of no size that there is not
+            return known
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # written by hand, or by another version
             pass
     form = work.work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
     tuning.put_kernel(journal, call, form)
     return form
+
+
+def _size_count(signature: Signature) -> int:
+    """How many numbers a Shape of such calls has: lengths of arrays, and integer arguments."""
+    ranks = (one.rank for one in signature.arguments if isinstance(one, ArrayArgument))
+    return sum(ranks) + sum(
+        isinstance(one, ScalarArgument) and one.type.kind in ("int", "uint") for one in signature.arguments
+    )
 
 
 def _simple(config: Config) -> tuple[Variant, ...]:

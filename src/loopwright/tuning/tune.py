@@ -110,8 +110,8 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """How many times as fast as the default the best one is."""
-        if self.default is None or self.best is None:
+        """How many times as fast as the default the best one is; 1 where one of them did not run."""
+        if self.default is None or self.best is None or self.default.outcome != "ok":
             return 1.0
         return self.default.time_ns / self.best.time_ns
 
@@ -153,11 +153,13 @@ def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, p
         result.why_not = "it runs in the interpreter"
     else:
         form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
+        put_kernel(journal, call, form)  # first: what is measured until this is ended is of use, and has a name
         with _Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
             _search(trials, budget.part(0.75))
             result.best = trials.best
+            if result.best is None and result.default is not None:
+                result.why_not = f"no variant ran to its end: {result.default.reason}"
             _around(trials, budget, folder)
-        put_kernel(journal, call, form)
         _keep_trees(call, journal)
     return result
 
@@ -262,6 +264,7 @@ class _Trials:
         )  # fmt: skip
         self.rows[variant] = row
         self._journal.add(row)
+        self._journal.flush()  # now, not some seconds later: a process that is killed loses the trial it is in, no more
         self.result.counts[tried.outcome] = self.result.counts.get(tried.outcome, 0) + 1
         now = self.best
         self._progress.tried(self.call, tried, now.time_ns if now else 0.0)

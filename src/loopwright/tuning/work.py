@@ -31,7 +31,7 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
     """Of a kernel as it was written. What depends on data is None."""
     places = places_of(signature)
     by_text = {text: places[name] for name, text in reversed(parameter_texts(kernel).items()) if name in places}
-    counts = trip_counts(kernel)
+    counts = trip_counts(kernel)  # of `for` loops: how often a `while` loop runs is up to data
     innermost = [name for name, loop in loops(kernel).items() if not _inner(loop.body)]
     touched = footprint(kernel)
     stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
@@ -46,8 +46,8 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
         return terms([(touched[name], sizes[name]) for name in arrays if name in names])
 
     return WorkForm(
-        terms([(counts[name], 1) for name in innermost]),
-        terms([(counts[name], 1) for name in _parallel(kernel, facts)]),
+        terms([(counts.get(name), 1) for name in innermost]),
+        terms([(counts.get(name), 1) for name in _parallel(kernel, facts)]),
         bytes_of(set(arrays)),
         bytes_of(loaded),
         bytes_of(stored),

@@ -217,7 +217,8 @@ def _nothing() -> None:
 
 
 def _under(config: Config) -> Any:
-    return options(**{name: getattr(config, name) for name in ("device", "threads", "strict", "recipe", "schedule")})
+    kept = ("device", "threads", "strict", "narrowing", "recipe", "schedule")
+    return options(**{name: getattr(config, name) for name in kept})
 
 
 def _outcome_of(error: Exception) -> Outcome:

@@ -1,0 +1,183 @@
+"""How much work isl may have: each question has a budget, and all questions about one kernel have one together, so that
+neither one hard question nor many of middling difficulty keep a first call waiting.
+
+Budgets are counted in isl's own operations, never in time, so that one program gets the same code on every machine,
+however busy it is. Who runs out of budget gets TooHard, and takes that for "not proven". What isl does not count is
+bounded where it is asked: the scheduler (`isl_schedule.MOST`), and what large numbers with quotients become (`gist` in
+`sets.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+from loopwright.analysis import isl
+
+LOCK = RLock()
+"""Held by whoever asks isl anything: its one context counts operations, and is not made for several threads."""
+
+TOTAL = 1_500_000
+"""How many of isl's operations (one to two million a second) all questions of a first call may take together. The
+benchmarks' kernels take a million at most."""
+
+FOR_GPU = 4_500_000
+"""The same where the code is for a GPU: the recipe asks more there. The benchmarks' kernels take three million."""
+
+FOR_STEP = 500_000
+"""What each step of a schedule that a user gives adds to that."""
+
+LABORIOUS = 60_000
+"""How many of them a question may take that is about quotients or large numbers."""
+
+WEIGHT = 3
+"""How often each of those counts for all questions together: an operation on long numbers takes longer."""
+
+REMEMBERED = 8192
+"""How many sets are kept outside of every `together`, for questions that nobody has put together."""
+
+
+class TooHard(Exception):
+    """A question took isl more work than it is worth, or there is no budget left for it."""
+
+
+@dataclass(slots=True)
+class _Meter:
+    """What is left for the questions of one `together`, None without end; what the question that is being asked may
+    take, None where there is none, how often that counts, and whether it may take it in any case; and what they have
+    made so far: kept here, so that one program's questions cost the
+    same whatever was asked about others before."""
+
+    left: int | None = None
+    now: int | None = None
+    weight: int = 1
+    patient: bool = False
+    made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def start(self, limit: int, patient: bool) -> None:
+        """Count from 0 to a limit."""
+        self.now, self.weight, self.patient = max(1, limit), 1, patient
+        isl.DEFAULT_CONTEXT.reset_operations()
+        isl.DEFAULT_CONTEXT.set_max_operations(self.now)
+
+    def stop(self) -> int:
+        """Stop counting. Gives how many operations there were."""
+        assert self.now is not None
+        spent = _counted(self.now)
+        isl.DEFAULT_CONTEXT.set_max_operations(0)
+        self.now = None
+        if self.left is not None:
+            self.left -= spent * self.weight
+        return spent
+
+
+_ALONE = _Meter()
+_METER: ContextVar[_Meter] = ContextVar("meter", default=_ALONE)
+
+
+@contextmanager
+def together(total: int = TOTAL) -> Iterator[None]:
+    """The questions of the block have one budget. Inside another such block they are part of that one."""
+    if _METER.get() is not _ALONE:
+        yield
+        return
+    token = _METER.set(_Meter(total))
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def remembered(key: Hashable) -> Any:
+    """What was kept under a key; None where nothing was."""
+    return _METER.get().made.get(key)
+
+
+def remember(key: Hashable, made: Any) -> None:
+    """Keep something for the other questions about the same kernel."""
+    meter = _METER.get()
+    if meter is _ALONE and len(meter.made) >= REMEMBERED:
+        meter.made.clear()
+    meter.made[key] = made
+
+
+def laborious() -> None:
+    """The question that is being asked turns out to be about quotients or large numbers: it may take less work."""
+    meter = _METER.get()
+    if meter.now is not None and not meter.patient:
+        meter.weight = WEIGHT
+        if meter.now > LABORIOUS:
+            meter.now = LABORIOUS
+            isl.DEFAULT_CONTEXT.set_max_operations(LABORIOUS)
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many of isl's operations one question may take: less after each failure, so that a kernel full of hard
+    questions is not slow either. patient: no less where it is about quotients, as questions about tiles are."""
+
+    limit: int = 500_000
+    least: int = 20_000
+    patient: bool = False
+
+    @contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Raises TooHard where the block takes more than the limit, or than what is left of the whole budget. What a
+        question inside another one takes counts for both."""
+        with LOCK:
+            meter = _METER.get()
+            patient, outer = meter.patient, None if meter.now is None else meter.now - meter.stop()
+            limit = min(one for one in (self.limit, outer, meter.left) if one is not None)
+            if limit <= 0:
+                _go_on(meter, outer, patient)
+                raise TooHard
+            meter.start(limit, self.patient)
+            try:
+                yield
+                is_spent = _is_spent()  # then some answers may be wrong: not every function of isl tells
+            except Exception:
+                is_spent = _is_spent()  # then everything fails, with any message
+                if not is_spent:
+                    raise
+            finally:
+                taken = meter.stop()
+                _go_on(meter, None if outer is None else outer - taken, patient)
+            if is_spent:
+                self.limit = max(self.least, self.limit // 2)
+                raise TooHard
+
+
+def _go_on(meter: _Meter, left: int | None, patient: bool) -> None:
+    """Count on for the question around another one, where there is one, with what it has left."""
+    if left is not None:
+        meter.start(left, patient)
+
+
+def _is_spent() -> bool:
+    """Whether the limit is reached: nothing can be allocated any more."""
+    try:
+        isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0)
+    except isl.Error:
+        return True
+    return False
+
+
+def _counted(limit: int) -> int:
+    """How many operations there were, rounded up by an eighth at most: isl does not tell, but it stops where there
+    were too many."""
+    high = limit
+    while high > 16 and _is_fewer_than(high // 2):
+        high //= 2
+    step = high // 8
+    while step and _is_fewer_than(high - step):
+        high -= step
+    return high
+
+
+def _is_fewer_than(count: int) -> bool:
+    isl.DEFAULT_CONTEXT.set_max_operations(count)
+    return not _is_spent()

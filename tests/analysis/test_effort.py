@@ -1,0 +1,161 @@
+"""Budgets for questions to isl: of one question, of questions inside one another, and of all about one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+import pytest
+
+from loopwright.analysis import effort
+from loopwright.analysis.affine import Affine, SymbolTable, of_symbol, relate
+from loopwright.analysis.effort import LABORIOUS, Effort, TooHard, laborious, remember, remembered, together
+from loopwright.analysis.sets import BRIEF, build, has_divisions, minus, outside_of, simpler
+from loopwright.analysis.values import State, value_of
+from loopwright.ir.nodes import Binary, Const, Expr, Var
+from loopwright.ir.types import INT64
+
+HARD = "(n >= 3 and m <= n or k >= 2*l) and (p mod 3 = 1 or l <= m) and p != n and m != k"
+
+
+def ask(times: int = 1) -> None:
+    for _ in range(times):
+        isl.Set(f"[n, m, k, l, p] -> {{ : {HARD} }}").complement().coalesce()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_counted_afterwards() -> Iterator[None]:
+    yield
+    assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
+    ask()  # isl works
+
+
+def test_effort_is_bounded_and_isl_works_afterwards() -> None:
+    one = Effort(limit=2000, least=1500)
+    for _ in range(3):
+        with pytest.raises(TooHard), one.bounded():
+            ask()
+    assert one.limit == 1500
+
+
+def test_other_errors_of_isl_are_not_hidden() -> None:
+    with pytest.raises(isl.Error), Effort().bounded():
+        isl.Set("[n] -> { : n > }")
+
+
+def test_all_questions_together_have_a_budget() -> None:
+    answers = 0
+    with pytest.raises(TooHard), together(300_000):
+        for _ in range(1000):
+            with Effort().bounded():
+                ask()
+            answers += 1
+    assert 2 < answers < 100
+    with Effort().bounded():  # others are not concerned
+        ask()
+
+
+def test_the_same_questions_are_answered_each_time() -> None:
+    def answers() -> int:
+        found = 0
+        with together(300_000):
+            try:
+                while found < 1000:
+                    with Effort().bounded():
+                        ask()
+                    found += 1
+            except TooHard:
+                pass
+        return found
+
+    assert answers() == answers() == answers()
+
+
+def test_what_others_have_asked_before_makes_no_question_cheaper() -> None:
+    remember("some key", 1)
+    assert remembered("some key") == 1
+    with together():
+        assert remembered("some key") is None
+        remember("some key", 2)
+        with together(1):  # part of the one around it
+            assert remembered("some key") == 2
+    assert remembered("some key") == 1
+
+
+def test_a_question_inside_another_counts_for_both() -> None:
+    with pytest.raises(TooHard), Effort(limit=100_000).bounded():
+        for _ in range(100):
+            with Effort(limit=50_000).bounded():
+                ask()
+
+
+def test_a_question_inside_another_may_fail_alone() -> None:
+    with Effort(limit=200_000).bounded():
+        with pytest.raises(TooHard), Effort(limit=1000, least=1000).bounded():
+            ask()
+        ask()
+    with pytest.raises(TooHard), Effort(limit=10_000).bounded():  # its own limit still holds
+        with pytest.raises(TooHard), Effort(limit=1000, least=1000).bounded():
+            ask()
+        ask(10)
+
+
+def test_laborious_questions_have_less() -> None:
+    assert Effort().limit > LABORIOUS
+    with together(), pytest.raises(TooHard), Effort().bounded():
+        laborious()
+        ask(50)
+    with together(), Effort(patient=True).bounded():
+        laborious()
+        ask(5)
+
+
+# ---- sets ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_too_hard_to_simplify_stays_as_it_is() -> None:
+    points = isl.Set("[v, s] -> { : exists (e, f: s <= e < v and 1017052*f >= -381521*v - 381521*e and "
+                     "2034104*f <= -2 - 763041*v - 763042*e and 1013*f >= -1012 - 380*v - 380*e) }")  # fmt: skip
+    given = isl.Set("[v, s] -> { : s >= 0 and v >= 2 }")
+    assert has_divisions(points) and BRIEF < 10_000
+    with Effort().bounded():
+        found = simpler(points, given)
+        assert found.intersect(given).plain_is_equal(points.intersect(given)) or has_divisions(found)
+    plain = isl.Set("[v, s] -> { : s >= 0 and v >= 2 and v >= s }")
+    assert simpler(plain, given).is_equal(isl.Set("[v, s] -> { : v >= s }"))
+
+
+def test_differences_and_complements() -> None:
+    small, large = isl.Set("[n] -> { : 0 <= n < 9 }"), isl.Set("[n] -> { : 0 <= n < 99 }")
+    assert minus(large, small).is_equal(isl.Set("[n] -> { : 9 <= n < 99 }"))
+    assert outside_of(small).is_equal(isl.Set("[n] -> { : n < 0 or n >= 9 }"))
+
+
+def chain(op: str, length: int) -> Affine:
+    """A value that is `length` operations inside one another."""
+    state = State(SymbolTable(), {}, {}, {})
+    state.scalars["x"] = of_symbol(state.table.argument("scalar", 0, 0, INT64))
+    state.scalars["y"] = of_symbol(state.table.argument("scalar", 1, 0, INT64))
+    value: Expr = Binary("mod", Var("x", INT64), Const(1000, INT64))
+    for k in range(length):
+        right = Const(50 + k, INT64) if op == "mod" else Binary("mod", Var("y", INT64), Const(7 + k, INT64))
+        value = Binary(op, Binary("add", value, Const(k, INT64)), right)  # type: ignore[arg-type]
+    return value_of(state, value)
+
+
+@pytest.mark.parametrize(("op", "length"), [("mod", 5), ("min", 12), ("max", 100)])
+def test_long_chains_are_not_asked_about(op: str, length: int) -> None:
+    form = chain(op, length)
+    with pytest.raises(TooHard):
+        build((relate(form, "<", form),))
+
+
+@pytest.mark.parametrize(("op", "length"), [("mod", 2), ("min", 3)])
+def test_short_chains_are(op: str, length: int) -> None:
+    form = chain(op, length)
+    with Effort().bounded():
+        assert build((relate(form, "<", form),)).is_empty()
+
+
+def test_the_budget_of_a_gpu_is_larger() -> None:
+    assert effort.TOTAL < effort.FOR_GPU

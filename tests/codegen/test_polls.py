@@ -1,0 +1,79 @@
+"""Loops that ask whether to stop: however often they do, results are those of the interpreter."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.execution import compiled
+from loopwright.analysis.analyse import analyse
+from loopwright.codegen import openmp
+from loopwright.ir.interp import interpret
+from loopwright.ir.text import parse_kernel
+from loopwright.recipe.recipe import recipe
+
+RANDOM = np.random.default_rng(5)
+LOOPS = """
+kernel loops(a: float64[1] C, b: float64[2] C, out: float64[1] C, n: int64):
+    var s: float64
+    var k: int64
+    for i in 0 .. n:
+        out[i] = a[i] * 2.0
+    for j in n - 1 .. -1 step -1:
+        out[j] = out[j] + a[j]
+    for m in 0 .. n step 3:
+        out[m] = out[m] - 1.0
+    s = 0.0
+    for p in 0 .. size(b, 0):
+        for q in 0 .. size(b, 1):
+            s = s + b[p, q]
+        for r in size(b, 1) - 1 .. -1 step -1:
+            b[p, r] = b[p, r] + s
+        for t in 0 .. size(b, 1):
+            if b[p, t] > 40.0:
+                break t
+            b[p, t] = b[p, t] + 1.0
+    k = n
+    while k > 0 named w:
+        s = s + 1.0
+        k = k // 2
+    out[0] = s
+"""
+
+
+@pytest.mark.parametrize("patience", [None, 1, 9, 100])
+@pytest.mark.parametrize("check_all", [False, True])
+def test_strips_of_any_length(
+    patience: int | None, check_all: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if patience is not None:
+        monkeypatch.setattr(openmp, "HEADER", f"#define LW_PATIENCE INT64_C({patience})\n{openmp.HEADER}")
+    kernel = parse_kernel(LOOPS)
+    facts = analyse(kernel)
+    scheduled = kernel if check_all else recipe(kernel, facts, False, None).kernel
+    entry = compiled(scheduled, tmp_path, facts, check_all=check_all, strict=False, threads=2)
+    for n, rows, columns in ((40, 5, 30), (1, 1, 1), (17, 3, 0), (40, 0, 7)):
+        values: list[Any] = [
+            RANDOM.integers(-9, 9, 40) * 1.0, RANDOM.integers(-9, 9, (rows, columns)) * 1.0, np.zeros(40), n,
+        ]  # fmt: skip
+        expected, got = copy.deepcopy(values), copy.deepcopy(values)
+        interpret(kernel, expected)
+        entry.run(tuple(got))
+        for one, other in zip(expected[:3], got[:3], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_short_loops_do_not_ask() -> None:
+    text = """
+kernel short(a: float64[1] C):
+    for i in 0 .. 8:
+        for j in 0 .. 8:
+            a[i] = a[i] + 1.0
+"""
+    kernel = parse_kernel(text)
+    program = openmp.generate(kernel, analyse(kernel), False, False)
+    assert "LW_SPEND" not in program.text.removeprefix(openmp.HEADER)

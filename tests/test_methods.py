@@ -1,0 +1,127 @@
+"""A kernel in a class: bound as a function would be, and what is said where the object is no array."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+
+@pytest.fixture(autouse=True, scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with lw.options(cache=tmp_path_factory.mktemp("cache"), compiler_flags=("-O0",), threads=1):
+        yield
+
+
+class Solver:
+    @lw.kernel
+    def method(self, a):
+        a[0] = self
+
+    @staticmethod
+    @lw.kernel
+    def static_above(a):
+        a[0] = 1
+
+    @lw.kernel
+    @staticmethod
+    def static_below(a):
+        a[0] = 2
+
+    @classmethod
+    @lw.kernel
+    def of_class(cls, a):
+        a[0] = 3
+
+    @lw.kernel
+    def no_self(a):
+        a[0] = 4
+
+
+class Image(np.ndarray):
+    @lw.kernel
+    def filled(self, value=1.5):
+        for i in range(len(self)):
+            self[i] = value
+
+
+class Derived(Solver):
+    pass
+
+
+@pytest.mark.parametrize("owner", [Solver, Solver(), Derived, Derived()], ids=["class", "object", "derived", "its"])
+def test_static_methods_take_what_they_are_given(owner: Any) -> None:
+    a = np.zeros(1)
+    for kernel, value in ((owner.static_above, 1), (owner.static_below, 2)):
+        kernel(a)
+        assert a[0] == value
+        assert isinstance(kernel.explain(a).to_dict(), dict)
+        assert callable(kernel.tune)
+
+
+def test_through_the_class_a_kernel_is_itself() -> None:
+    a = np.zeros(1)
+    Solver.no_self(a)
+    assert a[0] == 4
+    Solver.method(2.5, a)
+    assert a[0] == 2.5
+    assert "explain" in dir(Solver.method) and Solver.method.explain(2.5, a) is not None
+
+
+def test_an_object_that_is_an_array_is_the_first_argument() -> None:
+    image = np.zeros(3).view(Image)
+    image.filled()
+    assert image.tolist() == [1.5] * 3
+    image.filled(value=2)
+    assert image.tolist() == [2.0] * 3
+
+
+CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    "object": (lambda: Solver().method(np.zeros(1)), "'self' is an object of class 'Solver', and no array"),
+    "derived": (lambda: Derived().method(np.zeros(1)), "'self' is an object of class 'Derived', and no array"),
+    "class": (lambda: Solver.of_class(np.zeros(1)), "'cls' is the class 'Solver', and no array"),
+    "class through an object": (lambda: Solver().of_class(np.zeros(1)), "'cls' is the class 'Solver', and no array"),
+    "no self": (
+        lambda: Solver().no_self(np.zeros(1)),
+        "'no_self' is called as a method of 'Solver': no_self() takes 1 positional argument but 2 were given",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_any_other_object_is_refused_where_the_kernel_is_written(call: str) -> None:
+    run, what = CALLS[call]
+    with pytest.raises(lw.ArgumentTypeError) as caught:
+        run()
+    text = str(caught.value)
+    assert re.match(rf"test_methods\.py:\d+:\d+: ArgumentTypeError: {re.escape(what)}\n", text)
+    assert "    def " in text and "^" in text and "try: write @staticmethod above it" in text
+
+
+def test_other_faults_of_a_call_through_an_object_are_told_as_they_are() -> None:
+    image = np.zeros(3).view(Image)
+    with pytest.raises(lw.ArgumentTypeError, match=r"^argument 'value'"):
+        image.filled([1])
+    with pytest.raises(TypeError, match=r"^filled\(\) takes 2 positional arguments but 3"):
+        image.filled(1, 2)
+
+
+def test_a_class_method_below_is_refused_at_once() -> None:
+    with pytest.raises(lw.KernelError, match="'method' is a classmethod"):
+        lw.kernel(classmethod(Solver.method.__wrapped__))
+
+
+def test_what_is_done_with_functions_works() -> None:
+    assert str(inspect.signature(Solver.method)) == "(self, a)"
+    assert str(inspect.signature(Solver().method)) == str(inspect.signature(Solver().static_below)) == "(a)"
+    for kernel in (Solver.no_self, Solver.static_above, Solver.static_below):
+        assert pickle.loads(pickle.dumps(kernel)) is copy.copy(kernel) is copy.deepcopy(kernel) is kernel
+    assert Solver().method.__name__ == "method" and Solver.static_below.__name__ == "static_below"
