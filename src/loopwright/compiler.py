@@ -10,10 +10,11 @@ import re
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
-from loopwright.analysis.effort import FOR_GPU, FOR_STEP, TOTAL, together
+from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import Box, iterations_of
 from loopwright.codegen.gpu import generate_gpu
@@ -88,7 +89,7 @@ def _analysed(source: Source, signature: Signature, config: Config, outside: Out
     return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
 
 
-@together(FOR_GPU)
+@together(FOR_PARTS)
 def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] | None:
     """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
     Raises ScheduleError where the schedule that is asked for does not fit."""
@@ -144,11 +145,13 @@ def space_for(
     return space_of(found.written, found.facts, config.strict, chosen, target_of_machine(), most)
 
 
-@together()
 def program_of(found: Analysed, config: Config) -> Program:
     """The program of an analysed kernel. Raises NotOnGpu."""
     kernel, facts = found.recipe.kernel, found.recipe.facts
-    with stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)):
+    with (
+        together(_total(config)),
+        stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)),
+    ):
         if config.on_gpu:
             program = generate_gpu(kernel, facts, config.strict)
         else:

@@ -120,6 +120,19 @@ def test_a_maximum_that_is_collected_and_never_read(tmp_path: Path) -> None:
     agree(tmp_path, text, Cells("b", "int16", (3,)))
 
 
+def test_the_greater_of_two_zeros(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, b):
+            for i in range(len(b)):
+                a[i, 0] = np.maximum(b[i] * -0.0, 0)
+                a[i, 1] = np.maximum(0.0, b[i] * -0.0)
+                a[i, 2] = np.minimum(b[i] * -0.0, 0)
+                a[i, 3] = np.fmax(b[i] * -0.0, 0)
+                a[i, 4] = np.fmin(0.0, b[i] * -0.0)
+    """
+    agree(tmp_path, text, Cells("a", "float64", (5, 5)), Cells("b", "float64", (5,)))
+
+
 def test_or_of_a_constant_and_a_loop_variable(tmp_path: Path) -> None:
     text = """
         def kernel(a):

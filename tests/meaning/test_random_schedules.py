@@ -19,6 +19,7 @@ import pytest
 
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
+from loopwright.analysis.effort import together
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.ir.nodes import For, Kernel
@@ -68,6 +69,7 @@ STEPS = 5
 CALLS = 3
 WITNESSES = 6  # calls that may show why a step is forbidden
 COMPILED = 8  # one nest in so many
+PATIENCE = 3_000_000  # of isl's operations, where marks are judged again
 RIGHTLY = 0.6  # of the forbidden steps, so many change the result on one of the WITNESSES
 NO_ORDER = ("an iteration would run more than once", "not every iteration would run")
 """What the judge says of a draft that it cannot see through: a loop with a jump in it was taken apart."""
@@ -228,7 +230,7 @@ def check_nest(seed: int, tally: Tally, cache: Path | None) -> None:
         for one in forbidden:
             confront(one, step, seed, strict, tally)
     if taken:
-        check_marks(kernel, strict)
+        check_marks(kernel, strict, tally)
         tally.counts["changed"] += 1
         if cache is not None and seed % COMPILED == 0:
             check_compiled(first, kernel, facts, given, right, strict, seed, cache)
@@ -288,7 +290,7 @@ def check_emulated(
     try:
         right = [outcome(interpreted(first), call) for call in given]
         check_interpreter(first, kernel, facts, taken, given, right, strict, tally)
-        check_marks(kernel, strict)
+        check_marks(kernel, strict, tally)
         try:
             entry = on_emulated(kernel, facts, strict, cache, seed % 3)
         except NotOnGpu as why:
@@ -307,14 +309,18 @@ def check_emulated(
         raise Found(f"seed {seed}, {steps}, strict={strict}: {error}\n{text}") from error
 
 
-def check_marks(kernel: Kernel, strict: bool) -> None:
+def check_marks(kernel: Kernel, strict: bool, tally: Tally) -> None:
     """What is marked to run in parallel or in lanes may still do so, after whatever came later."""
     marked = [loop for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
-    facts = analyse(kernel) if marked else None
-    for loop in marked:
-        assert facts is not None
-        why = order_needed(facts.loops[loop.name], False, strict)
-        assert why is None, f"'{loop.name}' runs {loop.run}: {why}\n{print_kernel(kernel)}"
+    with together(PATIENCE):  # a kernel after steps is harder to judge than the one before, for which this was proven
+        facts = analyse(kernel) if marked else None
+        for loop in marked:
+            assert facts is not None
+            why = order_needed(facts.loops[loop.name], False, strict)
+            if why is not None and "within the budget" in why.reason:
+                tally.careful["a mark is too hard to judge again"] += 1
+            else:
+                assert why is None, f"'{loop.name}' runs {loop.run}: {why}\n{print_kernel(kernel)}"
 
 
 def check_compiled(

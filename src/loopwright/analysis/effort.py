@@ -28,6 +28,10 @@ benchmarks' kernels take a million at most."""
 FOR_GPU = 4_500_000
 """The same where the code is for a GPU: the recipe asks more there. The benchmarks' kernels take three million."""
 
+FOR_PARTS = 6_000_000
+"""The same for code that makes a call on a GPU in parts, which only calls that move much ask for: the loop around has
+two more bounds there, from which all questions get longer."""
+
 FOR_STEP = 500_000
 """What each step of a schedule that a user gives adds to that."""
 

@@ -20,7 +20,7 @@ from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.instances import Touch, fixed_in, leaves_of, order_of, touches_of
 from loopwright.analysis.proof import Proof, context_of
-from loopwright.analysis.sets import brief, build, minus, only, ordered, simpler
+from loopwright.analysis.sets import BRIEF, brief, build, minus, only, ordered, simpler
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import ArrayParam, For, Kernel
 
@@ -102,7 +102,7 @@ def iterations_of(kernel: Kernel, loop: For) -> Box | None:
         if not note.regular or any(symbol.loose or symbol.data for symbol in symbols):
             return None
         try:
-            with Effort(LIMIT).bounded():
+            with Effort(LIMIT, patient=True).bounded():
                 value = Formula(f"d = {of_symbol(note.symbol).text()}", (note.symbol,))
                 return scene.box(only(build(note.domain, ("d",), (value,)), scene.kept), None)
         except TooHard:
@@ -138,7 +138,7 @@ def results_from(kernel: Kernel) -> int:
 
 def _bounded(ask: Callable[[str, Box], Reach], name: str, whole: Box) -> Reach:
     try:
-        with Effort(LIMIT).bounded():
+        with Effort(LIMIT, patient=True).bounded():
             return ask(name, whole)
     except TooHard:
         return Reach(whole, whole, whole)
@@ -190,7 +190,7 @@ class _Scene:
         known = points.params().intersect(self._context)
         ends = []
         for axis in range(points.dim(isl.dim_type.set)):
-            with brief(points):
+            with brief(points, 4 * BRIEF):  # of four calls
                 least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
                 ends.append((value_text(least), value_text(greatest)))
         return Box(as_text(where, {}), ends)

@@ -112,10 +112,10 @@ def outside_of(points: isl.Set) -> isl.Set:
         return points.complement()
 
 
-def brief(points: isl.Set) -> AbstractContextManager[None]:
+def brief(points: isl.Set, most: int = BRIEF) -> AbstractContextManager[None]:
     """For one call of isl about some points. With quotients, isl may go a long way over numbers that get ever longer,
     each operation a hundred times as long as others: where there are any, raises TooHard soon."""
-    return Effort(BRIEF, BRIEF).bounded() if has_divisions(points) else nullcontext()
+    return Effort(most, most).bounded() if has_divisions(points) else nullcontext()
 
 
 def simpler(points: isl.Set, given: isl.Set) -> isl.Set:

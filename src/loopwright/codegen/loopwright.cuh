@@ -299,7 +299,7 @@ template <class T> LW_PURE T lw_cube(T a) {
 #define LW_SQUARE(type, a) lw_square<type>((a))
 #define LW_CUBE(type, a) lw_cube<type>((a))
 
-/* Floats: NumPy's floor division, modulo, maximum, minimum. */
+/* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                  \
   LW_PURE type lw_mod_##suffix(type a, type b) {                                                   \
     type m = fmod##f(a, b);                                                                        \
@@ -315,8 +315,8 @@ template <class T> LW_PURE T lw_cube(T a) {
     type w = floor##f(q);                                                                          \
     return q - w > (type)0.5 ? w + 1 : w;                                                          \
   }                                                                                                \
-  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a >= b ? a : b; }            \
-  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a <= b ? a : b; }            \
+  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }             \
+  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }             \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }               \
   LW_PURE type lw_fmin_##suffix(type a, type b) { return b != b || a <= b ? a : b; }               \
   LW_PURE int64_t lw_toint_##suffix(type a) {                                                      \

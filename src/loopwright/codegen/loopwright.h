@@ -252,7 +252,7 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
 #define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
 #define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
 
-/* Floats: NumPy's floor division, modulo, maximum, minimum. */
+/* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                      \
   LW_PURE type lw_mod_##suffix(type a, type b) {                                                       \
     type m = fmod##f(a, b);                                                                            \
@@ -268,8 +268,8 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
     type w = floor##f(q);                                                                              \
     return q - w > (type)0.5 ? w + 1 : w;                                                              \
   }                                                                                                    \
-  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a >= b ? a : b; }                \
-  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a <= b ? a : b; }                \
+  LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }                 \
+  LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }                 \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }                   \
   LW_PURE type lw_fmin_##suffix(type a, type b) { return b != b || a <= b ? a : b; }                   \
   LW_PURE int64_t lw_toint_##suffix(type a) {                                                          \
