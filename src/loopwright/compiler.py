@@ -10,7 +10,6 @@ import re
 import sys
 import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
