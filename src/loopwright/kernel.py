@@ -118,8 +118,13 @@ class LoopKernel:
         """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
         such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
         Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
-        ValueError for a budget that is none."""
+        ValueError for a budget that is none, and under `deterministic=True`, where only the default variant serves."""
         seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
+        if current().deterministic:
+            raise ValueError(
+                f"{self.name}.tune under deterministic=True: other variants may round otherwise, so none but the default "
+                "one serves such calls, and there is nothing to tune"
+            )
         prepared = self._dispatch.prepare(args, kwargs)
         with scratch.working_folder() as folder:
             recorded = recording.Recording(folder)

@@ -173,3 +173,8 @@ def test_results_are_right(cache: Path) -> None:
 
 def _columns(a: np.ndarray) -> np.ndarray:
     return (a * a.sum(axis=1, keepdims=True)).sum(axis=0)
+
+
+def test_there_is_nothing_to_tune() -> None:
+    with lw.options(deterministic=True), pytest.raises(ValueError, match="dot.tune under deterministic=True"):
+        dot.tune(np.ones(9), np.ones(9))

@@ -108,6 +108,17 @@ def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> N
     assert (20, 3) in {shape.sizes for shape in scripted.asked}
 
 
+def test_where_bits_must_not_depend_on_times_nobody_is_asked(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(lambda shape: OTHER)
+    given(kernel, scripted)
+    a = np.zeros(4)
+    with lw.options(deterministic=True):
+        kernel(a, 4)
+    assert not scripted.asked and schedules(kernel) == [""]
+    kernel(a, 4)
+    assert scripted.asked and a.tolist() == [2] * 4
+
+
 def test_it_is_told_of_calls_and_asked_again(kernel: lw.LoopKernel) -> None:
     scripted = Scripted(lambda shape: OTHER, calls=3)
     given(kernel, scripted)
