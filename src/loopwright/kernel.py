@@ -122,8 +122,8 @@ class LoopKernel:
         seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
         if current().deterministic:
             raise ValueError(
-                f"{self.name}.tune under deterministic=True: other variants may round otherwise, so none but the default "
-                "one serves such calls, and there is nothing to tune"
+                f"{self.name}.tune under deterministic=True: other variants may round otherwise, so none but the "
+                "default one serves such calls, and there is nothing to tune"
             )
         prepared = self._dispatch.prepare(args, kwargs)
         with scratch.working_folder() as folder:

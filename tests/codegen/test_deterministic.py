@@ -176,5 +176,5 @@ def _columns(a: np.ndarray) -> np.ndarray:
 
 
 def test_there_is_nothing_to_tune() -> None:
-    with lw.options(deterministic=True), pytest.raises(ValueError, match="dot.tune under deterministic=True"):
+    with lw.options(deterministic=True), pytest.raises(ValueError, match="nothing to tune"):
         dot.tune(np.ones(9), np.ones(9))
