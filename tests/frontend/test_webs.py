@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from loopwright.frontend.webs import Webs, find_webs, free_names, is_always_true, locals_of
+from loopwright.frontend.scopes import free_names, locals_of
+from loopwright.frontend.webs import Webs, find_webs, is_always_true
 
 
 def function(text: str) -> ast.FunctionDef:

@@ -18,9 +18,10 @@ from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, from_object
 from loopwright.frontend.variables import freeze, read_variable, store_variable
-from loopwright.frontend.webs import Web, Webs, find_webs, locals_of
+from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block
 
 _DEEPEST = 40
@@ -119,7 +120,7 @@ def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, V
 
 def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value]) -> Webs:
     """The variables of a function that is called with these values."""
-    inner = _names_inside(source.definition.tree)
+    inner = names_inside(source.definition.tree)
 
     def decided(test: ast.expr, is_parameter: Callable[[str], bool]) -> bool | None:
         def lookup(name: str) -> Value | None:
@@ -133,12 +134,6 @@ def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Map
         return decide(test, lookup)
 
     return find_webs(tree, decided)
-
-
-def _names_inside(tree: ast.FunctionDef) -> frozenset[str]:
-    """Every name that the function, or one nested in it, owns."""
-    nested = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return frozenset().union(*map(locals_of, nested))
 
 
 def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> None:

@@ -8,10 +8,11 @@ that may come before any assignment.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.scopes import free_through_siblings, locals_of, loop_names
 
 Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
 _State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
@@ -68,58 +69,6 @@ def find_webs(tree: ast.FunctionDef, decide: Decide) -> Webs:
     return _collect(reach, end is not None)
 
 
-def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, without the inside of nested functions, lambdas and comprehensions."""
-    for child in ast.iter_child_nodes(tree):
-        yield child
-        if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp):
-            yield from own_nodes(child)
-
-
-def locals_of(tree: ast.FunctionDef) -> frozenset[str]:
-    """The names that belong to a function: parameters, and whatever it assigns or defines."""
-    names = {parameter.arg for parameter in parameters_of(tree)}
-    for statement in tree.body:
-        for node in (statement, *own_nodes(statement)):
-            match node:
-                case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.FunctionDef(name=name):
-                    names.add(name)
-                case _:
-                    pass
-    return frozenset(names)
-
-
-def free_names(tree: ast.FunctionDef) -> frozenset[str]:
-    """The names that a function, or one nested in it, reads and that are not its own."""
-    names: set[str] = set()
-    for statement in tree.body:
-        for node in (statement, *own_nodes(statement)):
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, ast.FunctionDef):
-                names |= free_names(node)
-    return frozenset(names) - locals_of(tree)
-
-
-def _loop_names(tree: ast.FunctionDef) -> frozenset[str]:
-    loops = [node for node in own_nodes(tree) if isinstance(node, ast.For)]
-    return frozenset(node.target.id for node in loops if isinstance(node.target, ast.Name))
-
-
-def _free_through_siblings(tree: ast.FunctionDef) -> dict[str, frozenset[str]]:
-    """For each function nested directly: its free names, and those of the other nested functions it names."""
-    nested: dict[str, set[str]] = {}
-    for statement in tree.body:
-        for node in (statement, *own_nodes(statement)):
-            if isinstance(node, ast.FunctionDef):
-                nested.setdefault(node.name, set()).update(free_names(node))
-    for _ in nested:
-        for names in nested.values():
-            for other in names & nested.keys():
-                names |= nested[other]
-    return {name: frozenset(names) for name, names in nested.items()}
-
-
 @dataclass
 class _Reach:
     """The walk. Loops are walked until what reaches their head stops growing; uses only ever gain definitions."""
@@ -127,7 +76,7 @@ class _Reach:
     tree: ast.FunctionDef
     decide: Decide
     names: frozenset[str] = frozenset()
-    nested: dict[str, frozenset[str]] = field(default_factory=dict)
+    nested: Mapping[str, frozenset[str]] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)  # id of the defining node -> definition
     uses: dict[tuple[int, str, bool], frozenset[int]] = field(default_factory=dict)  # (node, name, free in a function)
@@ -140,7 +89,7 @@ class _Reach:
 
     def run(self) -> _State:
         self.names = locals_of(self.tree)
-        self.nested = _free_through_siblings(self.tree)
+        self.nested = free_through_siblings(self.tree)
         state: _State = {name: frozenset({_UNASSIGNED}) for name in self.names}
         for parameter in parameters_of(self.tree):
             state = self.define(parameter.arg, parameter, state)
@@ -301,7 +250,10 @@ def _join(*states: _State) -> _State:
     known = [state for state in states if state is not None]
     if not known:
         return None
-    return {name: frozenset().union(*(state[name] for state in known)) for name in known[0]}
+    first, *others = known
+    for other in others:  # most names have the same definitions in all of them, so it is the same set
+        first = {name: one if (two := other[name]) is one else one | two for name, one in first.items()}
+    return first
 
 
 def _collect(reach: _Reach, falls_through: bool) -> Webs:
@@ -358,5 +310,5 @@ def _collect(reach: _Reach, falls_through: bool) -> Webs:
         returns=returns,
         falls_through=falls_through,
         locals=reach.names,
-        loop_names=_loop_names(reach.tree),
+        loop_names=loop_names(reach.tree),
     )
