@@ -70,15 +70,26 @@ def _built(
 def _anew(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
 ) -> isl.Set:
+    allowed = parsed("true", names, ()).intersect(_all_of(conditions))
     if not dims:
-        result = parsed("true", names, ())
-        for text, own in conditions:
-            result = result.intersect(parsed(text, own, ()))
-        return result
-    inside = parsed("true", (), dims).intersect_params(_built(names, conditions, (), ()))
-    for text, own in points:
-        inside = inside.intersect(parsed(text, own, dims))
-    return inside
+        return allowed
+    used = dict.fromkeys(name for _, own in points for name in own)
+    inside = parsed(" and ".join(text for text, _ in points) or "true", tuple(used), dims)
+    return inside.intersect_params(allowed)
+
+
+def _all_of(conditions: tuple[Named, ...]) -> isl.Set:
+    """Where all conditions hold. Questions about one nest begin with the same ones, those of its outer loops: each such
+    beginning is made once."""
+    known = len(conditions)
+    while known and remembered(conditions[:known]) is None:
+        known -= 1
+    result: isl.Set = remembered(conditions[:known]) if known else parsed("true", (), ())
+    for number in range(known, len(conditions)):
+        text, own = conditions[number]
+        result = result.intersect(parsed(text, own, ()))
+        remember(conditions[: number + 1], result)
+    return result
 
 
 def _names(formula: Formula) -> tuple[str, ...]:

@@ -81,9 +81,12 @@ def with_children(expr: Expr, new: tuple[Expr, ...]) -> Expr:
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """The expression itself and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from subexpressions(child)
+    waiting = [expr]  # no generators inside generators: those cost each expression a step for each level
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if operands := children(one):
+            waiting += operands[::-1]
 
 
 def rewrite_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
@@ -136,12 +139,12 @@ def with_own_expressions(stmt: Stmt, new: tuple[Expr, ...]) -> Stmt:
 def bodies(stmt: Stmt) -> tuple[Body, ...]:
     """The inner bodies of a statement: none, one, or for If two."""
     match stmt:
+        case Assign() | Store() | Allocate() | Break() | Continue() | Leave() | Return():
+            return ()
         case For() | While() | Block():
             return (stmt.body,)
         case If():
             return (stmt.then, stmt.otherwise)
-        case Assign() | Store() | Allocate() | Break() | Continue() | Leave() | Return():
-            return ()
     assert_never(stmt)
 
 
@@ -160,10 +163,12 @@ def with_bodies(stmt: Stmt, new: tuple[Body, ...]) -> Stmt:
 
 def statements(body: Body) -> Iterator[Stmt]:
     """Every statement of a body, outer before inner, in the order of the text."""
-    for stmt in body:
+    waiting = [*body[::-1]]
+    while waiting:
+        stmt = waiting.pop()
         yield stmt
-        for inner in bodies(stmt):
-            yield from statements(inner)
+        for inner in bodies(stmt)[::-1]:
+            waiting += inner[::-1]
 
 
 def expressions(body: Body) -> Iterator[Expr]:
