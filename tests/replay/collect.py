@@ -5,42 +5,48 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from replay.corpus import GROUPS, Group
 
 MISSING = "missing"
-"""The file that says why a group has no texts."""
+"""The folder with a file for each group and variant that has no texts, which says why."""
 
 NOT_THERE = 3
 """The exit status where this package lacks names that the replay asks for."""
 
 
-def collect(folder: Path, groups: Iterable[Group], words: Sequence[str] = ()) -> None:
+def collect(folder: Path, groups: Sequence[Group], words: Sequence[str] = ()) -> None:
     """Write the texts, or only those whose name `group/call/variant` has one of the words."""
-    from replay.texts import headers, texts
+    from replay.texts import headers, refused, texts
 
+    missing = {one.name: why for group in groups for one in group.variants if (why := refused(one))}
     for group in groups:
-        below = folder / group.name
-        below.mkdir(parents=True)
         try:
             calls = list(group.calls())
         except (ImportError, AttributeError) as error:
-            (below / MISSING).write_text(f"{type(error).__name__}: {error}\n", encoding="utf-8")
+            missing[group.name] = f"{type(error).__name__}: {error}"
             continue
         for call in calls:
-            place = below / re.sub(r"[^\w.-]+", "-", call.name)
+            place = folder / group.name / re.sub(r"[^\w.-]+", "-", call.name)
             for variant in group.variants:
-                if words and not any(word in f"{group.name}/{place.name}/{variant.name}" for word in words):
-                    continue
-                place.mkdir(exist_ok=True)
-                for kind, text in texts(call.function, call.arguments(), variant).items():
-                    with (place / f"{variant.name}.{kind}").open("x", encoding="utf-8") as file:
-                        file.write(text)
+                name = f"{group.name}/{place.name}/{variant.name}"
+                if variant.name not in missing and (not words or any(word in name for word in words)):
+                    write(place, variant.name, texts(call.function, call.arguments(), variant))
+    for name, why in missing.items():
+        write(folder / MISSING, name, {"why": why})
     for name, text in headers().items():
-        (folder / "headers").mkdir(exist_ok=True)
-        (folder / "headers" / name).write_text(text, encoding="utf-8")
+        stem, _, kind = name.rpartition(".")
+        write(folder / "headers", stem, {kind: text})
+
+
+def write(folder: Path, name: str, texts: Mapping[str, str]) -> None:
+    """Write texts by kind. Raises FileExistsError where two calls have one name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, text in texts.items():
+        with (folder / f"{name}.{kind}").open("x", encoding="utf-8") as file:
+            file.write(text)
 
 
 def main(folder: str, *words: str) -> int:

@@ -29,7 +29,7 @@ class Change:
 @dataclass
 class Comparison:
     """texts: how many there are on either side by kind, differing: the names of those that are not equal. alone: by
-    name of a group, why it could not be compared."""
+    name of a group or a variant, why it could not be compared."""
 
     texts: Counter[str] = field(default_factory=Counter)
     differing: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ def compare(before: Path, after: Path) -> Comparison:
     found = Comparison(alone=_alone(before, "before") | _alone(after, "after"))
     changes: dict[tuple[str, ...], Change] = {}
     for name in sorted(_names(before) | _names(after)):
-        if name.split("/")[0] in found.alone:
+        if any(part in found.alone for part in parts_of(name)):
             continue
         found.texts[kind_of(name)] += 1
         old, new = (_lines(folder / name) for folder in (before, after))
@@ -54,9 +54,15 @@ def compare(before: Path, after: Path) -> Comparison:
             continue
         found.differing.append(name)
         for key, picture in _changes(old, new):
-            changes.setdefault(key, Change([], picture)).names.append(name)
+            change = changes.setdefault(key, Change([], picture))
+            change.names += [name] if name not in change.names[-1:] else []
     found.changes = sorted(changes.values(), key=lambda change: -len(change.names))
     return found
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """`polybench/gemm/avx2.c` -> `polybench`, `avx2`: the group and the variant."""
+    return name.partition("/")[0], name.rpartition("/")[2].partition(".")[0]
 
 
 def kind_of(name: str) -> str:
@@ -65,13 +71,12 @@ def kind_of(name: str) -> str:
 
 
 def _names(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()}
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file())
+    return {name for name in names if not name.startswith(f"{MISSING}/")}
 
 
 def _alone(folder: Path, side: str) -> dict[str, str]:
-    return {
-        path.parent.name: f"{side}: {path.read_text(encoding='utf-8').strip()}" for path in folder.glob(f"*/{MISSING}")
-    }
+    return {path.stem: f"{side}: {path.read_text(encoding='utf-8')}" for path in sorted((folder / MISSING).glob("*"))}
 
 
 def _lines(path: Path) -> list[str]:

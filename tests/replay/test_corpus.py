@@ -15,6 +15,7 @@ from replay import variants
 from replay.collect import MISSING, NOT_THERE, collect, main
 from replay.corpus import GROUPS, Call, Group
 from replay.texts import ROOT, texts
+from replay.variants import Variant
 
 
 def test_every_benchmark_is_in_it_and_names_are_unique() -> None:
@@ -49,7 +50,7 @@ def data_dependent(a):
 def test_the_texts_of_a_call() -> None:
     on_cpu, on_gpu = (texts(doubled, (np.ones((9, 9)),), variant) for variant in (variants.DEFAULT, variants.GPU))
     assert on_cpu["schedule"] == "parallelize i\nvectorize j\n"
-    assert "entry: " in on_cpu["program"] and "#pragma omp" in on_cpu["c"] and "cu" not in on_cpu
+    assert "entry: " in on_cpu["program"] and on_cpu["c"].startswith('#include "loopwright.h"\n') and "cu" not in on_cpu
     assert "bind i" in on_gpu["schedule"] and "__global__" in on_gpu["cu"] and "device kernels: " in on_gpu["program"]
     assert not any(str(ROOT) in text for text in (*on_cpu.values(), *on_gpu.values()))
 
@@ -78,11 +79,13 @@ def broken() -> Iterator[Call]:
     raise ImportError("no such name")
 
 
-def test_a_group_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
     call = Call("a: b", doubled, lambda: (np.ones((9, 9)),))
-    groups = Group("broken", broken, ()), Group("good", lambda: [call], (variants.DEFAULT, variants.PLAIN))
+    new = Variant("new", {"no_such_option": True})
+    groups = Group("broken", broken, ()), Group("good", lambda: [call], (variants.DEFAULT, variants.PLAIN, new))
     collect(tmp_path / "all", groups)
-    assert (tmp_path / "all" / "broken" / MISSING).read_text() == "ImportError: no such name\n"
+    assert (tmp_path / "all" / MISSING / "broken.why").read_text() == "ImportError: no such name"
+    assert (tmp_path / "all" / MISSING / "new.why").read_text().startswith("no option 'no_such_option'")
     names = {path.name for path in (tmp_path / "all" / "good" / "a-b").iterdir()}
     assert names == {f"{way}.{kind}" for way in ("avx2", "plain") for kind in ("schedule", "program", "c")}
     assert {path.name for path in (tmp_path / "all" / "headers").iterdir()} == {"loopwright.h", "loopwright.cuh"}

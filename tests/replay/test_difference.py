@@ -65,11 +65,11 @@ def test_one_change_of_many_texts_is_told_once(compared) -> None:  # type: ignor
     assert found.changes[1].names == ["g/f3/v.c"]
 
 
-def test_a_group_that_one_side_cannot_make_is_told_and_not_compared(compared) -> None:  # type: ignore[no-untyped-def]
-    found = compared(
-        {"g/missing": "ImportError: no x\n", "h/f/v.c": "a"}, {"g/f/v.c": "a", "g/f/v.cu": "b", "h/f/v.c": "a"}
-    )
-    assert found.alone == {"g": "before: ImportError: no x"} and not found.differing
+def test_what_one_side_cannot_make_is_told_and_not_compared(compared) -> None:  # type: ignore[no-untyped-def]
+    both = {"h/f/v.c": "a"}
+    missing = {"missing/g.why": "ImportError: no x", "missing/w.why": "no option"}
+    found = compared(both | missing, both | {"g/f/v.c": "a", "g/f/v.cu": "b", "h/f/w.c": "a"})
+    assert found.alone == {"g": "before: ImportError: no x", "w": "before: no option"} and not found.differing
     assert not found.is_equal
     assert "not compared: g, before: ImportError: no x" in "\n".join(report(found, everything=False))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from unittest import mock
@@ -48,10 +49,20 @@ def texts(function: Callable[..., object], arguments: Sequence[object], variant:
             kind = "c" if "schedule" in found else "schedule"
             return found | {kind: f"refused: {type(error).__name__}: {_without_paths(str(error))}\n"}
     device = program.device
-    found |= {"program": _described(program), "c": program.text}
+    found |= {"program": _described(program), "c": _without_header(program.text)}
     return found if device is None else found | {"cu": device.text}
 
 
+def refused(variant: Variant) -> str:
+    """Why this package has no such variant: an option that it does not know, say. '' where it has."""
+    try:
+        with lw.options(**variant.options):
+            return ""
+    except (TypeError, ValueError) as error:
+        return str(error)
+
+
+@cache
 def headers() -> Mapping[str, str]:
     """What the package's compiled texts include, by file name."""
     folder = resources.files("loopwright.codegen")
@@ -91,6 +102,11 @@ def _described(program: Program) -> str:
                 many = value if isinstance(value, tuple) else (value,)
                 lines += [f"{prefix}{one.name}: {item!r}" for item in many]
     return _without_paths("\n".join(lines)) + "\n"
+
+
+def _without_header(text: str) -> str:
+    """A C text includes its header as text; that one is compared once."""
+    return text.replace(headers()["loopwright.h"], '#include "loopwright.h"\n', 1)
 
 
 def _without_paths(text: str) -> str:
