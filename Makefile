@@ -5,6 +5,7 @@
 #   make lint     ruff and mypy                   make golden  accept what the golden tests see now
 #   make bench    the benchmarks, beside others   make clean   remove what was built, .venv included
 #   make mutate   plant faults in copies, one at a time: which do the tests notice? (MUTATE=words of their names)
+#   make replay   BASE=commit: every schedule, C and CUDA text there and here; a refactoring changes none
 
 PY := .venv/bin/python
 # Two workers: more only help on a machine with more cores. PYTEST adds arguments: make test PYTEST="-k bounds -x"
@@ -12,8 +13,11 @@ WORKERS ?= 2
 FUZZ ?= 20000
 PYTEST ?=
 MUTATE ?=
+# Which texts, by words of their names, or --all for every change in full: make replay BASE=main REPLAY="gemm/gpu"
+BASE ?= HEAD
+REPLAY ?=
 
-.PHONY: run test lint golden bench fuzz mutate clean
+.PHONY: run test lint golden bench fuzz mutate replay clean
 
 run:
 	@.ci/setup examples cc
@@ -45,6 +49,10 @@ fuzz:
 mutate:
 	@.ci/setup dev cc
 	@PYTHONPATH=tests nice $(PY) -m mutation.run $(MUTATE)
+
+replay:
+	@.ci/setup dev
+	@PYTHONPATH=tests nice $(PY) -m replay.run $(BASE) $(REPLAY)
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -238,7 +238,9 @@ def _lies_badly(made: Balanced) -> str:
     w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
     wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
     if made.inside:
-        beyond = " || ".join(f"lw_high > {size}" for size in sorted({w.size(*one[:2]) for one in made.inside}))
+        # In one order: asking for a size makes it a parameter of the kernel.
+        sizes = dict.fromkeys(w.size(array, axis) for array, axis, _ in sorted(made.inside))
+        beyond = " || ".join(f"lw_high > {size}" for size in sizes)
         w.line(f"  const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
         wrong.append(f"(lw_last && (lw_start < 0 || {beyond}))")
     return " || ".join(wrong)
