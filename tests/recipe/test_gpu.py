@@ -12,11 +12,12 @@ import pytest
 import loopwright as lw
 from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
+from loopwright.analysis.effort import FOR_NEST, together
 from loopwright.analysis.facts import Facts
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import ArrayParam, For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
-from loopwright.ir.walk import loops, rewrite_body
+from loopwright.ir.walk import loops, rewrite_body, statements
 from loopwright.recipe import gpu
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe
@@ -443,6 +444,31 @@ def test_no_loop_is_bound_that_is_inside_a_thread() -> None:
         for loop in loops(found.kernel).values():
             if isinstance(loop, For) and loop.run.startswith("thread"):
                 assert not any(isinstance(one, For) and one.run.startswith("block") for one in loop.body)
+
+
+TWICE = """
+kernel twice(a: float64[2] C, b: float64[2] C, c: float64[2] C, d: float64[2] C):
+    for k in 0 .. size(a, 1):
+        for i in 0 .. size(a, 0):
+            for j in 0 .. size(b, 1):
+                c[i, j] = c[i, j] + a[i, k] * b[k, j]
+    for k.1 in 0 .. size(a, 1):
+        for i.1 in 0 .. size(a, 0):
+            for j.1 in 0 .. size(b, 1):
+                d[i.1, j.1] = d[i.1, j.1] + a[i.1, k.1] * b[k.1, j.1]
+"""
+
+
+@pytest.mark.parametrize(("budget", "staged"), [(20_000_000, 4), (FOR_NEST + 500_000, 2), (400_000, 0)])
+def test_where_the_budget_ends_every_nest_is_still_shared_out(budget: int, staged: int) -> None:
+    kernel = parse_kernel(TWICE)
+    with together(budget):
+        found = gpu_recipe(kernel, analyse(kernel), strict=False)
+    steps = print_schedule(found.schedule).split("; ")
+    assert sum(step.startswith("stage ") for step in steps) == staged
+    for nest in found.kernel.body:
+        runs = {loop.run for loop in statements((nest,)) if isinstance(loop, For)}
+        assert {"block.x", "thread.x"} <= runs, print_kernel(found.kernel)
 
 
 def potential(out, x, y, q, h):

@@ -28,6 +28,10 @@ benchmarks' kernels take a million at most."""
 FOR_GPU = 4_500_000
 """The same where the code is for a GPU: the recipe asks more there. The benchmarks' kernels take three million."""
 
+FOR_NEST = 2_200_000
+"""What must be left for a GPU's recipe to try the ways to share out a nest that ask most: so much a product of matrices
+takes, with the questions about all of the kernel that come after it."""
+
 FOR_PARTS = 6_000_000
 """The same for code that makes a call on a GPU in parts, which only calls that move much ask for: the loop around has
 two more bounds there, from which all questions get longer."""
@@ -94,6 +98,23 @@ def together(total: int = TOTAL) -> Iterator[None]:
         yield
     finally:
         _METER.reset(token)
+
+
+@contextmanager
+def anew(total: int) -> Iterator[None]:
+    """The questions of the block have a budget of their own, also where that of the others is used up."""
+    outer = _METER.get()
+    token = _METER.set(_Meter(total, made=outer.made))
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def is_left(operations: int) -> bool:
+    """Whether all questions together may still take so many."""
+    left = _METER.get().left
+    return left is None or left >= operations
 
 
 def remembered(key: Hashable) -> Any:

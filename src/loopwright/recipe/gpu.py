@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
 from loopwright.ir.nodes import Allocate, Assign, Binary, Call, Expr, For, Kernel, Load, Var, While
@@ -84,20 +85,31 @@ WAY = Tunable(
 
 
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
-    """What to do with a kernel on a GPU."""
+    """What to do with a kernel on a GPU. Where the budget of the analysis ends before the recipe does, it begins again
+    with ways that ask little: half of a kernel in tiles and the other half in one thread would be slower than no tiles
+    at all."""
+    found = _recipe(kernel, facts, strict, False, choices)
+    if choices is not None or is_left(1):
+        return found
+    with anew(TOTAL):
+        return _recipe(kernel, facts, strict, True, None)
+
+
+def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None) -> Recipe:
     plan = Plan(kernel, facts, strict, kernel, choices=choices)
     bound: list[Bound] = []
-    if not kernel.overlap:
+    if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         in_copies(plan)
         in_fronts(plan)
+    if not kernel.overlap:
         done: set[str] = set()
         while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
                 before = set(loops(plan.kernel))
                 with plan.in_nest(chain):
-                    bound += _shared_out(plan, chain)
+                    bound += _shared_out(plan, chain, simple or not is_left(FOR_NEST))
                 if not any(_is_free(plan, loop) for loop in chain):
                     done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
     present = plan.present_facts()
@@ -121,11 +133,11 @@ def _is_point(loop: For) -> bool:
     return apart(ends[1], ends[0]) == 1
 
 
-def _shared_out(plan: Plan, chain: Chain) -> list[Bound]:
-    """Restructure one nest for a grid; the loops to bind."""
+def _shared_out(plan: Plan, chain: Chain, simple: bool) -> list[Bound]:
+    """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if _is_free(plan, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    attempts = ATTEMPTS if free else (by_key, _in_lanes)
+    attempts = (SIMPLE if simple else ATTEMPTS) if free else (by_key, _in_lanes)
     if plan.choices is None:
         return _first_taken(plan, chain, free, attempts)
     way = plan.number(WAY)
@@ -452,6 +464,9 @@ ATTEMPTS = (
     _as_it_is,
 )
 """Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
+
+SIMPLE = ATTEMPTS[1:]
+"""Those that ask few questions."""
 
 
 def _inside(plan: Plan, loop: For) -> list[Walk]:
