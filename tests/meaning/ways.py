@@ -49,7 +49,7 @@ class Way:
 
 def is_eager(program: Program) -> bool:
     """Whether its loops are to run in several threads and vector lanes however short they are: three in four."""
-    return _number(program) % 4 != 1
+    return drawn(program) % 4 != 1
 
 
 @contextmanager
@@ -81,7 +81,8 @@ def set_thresholds(wanted: Thresholds) -> None:
     parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = wanted
 
 
-def _number(program: Program) -> int:
+def drawn(program: Program) -> int:
+    """A number that the text alone decides: by it programs are dealt out to ways."""
     return int(hashlib.sha256(program.source.encode()).hexdigest()[:8], 16)
 
 
@@ -89,7 +90,7 @@ def ways_for(program: Program, rounded: bool, rarely: int = 15, device: Device =
     """Two or more ways, picked by the text, so that over many programs all are taken. Where floats are rounded only
     `strict` must agree with CPython. rarely: one less than how many programs there are for one that runs on this
     GPU too, a power of two."""
-    number = _number(program)
+    number = drawn(program)
     flags = (*UNSET, "-O3") if number % 8 == 4 else (*UNSET, "-O1")
     stricts = [True] if rounded else [bool(number & 16)] if number % 10 else [True, False]
     checks = ["all" if number & 32 else "auto"] if number % 10 else ["auto", "all"]
@@ -169,7 +170,7 @@ def check_compiled(
     fill_fresh_memory()
     rounded = any(right.inexact for right in outcomes)
     kernel = lw.kernel(function_of(program.source))
-    with eagerly(is_eager(program), owners=bool(_number(program) & 128)):
+    with eagerly(is_eager(program), owners=bool(drawn(program) & 128)):
         for way in ways_for(program, rounded, rarely, device):
             check_way(kernel, program.calls, outcomes, replace(way, flags=(*way.flags, *more_flags)), cache)
 
