@@ -287,7 +287,7 @@ def _in_parts(gpu: Gpu, found: Analysed, config: Config) -> InParts | None:
         program = compiler.program_of(some, config)
     except (gpu_writer.NotOnGpu, ScheduleError):
         return None
-    first = reach.results_from(found.written)
+    first = found.written.results_from
     return gpu_call.InParts(_loaded_on(gpu, some, program, config, lambda: None)[1], iterations, first)
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import loopwright as lw
+from loopwright.config import Device
 
 from .arguments import Cells, Numbers, Recipe
 from .judge import function_of, run
@@ -118,6 +122,44 @@ def test_a_maximum_that_is_collected_and_never_read(tmp_path: Path) -> None:
                         best = b[j]
     """
     agree(tmp_path, text, Cells("b", "int16", (3,)))
+
+
+def test_results_come_after_records_of_which_no_field_is_used(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, p):
+            t = np.zeros((2, 3))
+            t[1, 1] = len(a)
+            return t
+    """
+    fields = (("x", "int16", ()), ("count", "uint16", ()), ("v", "int16", (2,)))
+    agree(tmp_path, text, Cells("a", "float64", (3,)), Cells("p", "int16", (3,), fields=fields))
+
+
+def test_results_come_after_an_array_that_is_given_twice(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, b):
+            t = np.zeros(len(b))
+            for i in range(len(b)):
+                a[i] = a[i] + 1
+                t[i] = b[i]
+            return t
+    """
+    agree(tmp_path, text, Cells("a", "float64", (3,)), Cells("b", "float64", (3,), same_as=0))
+
+
+def one_and_a_setting(a, setting):
+    t = np.zeros(3)
+    t[0] = a[0]
+    return t
+
+
+@pytest.mark.parametrize("device", ["cpu", "interpreter", "emulated"])
+@pytest.mark.parametrize("setting", [None, "fast", (1, 2)], ids=repr)
+def test_results_come_after_what_is_no_array(setting: object, device: Device) -> None:
+    with lw.options(device=device):
+        kernel = lw.kernel(one_and_a_setting)
+        for _ in range(2):
+            assert kernel(np.full(3, 5.0), setting).tolist() == [5, 0, 0]
 
 
 def test_the_greater_of_two_zeros(tmp_path: Path) -> None:

@@ -126,14 +126,9 @@ def _arrays(kernel: Kernel) -> Iterator[tuple[int, str, int, bool]]:
     for position, param in seen.items():
         plain = position not in several and not param.offset and not param.tail and param.rank > 0
         yield position, param.name, param.rank - len(param.tail), plain
-    first = results_from(kernel)
+    first = kernel.results_from
     for number, result in enumerate(kernel.results):
         yield first + number, result.name, result.rank, result.rank > 0
-
-
-def results_from(kernel: Kernel) -> int:
-    """The position of the first result: behind all arguments."""
-    return 1 + max((param.argument for param in kernel.params), default=-1)
 
 
 def _bounded(ask: Callable[[str, Box], Reach], name: str, whole: Box) -> Reach:

@@ -118,7 +118,6 @@ def _horner(axes: list[tuple[str, str]]) -> str:
 
 def arrays_of(kernel: Kernel, names: Names) -> dict[str, ArrayText]:
     """Every array of a kernel by name: parameters, results, locals."""
-    count = 1 + max((param.argument for param in kernel.params), default=-1)
     found: dict[str, ArrayText] = {}
     first: dict[int, str] = {}
     fields = Counter(param.argument for param in kernel.arrays)
@@ -126,7 +125,7 @@ def arrays_of(kernel: Kernel, names: Names) -> dict[str, ArrayText]:
         one = first.setdefault(param.argument, param.name)
         found[param.name] = _parameter(param, names, one, several=fields[param.argument] > 1)
     for position, result in enumerate(kernel.results):
-        found[result.name] = _contiguous(result, result.rank, names, count + position)
+        found[result.name] = _contiguous(result, result.rank, names, kernel.results_from + position)
     for stmt in statements(kernel.body):
         if isinstance(stmt, Allocate) and stmt.array not in found:
             found[stmt.array] = _contiguous(stmt, len(stmt.shape), names, None)

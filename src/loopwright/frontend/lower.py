@@ -7,7 +7,7 @@ then is an error an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.arrays import record_sizes
@@ -71,10 +71,12 @@ def _round(session: Session) -> Kernel | None:
     # Last, as any read in the body may have asked for a flag.
     body = (*cx.prologue, *_unset(cx), *_flagged(cx, body))
     params = _parameters(cx, body, results)
-    return Kernel(
+    kernel = Kernel(
         session.source.name, params, body, results, returned, is_tuple, session.signature.overlap,
-        session.source.file, session.source.line,
+        file=session.source.file, line=session.source.line,
     )  # fmt: skip
+    count = len(session.signature.arguments)
+    return kernel if kernel.results_from == count else replace(kernel, arguments=count)
 
 
 def _parameters(

@@ -414,7 +414,9 @@ class ReturnedArray:
 class Kernel:
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `overlap`: arguments may share memory in ways that the
-    names do not show, so nothing may be reordered. `file` and `line` are where the user's `def` stands."""
+    names do not show, so nothing may be reordered. `arguments`: how many a call has, where the last ones are no
+    parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and `line` are
+    where the user's `def` stands."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]
@@ -423,8 +425,14 @@ class Kernel:
     returned: tuple[ReturnedScalar | ReturnedArray, ...] | None = None
     returns_tuple: bool = False
     overlap: bool = False
+    arguments: int = 0
     file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
+
+    @property
+    def results_from(self) -> int:
+        """The position of the first result in a call: behind all arguments."""
+        return max(self.arguments, 1 + max((param.argument for param in self.params), default=-1))
 
     @property
     def arrays(self) -> tuple[ArrayParam, ...]:

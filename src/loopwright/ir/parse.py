@@ -148,6 +148,9 @@ class _Reader:
         overlap = self.peek(1).kind == "newline" and self.skip("overlap")
         if overlap:
             self.take("newline")
+        arguments = self.whole() if self.peek(1).kind == "number" and self.skip("arguments") else 0
+        if arguments:
+            self.take("newline")
         results: list[ResultArray] = []
         while self.names_something() and self.skip("result"):
             results.append(ResultArray(*self.made()))
@@ -158,7 +161,7 @@ class _Reader:
             self.scalars[local] = self.type()
             self.take("newline")
         body = self.rest_of_body()
-        return Kernel(name, tuple(params), body, tuple(results), returned, returns_tuple, overlap)
+        return Kernel(name, tuple(params), body, tuple(results), returned, returns_tuple, overlap, arguments)
 
     def param(self, position: int) -> ScalarParam | ArrayParam:
         name = self.take("name")

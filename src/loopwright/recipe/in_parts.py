@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.reach import results_from
 from loopwright.ir.nodes import Assign, Binary, Checked, Const, For, Kernel, Load, ReturnedScalar, ScalarParam, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import own_expressions, subexpressions
@@ -29,7 +28,7 @@ def outermost(kernel: Kernel, facts: Facts) -> For | None:
 def in_parts(kernel: Kernel, loop: For) -> Kernel:
     """The kernel with two more numbers behind its arguments: `loop`, its outermost one, does no iteration before the
     first, and none from the second on."""
-    position = results_from(kernel)
+    position = kernel.results_from
     first, last = Var(FIRST, INT64), Var(LAST, INT64)
     bounded = replace(loop, lower=Binary("max", loop.lower, first), upper=Binary("min", loop.upper, last))
     numbers = (ScalarParam(FIRST, INT64, position), ScalarParam(LAST, INT64, position + 1))
