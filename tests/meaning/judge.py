@@ -123,13 +123,13 @@ def _error_difference(right: Outcome, other: Outcome, in_order: bool) -> str:
     return ""
 
 
-_INDEXING = (IndexError, ZeroDivisionError, OverflowError, ValueError)
+_SEVERAL = (IndexError, ZeroDivisionError, OverflowError, ValueError, UnboundLocalError)
 
 
 def _same_line(right: BaseException, other: BaseException) -> bool:
     """Whether both name one line, which does several things that may fail: which of them is found first is left open
     (docs/safety.md, what is not guaranteed)."""
-    if not isinstance(right, _INDEXING) or not isinstance(other, _INDEXING):
+    if not isinstance(right, _SEVERAL) or not isinstance(other, _SEVERAL):
         return False
     lines, trace = set(), right.__traceback__
     while trace is not None:

@@ -162,6 +162,22 @@ def test_results_come_after_what_is_no_array(setting: object, device: Device) ->
             assert kernel(np.full(3, 5.0), setting).tolist() == [5, 0, 0]
 
 
+def test_a_loop_that_may_be_stopped_inside_a_reduction(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, b, n):
+            last = 6
+            for i in range(len(a)):
+                for j in range(b.shape[1]):
+                    last = j
+                    k = -1
+                    while k < n - 1:
+                        k += 1
+                        a[i] = min(a[i], b[j + 2, j])
+            return last
+    """
+    agree(tmp_path, text, Cells("a", "uint32", (5,)), Cells("b", "uint32", (8, 3)), Numbers("n", "3"))
+
+
 def test_the_greater_of_two_zeros(tmp_path: Path) -> None:
     text = """
         def kernel(a, b):

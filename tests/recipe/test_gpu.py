@@ -446,7 +446,7 @@ def test_no_loop_is_bound_that_is_inside_a_thread() -> None:
                 assert not any(isinstance(one, For) and one.run.startswith("block") for one in loop.body)
 
 
-TWICE = """
+TWO_PRODUCTS = """
 kernel twice(a: float64[2] C, b: float64[2] C, c: float64[2] C, d: float64[2] C):
     for k in 0 .. size(a, 1):
         for i in 0 .. size(a, 0):
@@ -461,7 +461,7 @@ kernel twice(a: float64[2] C, b: float64[2] C, c: float64[2] C, d: float64[2] C)
 
 @pytest.mark.parametrize(("budget", "staged"), [(20_000_000, 4), (FOR_NEST + 500_000, 2), (400_000, 0)])
 def test_where_the_budget_ends_every_nest_is_still_shared_out(budget: int, staged: int) -> None:
-    kernel = parse_kernel(TWICE)
+    kernel = parse_kernel(TWO_PRODUCTS)
     with together(budget):
         found = gpu_recipe(kernel, analyse(kernel), strict=False)
     steps = print_schedule(found.schedule).split("; ")

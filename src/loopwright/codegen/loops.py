@@ -193,7 +193,7 @@ def vector_pragma(loop: For, partials: tuple[Partial, ...], w: Writer) -> str:
 
 
 def _lanes_possible(loop: For, w: Writer) -> bool:
-    if may_fail(loop.body, w):
+    if may_fail(loop.body, w) or any(isinstance(stmt, While) for stmt in statements(loop.body)):
         return False
     # A local array that each iteration has for itself is one piece of memory for all lanes.
     own = w.facts.loops[loop.name].private
