@@ -159,5 +159,6 @@ def _stop(*_: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _stop)
+    for one in (signal.SIGINT, signal.SIGTERM):  # a shell may have had SIGINT ignored
+        signal.signal(one, _stop)
     sys.exit(main())
