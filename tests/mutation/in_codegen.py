@@ -117,6 +117,22 @@ CPU = (
         ),
     ),
     Fault(
+        "results right after the parameters",
+        "ir/nodes.py",
+        "return max(self.arguments, 1 + max((param.argument for param in self.params), default=-1))",
+        "return 1 + max((param.argument for param in self.params), default=-1)",
+        "a returned array is written where the last argument is that is no parameter",
+        ("tests/meaning/test_found.py",),
+    ),
+    Fault(
+        "lanes around a loop that asks whether to stop",
+        "codegen/loops.py",
+        "may_fail(loop.body, w) or any(isinstance(stmt, While) for stmt in statements(loop.body))",
+        "may_fail(loop.body, w)",
+        "no code where a while loop is inside a reduction",
+        ("tests/meaning/test_found.py",),
+    ),
+    Fault(
         "a maximum that forgets NaN",
         "codegen/loopwright.h",
         "lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }",
