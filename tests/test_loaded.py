@@ -15,6 +15,7 @@ import pytest
 
 # The modules of each place that `import loopwright` loads.
 AT_IMPORT = {
+    "choice": {"base", "variants"},
     "codegen": {"program"},
     "config": set(),
     "deferred": set(),
@@ -27,7 +28,7 @@ AT_IMPORT = {
     "profile": {"measurement"},
     "remembered": set(),
     "revision": set(),
-    "runtime": {"bind", "choosing", "compiled", "dispatch", "in_use", "specialise", "variants"},
+    "runtime": {"bind", "compiled", "considered", "dispatch", "in_use", "specialise"},
     "specialisation": set(),
     "toolchain": {"cc", "library", "machine", "store", "trust"},
     "tuning": {"experience"},
@@ -138,7 +139,7 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
     _, after = modules_of(folder, LOOPWRIGHT_DEVICE="cpu")
     assert "sqlite3" in others(after) <= {"sqlite3", "numpy.ma", "importlib.resources"}
     loaded = own(after)
-    assert {"chooser", "predictors"} <= loaded["tuning"] and loaded["runtime"] >= {"adapt", "plan"}  # it did choose
+    assert {"chooser", "predictors"} <= loaded["tuning"] and loaded["choice"] >= {"adapt", "drift"}  # it chose
     assert not loaded.keys() & {"analysis", "answers", "compiler", "cost", "recipe", "report", "search", "steps"}
     assert not loaded["tuning"] & {"isolated", "jobs", "judge", "members", "recording", "tune", "work"}
 
@@ -156,7 +157,7 @@ from loopwright.config import current
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
-from loopwright.runtime.variants import default_variant
+from loopwright.choice.variants import default_variant
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import put_kernel
 from loopwright.tuning.work import work_form

@@ -12,12 +12,12 @@ from laws.tree import PACKAGE, SourceFile, absolute, functions, own_imports, sou
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
     "revision", "errors", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain",
-    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
-    "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
+    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "choice", "runtime", "report",
+    "compiler", "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
 )  # fmt: skip
 
 # The hot path never sees a tree.
-HOT = ("runtime", "placement", "predict")
+HOT = ("runtime", "choice", "placement", "predict")
 UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 
 # Files of steps/ that are not themselves a step.
@@ -47,7 +47,7 @@ def imports_only_upward(root: Path) -> list[str]:
 
 
 def hot_path_sees_no_tree(root: Path) -> list[str]:
-    """runtime, placement and predict import nothing that knows the IR's makers and users."""
+    """runtime, choice, placement and predict import nothing that knows the IR's makers and users."""
     return [
         f"{file.path}:{node.lineno}: {file.place} imports {reached}"
         for file in source_files(root)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.choice.adapt import Adaptive
 from loopwright.config import Config
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
@@ -17,7 +18,6 @@ from loopwright.report.choice import NOTHING_KNOWN, Known, chosen, pinned, why_n
 from loopwright.report.choice_layout import choice_lines
 from loopwright.report.explanation import CandidateReport, ChoiceReport, Explanation
 from loopwright.report.pruning import Front, Point
-from loopwright.runtime.adapt import Adaptive
 from report.stored import (
     CPU,
     CRASHED,

@@ -13,7 +13,7 @@ from loopwright.profile.measurement import Measurement, Shape, Variant
 from loopwright.report.choice import Known, chosen, pinned, why_no_choice
 from loopwright.report.explanation import ChoiceReport
 from loopwright.report.pruning import PARETO, front_of
-from loopwright.runtime.choosing import Considered
+from loopwright.runtime.considered import Considered
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.work import work_form
 

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.choice.adapt import Adaptive, Decision, Standing
+from loopwright.choice.explore import Evidence, Experiment
+from loopwright.choice.variants import default_variant
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
@@ -21,13 +24,9 @@ from loopwright.memory.on_device import is_on_device
 from loopwright.memory.sampled import APART_NS
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Shape, Variant, Work, shape_of
 from loopwright.profile.records import ANY, WORK, Choice
 from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.adapt import Adaptive, Decision, Standing
-from loopwright.runtime.choosing import shape_of
-from loopwright.runtime.explore import Evidence, Experiment
-from loopwright.runtime.variants import default_variant
 from loopwright.tuning.predictors import Predictors
 from loopwright.tuning.recorded_call import RecordedCall
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from loopwright.choice.base import Chooser, Measured
+from loopwright.choice.variants import default_variant
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
 from loopwright.profile.measurement import Shape
-from loopwright.runtime.choosing import Chooser
-from loopwright.runtime.compiled import Compiled
-from loopwright.runtime.variants import default_variant
 from loopwright.specialisation import Specialisation
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class KernelExperience:
     def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
         self._names, self._written = tuple(names), tuple(written)
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         assert isinstance(compiled, Specialisation)
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"

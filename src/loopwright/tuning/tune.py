@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, cast
 
+from loopwright.choice.variants import default_variant
 from loopwright.config import Device
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
@@ -27,7 +28,6 @@ from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.work_form import WorkForm
 from loopwright.report.pruning import PARETO, front_content, front_from
-from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, restore, write
