@@ -15,7 +15,7 @@ import pytest
 
 # The modules of each place that `import loopwright` loads.
 AT_IMPORT = {
-    "choice": {"base", "variants"},
+    "choice": {"base", "experience", "variants"},
     "codegen": {"program"},
     "config": set(),
     "deferred": set(),
@@ -31,7 +31,6 @@ AT_IMPORT = {
     "runtime": {"bind", "compiled", "considered", "dispatch", "in_use", "specialise"},
     "specialisation": set(),
     "toolchain": {"cc", "library", "machine", "store", "trust"},
-    "tuning": {"experience"},
 }
 # Of others: what no program needs before it compiles, tunes, reports or asks for a GPU.
 NOT_NEEDED = {"cuda", "cupy", "html", "importlib.resources", "islpy", "numba", "numpy.ma", "rich", "scipy",
@@ -130,7 +129,8 @@ def test_a_store_without_the_kernel_is_looked_into_and_no_more(folder, stored):
     _, after = modules_of(folder)
     assert others(after) == {"sqlite3"}
     loaded = own(after)
-    assert loaded["tuning"] == {"experience"} and not loaded.keys() & {"cost", "search", "predict", "analysis", "steps"}
+    assert loaded["choice"] == AT_IMPORT["choice"]
+    assert not loaded.keys() & {"cost", "search", "predict", "placement", "tuning", "analysis", "steps"}
     assert not loaded["devices"] & {"cuda", "emulated", "gpus"}  # nor does anybody look for a GPU
 
 
@@ -139,9 +139,9 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
     _, after = modules_of(folder, LOOPWRIGHT_DEVICE="cpu")
     assert "sqlite3" in others(after) <= {"sqlite3", "numpy.ma", "importlib.resources"}
     loaded = own(after)
-    assert {"chooser", "predictors"} <= loaded["tuning"] and loaded["choice"] >= {"adapt", "drift"}  # it chose
+    assert {"chooser", "predictors", "adapt", "drift"} <= loaded["choice"]  # it did choose
     assert not loaded.keys() & {"analysis", "answers", "compiler", "cost", "recipe", "report", "search", "steps"}
-    assert not loaded["tuning"] & {"isolated", "jobs", "judge", "members", "recording", "tune", "work"}
+    assert "tuning" not in loaded
 
 
 ANOTHER = """

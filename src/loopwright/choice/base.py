@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from loopwright.config import Config
 from loopwright.devices.base import Executable
+from loopwright.ir.signature import Signature
 from loopwright.profile.measurement import Shape, Variant
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ class Measured(Protocol):
     """A kernel made ready for one Signature, as far as its times are concerned. fingerprint: what they are kept under.
     executable: None where only the interpreter can run it."""
 
+    @property
+    def signature(self) -> Signature: ...
     @property
     def fingerprint(self) -> str: ...
     @property
@@ -59,8 +62,8 @@ class Experience(Protocol):
 
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where there is nothing to choose from. compiled: the default variant. served_ns: for how long it has
-        served, where that is so long that looking for something better may pay off; else 0.
-        resident: all arrays of such calls are in a GPU's memory, and stay there."""
+        served, where that is so long that looking for something better may pay off; else 0. resident: all
+        arrays of such calls are in a GPU's memory, and stay there."""
 
 
 class NoExperience:
