@@ -24,11 +24,12 @@ from loopwright.specialisation import Specialisation, specialise
 if TYPE_CHECKING:
     from loopwright import answers
     from loopwright.profile import journal
+    from loopwright.report import stored_choices
     from loopwright.report.explanation import Explanation
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import background_experiments, choices, recorded_call, recording, scratch
+    from loopwright.tuning import background_experiments, recorded_call, recording, scratch
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     journal = deferred("loopwright.profile.journal")
+    stored_choices = deferred("loopwright.report.stored_choices")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
-    choices = deferred("loopwright.tuning.choices")
     recorded_call = deferred("loopwright.tuning.recorded_call")
     recording = deferred("loopwright.tuning.recording")
     scratch = deferred("loopwright.tuning.scratch")
@@ -97,14 +98,14 @@ class LoopKernel:
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
-        one, told = _own(considered.compiled), choices.choice_of(considered, time.time())
+        one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
         return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs())
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
         served, config, now = self._dispatch.served(), current(), time.time()
         return [
-            answers.explained(one, None, choices.choices_of(one, served, config, now), self._dispatch.runs())
+            answers.explained(one, None, stored_choices.choices_of(one, served, config, now), self._dispatch.runs())
             for one in self.specialisations()
         ]
 

@@ -12,8 +12,8 @@ from laws.tree import PACKAGE, SourceFile, absolute, functions, modules_imported
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
     "revision", "errors", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain",
-    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "choice", "runtime", "report",
-    "compiler", "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
+    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "choice", "runtime",
+    "compiler", "remembered", "specialisation", "tuning", "report", "answers", "kernel", "__init__", "cli",
 )  # fmt: skip
 
 # The hot path never sees a tree, also not through others. There is no list of exceptions.

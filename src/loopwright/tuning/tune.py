@@ -16,6 +16,7 @@ from typing import Protocol, cast
 
 from loopwright.choice.variants import default_variant
 from loopwright.config import Device
+from loopwright.cost.front import PARETO, front_content, front_from
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
@@ -28,7 +29,6 @@ from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, V
 from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.work_form import WorkForm
-from loopwright.report.pruning import PARETO, front_content, front_from
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, restore, write
