@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from loopwright.choice.adapt import Adaptive, Decision, Standing
 from loopwright.choice.base import Measured
-from loopwright.choice.experimenter import Experimenter, Search
+from loopwright.choice.experimenter import CandidateSearch, Experimenter
 from loopwright.choice.explore import Experiment
 from loopwright.choice.predictors import Predictors
 from loopwright.choice.variants import default_variant
@@ -88,7 +88,7 @@ class KernelChooser:
         # The default of these options comes first: with other numbers of threads there are more like it.
         self._variants = tuple(dict.fromkeys((default, *self._predictors.measured, *_simple(config))))
         self._predictors.put_in_order(self._variants)
-        self._search: Search | None = None
+        self._search: CandidateSearch | None = None
         self._has_searched = False
         self._observing_ns = float(OBSERVING_NS)
         self._pending: Experiment | None = None
@@ -218,7 +218,7 @@ class KernelChooser:
         else:
             self.adaptive.finish(experiment, replace(evidence, spent_ns=spent_ns))
 
-    def _look(self, search: Search, arguments: tuple[object, ...]) -> None:
+    def _look(self, search: CandidateSearch, arguments: tuple[object, ...]) -> None:
         """More candidates: the most promising members of the space of each device."""
         self._has_searched = True
         begun = time.perf_counter_ns()

@@ -16,7 +16,7 @@ from loopwright.profile.measurement import Variant
 from loopwright.profile.work_form import WorkForm
 
 
-class Search(Protocol):
+class CandidateSearch(Protocol):
     """For candidates, a little at a time. over: there is nothing more to look at."""
 
     over: bool
@@ -37,7 +37,7 @@ class Experimenter(Protocol):
         """Make an experiment within its limit, beside the variant that serves, with copies of these arguments. None
         where it cannot be made. Raises OSError, MemoryError."""
 
-    def search(self, devices: Sequence[str]) -> Search:
+    def search(self, devices: Sequence[str]) -> CandidateSearch:
         """For more candidates of these devices."""
 
 
