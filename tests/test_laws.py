@@ -88,7 +88,7 @@ def test_upward_imports_are_not_faults(tmp_path: Path) -> None:
             "errors.py": "import os",
             "ir/text.py": "from loopwright.ir.nodes import Const\nfrom . import walk\nfrom .. import errors",
             "kernel.py": "from loopwright.compiler import compile_kernel",
-            "compiler.py": "from loopwright.report.explain import Explanation",
+            "compiler.py": "from loopwright.codegen.openmp import generate",
             "cli/main.py": "import loopwright\nfrom loopwright import kernel",
         },
     )
@@ -100,6 +100,54 @@ def test_upward_imports_are_not_faults(tmp_path: Path) -> None:
 def test_a_tree_on_the_hot_path_is_found(tmp_path: Path, hot: str, unseen: str) -> None:
     plant(tmp_path, {f"{hot}/x.py": f"from loopwright.{unseen} import y\nfrom loopwright.ir import types"})
     assert checkers.hot_path_sees_no_tree(tmp_path) == [f"{hot}/x.py:1: {hot} imports {unseen}"]
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "from loopwright.memory import offload",
+        "from loopwright.memory.offload import moved",
+        "import loopwright.memory.offload",
+        "from ..memory import offload",
+        "from loopwright.devices import gpus",  # which imports it
+        "from loopwright import memory",  # whose __init__ imports it
+        "if TYPE_CHECKING:\n    from loopwright.memory import offload",
+        "if TYPE_CHECKING:\n    from loopwright.memory import offload\nelse:\n    offload = deferred(...)",
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_a_tree_that_the_hot_path_reaches_through_others_is_found(tmp_path: Path, way: str, late: bool) -> None:
+    tree = "from loopwright.analysis.reach import reach"
+    if late:
+        tree = "if TYPE_CHECKING:\n    from loopwright.analysis import reach\nelse:\n    reach = deferred(...)"
+    plant(
+        tmp_path,
+        {
+            "runtime/dispatch.py": way,
+            "memory/__init__.py": "from loopwright.memory import offload",
+            "memory/offload.py": f"from loopwright.devices import gpus\n{tree}",
+            "devices/gpus.py": "from loopwright.memory import offload",
+            "analysis/reach.py": "from loopwright.codegen import program",  # none of the hot path's business
+        },
+    )
+    [found] = checkers.hot_path_sees_no_tree(tmp_path)
+    assert found.startswith(f"memory/offload.py:{3 if late else 2}: memory imports analysis, which runtime/dispatch.py")
+
+
+def test_what_the_hot_path_does_not_reach_may_see_trees(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            "runtime/dispatch.py": "from loopwright.memory import arrays\nfrom loopwright.profile.store import Store",
+            "memory/arrays.py": "import numpy",
+            "memory/offload.py": "from loopwright.analysis import reach",
+            "profile/store.py": "from loopwright import errors",
+            "errors.py": "",
+            "__init__.py": "from loopwright.frontend import markers",
+            "tuning/tune.py": "from loopwright.runtime import dispatch\nfrom loopwright.steps import split",
+        },
+    )
+    assert checkers.hot_path_sees_no_tree(tmp_path) == []
 
 
 def test_a_local_import_is_found_outside_the_cli_only(tmp_path: Path) -> None:

@@ -15,22 +15,21 @@ import pytest
 
 # The modules of each place that `import loopwright` loads.
 AT_IMPORT = {
-    "codegen": {"program"},
+    "choice": {"base", "experience", "variants"},
     "config": set(),
     "deferred": set(),
     "devices": {"base", "cpu", "launcher"},
     "errors": set(),
     "frontend": {"capture", "markers", "outside", "parse", "watched", "written"},
-    "ir": {"captured", "location", "signature", "types"},
+    "ir": {"captured", "location", "program", "signature", "types"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
     "profile": {"measurement"},
     "remembered": set(),
     "revision": set(),
-    "runtime": {"bind", "choosing", "compiled", "dispatch", "in_use", "specialise", "variants"},
+    "runtime": {"bind", "compiled", "considered", "dispatch", "in_use", "specialise"},
     "specialisation": set(),
     "toolchain": {"cc", "library", "machine", "store", "trust"},
-    "tuning": {"experience"},
 }
 # Of others: what no program needs before it compiles, tunes, reports or asks for a GPU.
 NOT_NEEDED = {"cuda", "cupy", "html", "importlib.resources", "islpy", "numba", "numpy.ma", "rich", "scipy",
@@ -129,7 +128,8 @@ def test_a_store_without_the_kernel_is_looked_into_and_no_more(folder, stored):
     _, after = modules_of(folder)
     assert others(after) == {"sqlite3"}
     loaded = own(after)
-    assert loaded["tuning"] == {"experience"} and not loaded.keys() & {"cost", "search", "predict", "analysis", "steps"}
+    assert loaded["choice"] == AT_IMPORT["choice"]
+    assert not loaded.keys() & {"cost", "search", "predict", "placement", "tuning", "analysis", "steps"}
     assert not loaded["devices"] & {"cuda", "emulated", "gpus"}  # nor does anybody look for a GPU
 
 
@@ -138,9 +138,9 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
     _, after = modules_of(folder, LOOPWRIGHT_DEVICE="cpu")
     assert "sqlite3" in others(after) <= {"sqlite3", "numpy.ma", "importlib.resources"}
     loaded = own(after)
-    assert {"chooser", "predictors"} <= loaded["tuning"] and loaded["runtime"] >= {"adapt", "plan"}  # it did choose
+    assert {"chooser", "predictors", "adapt", "drift"} <= loaded["choice"]  # it did choose
     assert not loaded.keys() & {"analysis", "answers", "compiler", "cost", "recipe", "report", "search", "steps"}
-    assert not loaded["tuning"] & {"isolated", "jobs", "judge", "members", "recording", "tune", "work"}
+    assert "tuning" not in loaded
 
 
 ANOTHER = """
@@ -156,7 +156,7 @@ from loopwright.config import current
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
-from loopwright.runtime.variants import default_variant
+from loopwright.choice.variants import default_variant
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import put_kernel
 from loopwright.tuning.work import work_form

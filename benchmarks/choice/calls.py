@@ -22,10 +22,9 @@ from loopwright.ir.nodes import Store
 from loopwright.ir.walk import statements
 from loopwright.profile.clock import measure
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work, shape_of
 from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.agreement import disagreement
-from loopwright.runtime.choosing import shape_of
+from loopwright.tuning.agreement import disagreement
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members
 from loopwright.tuning.work import work_form

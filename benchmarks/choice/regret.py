@@ -13,9 +13,9 @@ from benchmarks.choice.parts import Bench
 from benchmarks.choice.prediction import measurements
 from benchmarks.choice.rows import Row
 from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
+from loopwright.choice.adapt import Adaptive
 from loopwright.predict.joined import joined_models
 from loopwright.profile.measurement import Shape, Variant
-from loopwright.runtime.adapt import Adaptive
 
 CALLS = {"small": 6, "full": 200}
 SEED = 70

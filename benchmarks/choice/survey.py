@@ -17,8 +17,7 @@ import numpy as np
 
 from benchmarks.choice.calls import Problem
 from benchmarks.choice.parts import Bench
-from loopwright.profile.measurement import Variant
-from loopwright.runtime.choosing import shape_of
+from loopwright.profile.measurement import Variant, shape_of
 
 Entry = dict[str, Any]
 

@@ -14,11 +14,11 @@ from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config
+from loopwright.cost.call_shape import shape_of
 from loopwright.frontend.capture import Source
 from loopwright.ir.signature import Signature
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
-from loopwright.report.call_shape import shape_of
 from loopwright.report.explain import Counted, explain
 from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports

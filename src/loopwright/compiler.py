@@ -15,18 +15,19 @@ from pathlib import Path
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.reach import Box, iterations_of
+from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.openmp import generate
-from loopwright.codegen.program import Program
 from loopwright.config import Config
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
 from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
+from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import Kernel
+from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel

@@ -9,32 +9,38 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
+from loopwright.choice.base import Measured
+from loopwright.choice.experience import KernelExperience
 from loopwright.config import Config, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Signature
+from loopwright.profile.measurement import Shape
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise
-from loopwright.tuning.experience import KernelExperience
 
 if TYPE_CHECKING:
     from loopwright import answers
     from loopwright.profile import journal
+    from loopwright.report import stored_choices
     from loopwright.report.explanation import Explanation
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import choices, recording, scratch
+    from loopwright.tuning import background_experiments, recorded_call, recording, scratch
     from loopwright.tuning import tune as tuning
+    from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
     from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     journal = deferred("loopwright.profile.journal")
+    stored_choices = deferred("loopwright.report.stored_choices")
     search_ranges = deferred("loopwright.search.ranges")
-    choices = deferred("loopwright.tuning.choices")
+    background_experiments = deferred("loopwright.tuning.background_experiments")
+    recorded_call = deferred("loopwright.tuning.recorded_call")
     recording = deferred("loopwright.tuning.recording")
     scratch = deferred("loopwright.tuning.scratch")
     tuning = deferred("loopwright.tuning.tune")
@@ -57,16 +63,13 @@ class LoopKernel:
         function = function.__func__ if isinstance(function, staticmethod) else function
         self._source = capture(function)
         functools.update_wrapper(self, function)
-        names = tuple(parameter.name for parameter in self._source.parameters)
-        written = [place for place, name in enumerate(names) if name in self._source.written]
-        experience = KernelExperience(names, written)
         self._dispatch = Dispatch(
             self.name,
-            names,
+            tuple(parameter.name for parameter in self._source.parameters),
             self._source.function,
             self._source.written,
             self._specialise,
-            experience,
+            KernelExperience(self._experimenter),
             self._refused_as_method,
         )
         for told in WATCHERS:
@@ -95,14 +98,14 @@ class LoopKernel:
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
-        one, told = _own(considered.compiled), choices.choice_of(considered, time.time())
+        one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
         return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs())
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
         served, config, now = self._dispatch.served(), current(), time.time()
         return [
-            answers.explained(one, None, choices.choices_of(one, served, config, now), self._dispatch.runs())
+            answers.explained(one, None, stored_choices.choices_of(one, served, config, now), self._dispatch.runs())
             for one in self.specialisations()
         ]
 
@@ -183,6 +186,11 @@ class LoopKernel:
 
     def _specialise(self, signature: Signature, config: Config) -> Specialisation:
         return specialise(self._current(), signature, config)
+
+    def _experimenter(self, default: Measured, config: Config) -> BackgroundExperiments:
+        names, written = self._dispatch.parameters, tuple(sorted(self._dispatch.written))
+        call = recorded_call.RecordedCall(_own(default), names, written, config, Shape(()), None)
+        return background_experiments.BackgroundExperiments(call)
 
     def _current(self) -> Source:
         """The function as it is now: its code may have been replaced. Raises KernelError where that cannot be told

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from loopwright.codegen.program import Program, Site
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.devices.base import Returns, returns_of
@@ -27,6 +26,7 @@ from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.location import Location
+from loopwright.ir.program import Program, Site
 from loopwright.ir.signature import Signature
 from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from loopwright.codegen.program import Program
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.devices.base import Executable, Returns, returns_of
@@ -17,6 +16,7 @@ from loopwright.errors import ScheduleError, warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside
 from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
 from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build, find_compiler

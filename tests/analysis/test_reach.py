@@ -9,8 +9,9 @@ import pytest
 
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.reach import Box, Reach, reach, whole_box
+from loopwright.analysis.reach import reach, whole_box
 from loopwright.errors import BoundsError
+from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.gpu import gpu_recipe

@@ -10,9 +10,9 @@ import loopwright as lw
 from analysis.small import kernel
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.traffic import Traffic, traffic
+from loopwright.cost.call_shape import shape_of
 from loopwright.ir.nodes import For, Kernel, Load, Store
 from loopwright.ir.walk import expressions, loops, statements
-from loopwright.report.call_shape import shape_of
 from polybench.test_verdicts import every_module
 
 # Reads of what an earlier loop wrote in part are left out: they may come before that write or after it.

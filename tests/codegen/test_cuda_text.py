@@ -14,7 +14,7 @@ from benchmarks.cases import Case, all_cases
 import loopwright as lw
 from codegen.test_gpu_numbers import arithmetic, division
 from loopwright.analysis.analyse import analyse
-from loopwright.codegen.gpu import complete, generate_gpu
+from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
@@ -25,6 +25,7 @@ from loopwright.recipe.gpu import gpu_recipe
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.toolchain import nvrtc
 from loopwright.toolchain.cubin import KernelResources
+from loopwright.toolchain.device_text import complete
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 

@@ -10,19 +10,15 @@ import pytest
 
 import loopwright as lw
 from loopwright.codegen.even import even_of
-from loopwright.codegen.gpu import compiled_first, compiled_with, complete, of_width, only
-from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedModule
 from loopwright.ir.nodes import Expr, For, If
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
 from loopwright.toolchain import nvrtc
+from loopwright.toolchain.device_text import complete, of_width, only
 
 RANDOM = np.random.default_rng(3)
-NAMES = ("p_32", "p_64", "q_32", "q_64", "q_even", "r_32", "r_64")
-ENTRY = 'extern "C" __global__ void __launch_bounds__(32, 2) {}(int n) {{ }}'
-TEXT = DeviceText("\n".join(map(ENTRY.format, NAMES)), NAMES)
 TILED = """
 kernel tiled(n: int64, m: int64, p: int32[1] C, a: float64[1] C, b: float64[1] C):
     for i.o in 0 .. n step 8:
@@ -130,19 +126,3 @@ def test_a_condition_that_the_text_has_to_ask(condition: str) -> None:
 def test_without_other_tiles_there_is_nothing_to_spare() -> None:
     kernel = parse_kernel("kernel one(n: int64, a: float64[1] C):\n    for i in 0 .. n:\n        a[i] = 1.0\n")
     assert even_of([], kernel.body) is None
-
-
-# ---- what is compiled, and when ---------------------------------------------------------------------------------
-
-
-def test_either_of_two_is_compiled_when_it_is_needed() -> None:
-    assert compiled_first(TEXT) == ("p_32", "r_32") == compiled_with(TEXT, "r_32")
-    assert compiled_with(TEXT, "q_even") == ("q_even",)
-    assert compiled_with(TEXT, "q_32") == ("q_32",)
-    assert compiled_with(TEXT, "p_64") == ("p_64", "q_64", "r_64")
-
-
-def test_lines_stay_where_they_are() -> None:
-    lines = only(TEXT, ["q_even", "r_32"]).text.split("\n")
-    assert [number for number, line in enumerate(lines) if line] == [4, 5]
-    assert of_width(TEXT, 32).kernels == ("p_32", "q_32", "r_32")

@@ -11,13 +11,13 @@ import pytest
 
 from cost.variants import floats, made, potential, product, stencil, total
 from loopwright.analysis.frequency import frequencies
-from loopwright.codegen.gpu import DEVICE_HEADER, of_width
-from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.cost.dynamic import Counted, counted
 from loopwright.cost.text_regions import regions
 from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.program import DeviceText
 from loopwright.steps.bind import BLOCKS
+from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
 from loopwright.toolchain.sass import Instruction, instructions
 

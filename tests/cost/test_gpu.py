@@ -11,7 +11,7 @@ import pytest
 from cost.variants import H100, Made, floats, made, product, stencil, total
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import Shape
-from loopwright.codegen.gpu import generate_gpu, of_width
+from loopwright.codegen.gpu import generate_gpu
 from loopwright.config import current
 from loopwright.cost.gpu import GridWork, gpu_metrics, grid_works, metrics_of
 from loopwright.cost.metrics import Metrics
@@ -20,6 +20,7 @@ from loopwright.ir.text import parse_kernel
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.toolchain import cubin
 from loopwright.toolchain.cubin import KernelResources
+from loopwright.toolchain.device_text import of_width
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 

@@ -11,12 +11,12 @@ import numpy as np
 import loopwright as lw
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.facts import Facts
-from loopwright.codegen.program import DeviceText
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
 from loopwright.devices.gpu import Limits
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Kernel
+from loopwright.ir.program import DeviceText
 from loopwright.runtime.specialise import as_arguments, signature_of
 
 H100 = Limits(capability=(9, 0), multiprocessors=132, memory_bytes=80 << 30)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from loopwright.choice.adapt import Adaptive, Decision
+from loopwright.choice.explore import Evidence, Experiment
 from loopwright.devices.simulated import Curve, Fault, Noise, Simulated
 from loopwright.predict.prediction import How, Prediction
 from loopwright.profile.measurement import RECIPE, Measurement, Shape, Variant, Work
-from loopwright.runtime.adapt import Adaptive, Decision
-from loopwright.runtime.explore import Evidence, Experiment
 
 DEFAULT = Variant("simulated", RECIPE, 2)
 MACHINES = {"simulated": "one", "simulated1": "two"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from loopwright.codegen.program import DeviceText
+from loopwright.ir.program import DeviceText
 
 HALF = 4096
 _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from loopwright.codegen.openmp import HEADER
-from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
+from loopwright.ir.program import DeviceText
 
 Size = int | tuple[int, ...]
 

@@ -8,11 +8,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from loopwright.codegen.program import Program, Site
 from loopwright.config import DEFAULT, Config
 from loopwright.devices.base import Executable, Returns
 from loopwright.devices.cpu import load
 from loopwright.ir.nodes import Location
+from loopwright.ir.program import Program, Site
 from loopwright.toolchain.cc import build
 
 HEADER = resources.files("loopwright.codegen").joinpath("loopwright.h").read_text()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from devices.handmade import HEADER, NOTHING, SITES, config_in, executable
-from loopwright.codegen.program import Program
 from loopwright.devices import cpu
 from loopwright.errors import BoundsError, CompilerError
+from loopwright.ir.program import Program
 from loopwright.toolchain.cc import build
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from devices.cuda_table import Table
 from devices.fake_cuda import library_path
-from loopwright.codegen.program import DeviceText
 from loopwright.devices import cuda
 from loopwright.devices.cuda import FORKED, CudaModule, find_gpus, why_none
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
 
 REAL_TEXT = DeviceText(
@@ -114,7 +114,7 @@ import ctypes, sys
 from pathlib import Path
 ctypes.CDLL(sys.argv[1]).fake_reset()
 import numpy as np
-from loopwright.codegen.program import DeviceText
+from loopwright.ir.program import DeviceText
 from loopwright.devices import cuda
 from types import SimpleNamespace
 gpu, = cuda.find_gpus()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from devices.emulation import SAXPY, Session
-from loopwright.codegen.program import DeviceText
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.emulated_build import find_cxx, signature_of
 from loopwright.errors import CompilerError
+from loopwright.ir.program import DeviceText
 
 
 def test_a_text_that_does_not_compile_names_the_line() -> None:

@@ -7,17 +7,17 @@ import re
 import tomllib
 from pathlib import Path
 
-from laws.tree import PACKAGE, SourceFile, absolute, functions, own_imports, source_files
+from laws.tree import PACKAGE, SourceFile, absolute, functions, modules_imported, own_imports, source_files
 
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
     "revision", "errors", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "toolchain",
-    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "runtime", "report", "compiler",
-    "remembered", "specialisation", "tuning", "answers", "kernel", "__init__", "cli",
+    "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "choice", "runtime",
+    "compiler", "remembered", "specialisation", "tuning", "report", "answers", "kernel", "__init__", "cli",
 )  # fmt: skip
 
-# The hot path never sees a tree.
-HOT = ("runtime", "placement", "predict")
+# The hot path never sees a tree, also not through others. There is no list of exceptions.
+HOT = ("runtime", "choice", "placement", "predict")
 UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 
 # Files of steps/ that are not themselves a step.
@@ -47,14 +47,25 @@ def imports_only_upward(root: Path) -> list[str]:
 
 
 def hot_path_sees_no_tree(root: Path) -> list[str]:
-    """runtime, placement and predict import nothing that knows the IR's makers and users."""
-    return [
-        f"{file.path}:{node.lineno}: {file.place} imports {reached}"
-        for file in source_files(root)
-        if file.place in HOT
-        for node, reached in own_imports(file)
-        if reached in UNSEEN_BY_HOT
-    ]
+    """Nothing that runtime, choice, placement and predict reach by imports, however many files these go through, knows
+    what makes trees or changes them. It counts what is imported for type checkers only, and what is loaded late: that
+    is imported for them too (see late_imports_are_told)."""
+    files = {file.module: file for file in source_files(root)}
+    through: dict[str, tuple[str, ...]] = {name: () for name, file in files.items() if file.place in HOT}
+    faults: list[str] = []
+    waiting = list(through)
+    for name in waiting:  # it grows
+        file, way = files[name], through[name]
+        for node, names in modules_imported(file):
+            for place in dict.fromkeys(one.split(".")[1] for one in names):
+                if place in UNSEEN_BY_HOT:
+                    told = f", which {' -> '.join(way)} reaches" if way else ""
+                    faults.append(f"{file.path}:{node.lineno}: {file.place} imports {place}{told}")
+            for one in names:
+                if one in files and one not in through and files[one].place not in UNSEEN_BY_HOT:
+                    through[one] = (*way, file.path)
+                    waiting.append(one)
+    return sorted(faults)
 
 
 def no_local_imports(root: Path) -> list[str]:

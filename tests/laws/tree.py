@@ -58,6 +58,23 @@ def own_imports(file: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
                 yield node, parts[1] if len(parts) > 1 else ""
 
 
+def modules_imported(file: SourceFile) -> Iterator[tuple[ast.stmt, tuple[str, ...]]]:
+    """Each import of our own package: the statement, and the full names that may be modules of it. The package itself
+    is none of them: Python loads its __init__.py before anything else in any case."""
+    for node in ast.walk(file.tree):
+        match node:
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.ImportFrom():
+                base = absolute(file, node)
+                names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+            case _:
+                continue
+        own = tuple(name for name in names if name.startswith(f"{PACKAGE}."))
+        if own:
+            yield node, own
+
+
 def _imported_names(file: SourceFile, node: ast.AST) -> list[str]:
     match node:
         case ast.Import():

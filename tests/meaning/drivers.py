@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from loopwright import compiler
-from loopwright.codegen.program import Program as Code
 from loopwright.config import Config
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Kernel, ReturnedScalar, ScalarParam
+from loopwright.ir.program import Program as Code
 from loopwright.runtime.specialise import signature_of
 
 from .arguments import make

@@ -9,7 +9,8 @@ import numpy as np
 
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.reach import Box, Reach, iterations_of, reach
+from loopwright.analysis.reach import iterations_of, reach
+from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.text import parse_kernel

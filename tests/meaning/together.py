@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from loopwright import specialisation
 from loopwright.codegen.openmp import HEADER
-from loopwright.codegen.program import Program
 from loopwright.config import Config
 from loopwright.devices import cpu
 from loopwright.devices.base import Executable
 from loopwright.errors import CompilerError
+from loopwright.ir.program import Program
 from loopwright.toolchain import cc
 
 from .ways import set_thresholds, thresholds

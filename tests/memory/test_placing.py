@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loopwright.analysis.reach import Box, Reach, whole_box
+from loopwright.analysis.reach import whole_box
 from loopwright.devices.emulated import EmulatedGpu
+from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.placing import (
     NOTHING,
     Part,

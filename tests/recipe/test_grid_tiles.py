@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.codegen.gpu import complete
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
 from loopwright.frontend.capture import capture
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.steps.schedule import print_schedule
 from loopwright.toolchain import nvrtc
+from loopwright.toolchain.device_text import complete
 
 RANDOM = np.random.default_rng(3)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopwright.cost.front import PARETO, Front, Point, front_content
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
-from loopwright.report.pruning import PARETO, Front, Point, front_content
 
 NOW = 1_800_000_000.0
 DAY = 86400.0

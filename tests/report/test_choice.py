@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.choice.adapt import Adaptive
 from loopwright.config import Config
+from loopwright.cost.front import Front, Point
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.report.choice import NOTHING_KNOWN, Known, chosen, pinned, why_no_choice
 from loopwright.report.choice_layout import choice_lines
 from loopwright.report.explanation import CandidateReport, ChoiceReport, Explanation
-from loopwright.report.pruning import Front, Point
-from loopwright.runtime.adapt import Adaptive
 from report.stored import (
     CPU,
     CRASHED,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.cost.front import PARETO
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.profile.records import KernelName, Table
 from loopwright.profile.store import Store
 from loopwright.report.page import page
-from loopwright.report.pruning import PARETO
 from loopwright.report.subjects import MOST_SUBJECTS, contents
 from report.pages import Page, read
 from report.stored import CPU, DEFAULT, GPU, KERNEL, NOW, ON_GPU, TILED, fill, row

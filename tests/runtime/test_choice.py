@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.choice.base import Chooser
 from loopwright.config import Config
-from loopwright.profile.measurement import Shape, Variant
+from loopwright.profile.measurement import Shape, Variant, shape_of
 from loopwright.runtime import dispatch
-from loopwright.runtime.choosing import Chooser, shape_of
 from loopwright.runtime.compiled import Compiled
 
 DEFAULT = Variant("cpu", threads=1)

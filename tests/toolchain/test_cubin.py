@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from devices.handmade import config_in
 from loopwright import errors
-from loopwright.codegen.program import DeviceText
 from loopwright.errors import CompilerError, LoopwrightWarning
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain import cubin, nvrtc
 from loopwright.toolchain.cubin import instruction_class, instruction_mix, kernel_resources
 

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from devices.handmade import config_in
-from loopwright.codegen.program import DeviceText
 from loopwright.errors import CompilerError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
 from loopwright.toolchain.cubin import instruction_mix
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from devices.handmade import config_in
-from loopwright.codegen.program import DeviceText
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain import cubin, nvrtc
 from loopwright.toolchain.sass import Instruction, instructions, parse_listing
 

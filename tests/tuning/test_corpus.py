@@ -25,8 +25,8 @@ from examples_data import small
 from loopwright.config import current
 from loopwright.kernel import LoopKernel
 from loopwright.profile.journal import journal_of
+from loopwright.profile.measurement import shape_of
 from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.choosing import shape_of
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
 from loopwright.tuning import tune as tuning

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import count
 
 from loopwright.devices.gpus import gpu_of
+from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
-from loopwright.tuning.transfers import known_copies, measured_copies
+from loopwright.tuning.transfers import measured_copies
 
 
 def test_copies_are_measured_once_and_kept() -> None:

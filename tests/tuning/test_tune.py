@@ -14,10 +14,9 @@ from loopwright.config import current
 from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work, shape_of
 from loopwright.profile.records import Table
 from loopwright.profile.store import Store
-from loopwright.runtime.choosing import shape_of
 from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall

@@ -13,7 +13,6 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
-from loopwright.codegen.program import Site
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -29,6 +28,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.program import Site
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import expressions, loops, statements
 

@@ -9,11 +9,8 @@ CPU runs it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
-from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
@@ -22,7 +19,6 @@ from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
-from loopwright.codegen.program import DeviceText, Program
 from loopwright.codegen.statements import write
 from loopwright.ir.nodes import (
     Allocate,
@@ -40,11 +36,9 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.program import DeviceText, Program
 from loopwright.ir.walk import own_expressions, statements, subexpressions, with_own_expressions
 from loopwright.steps.bind import BLOCKS, THREADS
-
-ENTRY = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
-DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
 
 
 def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
@@ -82,45 +76,6 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
 def _returns_early(body: Body) -> bool:
     """Whether there is a way out before the end."""
     return any(isinstance(stmt, Return) for stmt in statements(body) if stmt is not body[-1])
-
-
-def complete(text: DeviceText) -> DeviceText:
-    """A device text with the header that it needs, as CUDA's compiler wants it."""
-    return replace(text, text=DEVICE_HEADER + "#line 1\n" + text.text)
-
-
-def of_width(text: DeviceText, bits: int) -> DeviceText:
-    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64."""
-    return only(text, [name for name in text.kernels if not name.endswith((f"_{96 - bits}", "_even"))])
-
-
-def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
-    """The text without all other kernels; all lines stay where they are."""
-    lines = (
-        "" if (found := ENTRY.match(line)) is not None and found[1] not in kernels else line
-        for line in text.text.split("\n")
-    )
-    return replace(text, text="\n".join(lines), kernels=tuple(name for name in text.kernels if name in kernels))
-
-
-def compiled_first(text: DeviceText) -> tuple[str, ...]:
-    """The kernels that any call is likely to need."""
-    late = _either(text)
-    return tuple(name for name in text.kernels if name not in late and not name.endswith("_64"))
-
-
-def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
-    """The kernels that are compiled together with one, where a launch needs it."""
-    if kernel in _either(text):
-        return (kernel,)
-    far = tuple(name for name in text.kernels if name.endswith("_64"))
-    return far if kernel in far else compiled_first(text)
-
-
-def _either(text: DeviceText) -> set[str]:
-    """Kernels for whole tiles only, and their like for any tiles: few calls need both, and compilers take long."""
-    parts = [name.removesuffix("_even") for name in text.kernels if name.endswith("_even")]
-    return {f"{name}_{version}" for name in parts for version in ("32", "even")}
 
 
 # ---- what runs where --------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.function import Writer
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
-from loopwright.codegen.program import Program
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.nodes import For, Kernel, ScalarParam
+from loopwright.ir.program import Program
 
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
 

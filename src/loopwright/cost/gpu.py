@@ -23,9 +23,8 @@ from math import ceil, prod
 
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.frequency import Frequencies, frequencies
-from loopwright.codegen.gpu import DEVICE_HEADER, is_bound, of_width
+from loopwright.codegen.gpu import is_bound
 from loopwright.codegen.names import Names
-from loopwright.codegen.program import DeviceText
 from loopwright.codegen.threads import block_size
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
@@ -38,9 +37,11 @@ from loopwright.cost.ryoo import efficiency, utilisation
 from loopwright.cost.text_regions import Region, regions
 from loopwright.devices.gpu import Limits
 from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
+from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
 from loopwright.toolchain.sass import Instruction, instructions
 

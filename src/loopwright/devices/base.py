@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from loopwright.codegen.program import Program, failed_number
 from loopwright.deferred import deferred
 from loopwright.errors import BoundsError, check_failed
+from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
 if TYPE_CHECKING:

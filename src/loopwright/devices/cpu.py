@@ -10,10 +10,10 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.codegen.program import Program
 from loopwright.config import available_cores
 from loopwright.devices.base import Executable
 from loopwright.errors import CompilerError
+from loopwright.ir.program import Program
 from loopwright.toolchain.cc import Artifact
 from loopwright.toolchain.library import load_library
 from loopwright.toolchain.machine import cpu_fields

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config, available_cores, current
 from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
@@ -35,12 +34,13 @@ from loopwright.devices.cuda_launcher import cuda_launcher
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
 
 if TYPE_CHECKING:
-    from loopwright.codegen import gpu as device_texts
+    from loopwright.toolchain import device_text
 else:
-    device_texts = deferred("loopwright.codegen.gpu")
+    device_text = deferred("loopwright.toolchain.device_text")
 
 LIBRARY = "libcuda.so.1"
 OLDEST_DRIVER = 13000  # what cuDriverGetVersion says for CUDA 13.0; older drivers refuse the cubins that we make
@@ -352,7 +352,7 @@ class CudaGpu:
         if not handle:
             raise MemoryError("no memory for a module")
         made.begin(handle)
-        if first := device_texts.compiled_first(text):
+        if first := device_text.compiled_first(text):
             made.add(first)
         elif nvrtc.find_nvrtc() is None:
             raise CompilerError(nvrtc.why_none())
@@ -361,7 +361,7 @@ class CudaGpu:
     def load(self, text: DeviceText, config: Config) -> tuple[int, dict[str, tuple[int, int]]]:
         """Compile and load a text: the CUmodule, and by name each CUfunction and the bytes of dynamic shared memory
         that it may have. Raises CompilerError."""
-        artifact = nvrtc.build(device_texts.complete(text), self.limits.capability, config)
+        artifact = nvrtc.build(device_text.complete(text), self.limits.capability, config)
         self._open(config)
         most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         found: dict[str, tuple[int, int]] = {}

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.devices.cuda_launcher import WANTED
 from loopwright.errors import DeviceError
+from loopwright.ir.program import DeviceText
 
 if TYPE_CHECKING:
-    from loopwright.codegen import gpu as device_texts
     from loopwright.devices.cuda import CudaGpu
+    from loopwright.toolchain import device_text
 else:
-    device_texts = deferred("loopwright.codegen.gpu")
+    device_text = deferred("loopwright.toolchain.device_text")
 
 DOING = ("starting kernel", "copying from the GPU", "clearing memory", "allocating memory")  # of cuda_launch.c
 LAUNCH, FETCH, CLEAR, ALLOCATE = range(len(DOING))
@@ -64,7 +64,7 @@ class CudaModule:
         try:
             with self._loading:
                 if kernel not in self._there:
-                    self.add(device_texts.compiled_with(self._text, kernel))
+                    self.add(device_text.compiled_with(self._text, kernel))
         except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
             self._trouble = error.with_traceback(None)  # which would keep this module
             return 1
@@ -76,7 +76,7 @@ class CudaModule:
 
     def add(self, kernels: Sequence[str]) -> None:
         """Compile these kernels, and load them. Raises CompilerError."""
-        loaded, found = self._gpu.load(device_texts.only(self._text, kernels), self._config)
+        loaded, found = self._gpu.load(device_text.only(self._text, kernels), self._config)
         self._loaded.append(loaded)
         for name, (function, allowed) in found.items():
             self._code().lw_cuda_module_set(self._handle, self._kernels.index(name), function, allowed)

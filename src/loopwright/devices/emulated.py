@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain.library import load_library, made_and_loaded
 
 MOST_THREADS = 1024

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.errors import CompilerError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cc import Compiler, find_compiler, raise_if_full, run_compiler, why_none
 from loopwright.toolchain.machine import cpu_fingerprint
 from loopwright.toolchain.store import keep_aside, key_of, obtain

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
+from loopwright.ir.program import DeviceText
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from loopwright.analysis.reach import Box, Reach
 from loopwright.devices import base
 from loopwright.devices.base import Executable
 from loopwright.devices.by_ctypes import Call, Failure, Slot, fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.placing import Part, Placed, part_of
 
 NO_FAILURE = (-1, 0, 0)

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from loopwright.analysis.reach import Reach
 from loopwright.devices import base, by_ctypes
 from loopwright.devices.base import NOT_DONE, Executable
 from loopwright.devices.by_ctypes import fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.ir.boxes import Reach
 from loopwright.memory.arrays import Array
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,

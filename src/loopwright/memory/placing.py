@@ -13,8 +13,8 @@ from math import prod
 
 import numpy as np
 
-from loopwright.analysis.reach import Reach
 from loopwright.devices.gpu import Gpu, Queue
+from loopwright.ir.boxes import Reach
 from loopwright.memory.arrays import Array
 from loopwright.memory.on_device import is_on_device
 from loopwright.memory.overlap import layout_of
@@ -53,7 +53,7 @@ def whole_part(array: Array, is_written: bool) -> Part:
 
 
 def values_of(everything: Sequence[object]) -> dict[str, int]:
-    """What the ends of boxes are made of: sizes and whole numbers, by their names in `analysis.reach`."""
+    """What the ends of boxes are made of: sizes and whole numbers, by their names in `ir.boxes`."""
     found: dict[str, int] = {}
     for position, value in enumerate(everything):
         if isinstance(value, np.ndarray):

@@ -5,8 +5,11 @@ They are plain values. What they are kept in is profile/store.py's; what is conc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+import numpy as np
 
 RECIPE = "recipe"
 """In place of a schedule: the steps that the default recipe takes by itself. The default variant of a device."""
@@ -62,6 +65,17 @@ class Shape:
 
     sizes: tuple[int, ...]
     features: tuple[float, ...] = ()
+
+
+def shape_of(arguments: Sequence[object]) -> Shape:
+    """The Shape of a call without features: its sizes as devices/launcher_key.c counts them."""
+    sizes: list[int] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            sizes += value.shape
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+            sizes.append(int(value))
+    return Shape(tuple(sizes))
 
 
 @dataclass(frozen=True, slots=True)

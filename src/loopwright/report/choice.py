@@ -8,14 +8,14 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loopwright.choice.adapt import Decision, Standing
 from loopwright.config import Config
+from loopwright.cost.front import Front
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.report.explanation import CandidateReport, ChoiceReport
-from loopwright.report.pruning import Front
 from loopwright.report.words import compared
-from loopwright.runtime.adapt import Decision, Standing
 
 NOTHING_KNOWN = "only the default variant is known: `loopwright tune SCRIPT` or the kernel's tune(...) measures others"
 ELSEWHERE = "measured at other sizes alone"

@@ -14,10 +14,9 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
-from loopwright.codegen.gpu import compiled_first, complete, is_bound, only
+from loopwright.codegen.gpu import is_bound
 from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
-from loopwright.codegen.program import DeviceText
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.threads import block_size
 from loopwright.config import Config
@@ -25,12 +24,14 @@ from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
 from loopwright.ir.nodes import Allocate, Body, For, Kernel, Load, Location, Store, While
+from loopwright.ir.program import DeviceText
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
 from loopwright.report.warps import Lines, warp_reports
 from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
+from loopwright.toolchain.device_text import compiled_first, complete, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc
 
 HEAD = re.compile(r"__launch_bounds__\((\d+)[^)]*\) (\w+)_32\(")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from loopwright.cost.front import Front
 from loopwright.predict.model import Models, models_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
 from loopwright.profile.records import Choice
@@ -28,7 +29,6 @@ from loopwright.report.curves import (
     works_of,
 )
 from loopwright.report.element import append, element, table
-from loopwright.report.pruning import Front
 from loopwright.report.scale import TIME, Axis, number_text
 from loopwright.report.subjects import Subject
 from loopwright.report.words import age, count, duration, percent

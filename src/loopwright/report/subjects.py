@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from loopwright.cost.front import PARETO, Front, fronts_of
 from loopwright.profile.measurement import Measurement
 from loopwright.profile.records import Choice, KernelName, MachineName
 from loopwright.profile.store import Store, Tally
-from loopwright.report.pruning import PARETO, Front, fronts_of
 
 MOST_SUBJECTS = 40
 """Kernels on machines that have a section of their own: those that were measured last."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from loopwright.choice.base import Measured
 from loopwright.config import Config
-from loopwright.devices.base import Executable, Returns
+from loopwright.devices.base import Returns
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.signature import Signature
 
 
-class Compiled(Protocol):
-    """A kernel made ready for one Signature. `executable` is None where only the interpreter can run it.
+class Compiled(Measured, Protocol):
+    """A kernel made ready for one Signature.
 
     results: from the arguments to (shape, dtype, fill) of each array the call allocates, or None where it
     allocates none; may raise. Arguments are always all of them, in order, NumPy arrays and scalars."""
 
-    @property
-    def executable(self) -> Executable | None: ...
     @property
     def takes_device_arrays(self) -> bool: ...
     @property

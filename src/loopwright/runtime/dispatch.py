@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.choice.base import BEGIN_NS, Chooser, Experience, NoExperience
+from loopwright.choice.variants import config_for
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Constants, Dispatcher, Entry, Launcher
@@ -31,13 +33,12 @@ from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
-from loopwright.profile.measurement import Shape, Variant
+from loopwright.profile.measurement import Shape, Variant, shape_of
 from loopwright.runtime.bind import bind
-from loopwright.runtime.choosing import BEGIN_NS, Chooser, Considered, Experience, Kind, NoExperience, shape_of
 from loopwright.runtime.compiled import Compile, Compiled
+from loopwright.runtime.considered import Considered, Kind
 from loopwright.runtime.in_use import Interpreted, InUse, Resident, Run, allocator, facts_of, refreshed, runs_of
 from loopwright.runtime.specialise import as_arguments, signature_of
-from loopwright.runtime.variants import config_for
 from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from loopwright.codegen.program import DeviceText
 from loopwright.config import Config
 from loopwright.errors import CompilerError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cubin import KernelResources, kernel_resources
 from loopwright.toolchain.store import keep_aside, key_of, obtain
 

@@ -9,13 +9,13 @@ from typing import cast
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import Analysed, program_of, target_of_machine
 from loopwright.config import Config, Device
+from loopwright.cost.call_shape import shape_of
 from loopwright.cost.cpu import cpu_metrics
 from loopwright.cost.gpu import gpu_metrics
 from loopwright.cost.metrics import Metrics
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import CompilerError
 from loopwright.recipe.recipe import Recipe
-from loopwright.report.call_shape import shape_of
 from loopwright.specialisation import Specialisation
 
 Judge = Callable[[Recipe], Metrics | None]

@@ -13,8 +13,7 @@ import numpy as np
 from loopwright.config import Config
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import row_features
-from loopwright.profile.measurement import Shape
-from loopwright.runtime.choosing import shape_of
+from loopwright.profile.measurement import Shape, shape_of
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write

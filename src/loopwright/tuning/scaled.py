@@ -8,8 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from loopwright.memory.arrays import Array
-from loopwright.profile.measurement import Shape
-from loopwright.runtime.choosing import shape_of
+from loopwright.profile.measurement import Shape, shape_of
 from loopwright.tuning.arguments import Saved, restore, save
 
 LEAST = 16

@@ -11,26 +11,16 @@ import numpy as np
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError
 from loopwright.profile.bandwidth import BandwidthTable, Bus, Direction, measure_bandwidth
+from loopwright.profile.copies import BANDWIDTH, known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.records import Table
 from loopwright.profile.stride import Failure
 
-BANDWIDTH = "bandwidth"
 LARGEST = 1 << 28
 MOST = 60
 """Measurements of each direction: a walk that doubles needs some thirty."""
 
 REPEATS = 3
-
-
-def known_copies(journal: Journal, machine: str) -> Bus | None:
-    """What the store knows of a machine's copies."""
-    found = [journal.table(BANDWIDTH, machine, name) for name in ("to device", "to host")]
-    try:
-        there, back = (BandwidthTable.parse(str(table.content)) for table in found if table is not None)
-        return Bus(there, back)
-    except ValueError:  # one is missing, or damaged
-        return None
 
 
 def measured_copies(
@@ -40,7 +30,8 @@ def measured_copies(
     largest: int = LARGEST,
     clock: Callable[[], int] = time.perf_counter_ns,
 ) -> Bus | None:
-    """The same, measured now where the store does not know; None where the GPU has no room for it."""
+    """What copies take on a machine, measured now where the store does not know; None where the GPU has no room for
+    it."""
     known = known_copies(journal, machine)
     if known is not None:
         return known

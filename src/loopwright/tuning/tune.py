@@ -2,7 +2,7 @@
 
 For each call: the default variants first, so that there is something to compare with; then, of as many members of the
 space as can be made in a part of the budget, those that nothing else surpasses by what is known without running
-(cost/); then, from the fastest of them, downhill; last, the fastest few at other sizes (tuning/around.py). What was
+(cost/); then, from the fastest of them, downhill; last, the fastest few at other sizes (neighbourhood.py). What was
 measured before is not measured again, so that tuning goes on where it was ended.
 """
 
@@ -14,31 +14,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, cast
 
+from loopwright.choice.variants import default_variant
 from loopwright.config import Device
+from loopwright.cost.front import PARETO, front_content, front_from
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
 from loopwright.ir.text import print_kernel
 from loopwright.predict.model import trees_of
+from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
 from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.work_form import WorkForm
-from loopwright.report.pruning import PARETO, front_content, front_from
-from loopwright.runtime.variants import default_variant
 from loopwright.search.space import Point
 from loopwright.search.strategies import Failure, search
 from loopwright.tuning.arguments import read, restore, write
-from loopwright.tuning.around import UNIT, Scale, measure_around
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried, reference_path
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
+from loopwright.tuning.neighbourhood import UNIT, Scale, measure_around
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
-from loopwright.tuning.transfers import known_copies, measured_copies
+from loopwright.tuning.transfers import measured_copies
 from loopwright.tuning.work import sequential_places, work_form
 
 START_S = 60.0
@@ -349,7 +350,7 @@ def _looked(candidates: Members, trials: _Trials, device: str, budget: Budget) -
 
 
 def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
-    """The fastest variants, and the default, at other sizes, where those can be made up (tuning/around.py)."""
+    """The fastest variants, and the default, at other sizes, where those can be made up (tuning/neighbourhood.py)."""
     if trials.best is None or trials.call.saved is None or not trials.work.iterations:
         return
     chosen = list(dict.fromkeys([trials.default, *trials.fastest(FEW)]))

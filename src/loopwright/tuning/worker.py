@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from loopwright.analysis.analyse import analyse
+from loopwright.choice.variants import config_for
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.config import Config, options
 from loopwright.devices.gpus import gpu_of
@@ -26,10 +27,9 @@ from loopwright.memory.arrays import Array
 from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.profile.clock import Flush, measure
 from loopwright.profile.measurement import Outcome, Variant
-from loopwright.runtime.agreement import disagreement
 from loopwright.runtime.dispatch import Dispatch
-from loopwright.runtime.variants import config_for
 from loopwright.specialisation import Specialisation, specialise_kernel
+from loopwright.tuning.agreement import disagreement
 from loopwright.tuning.arguments import read, restore, save, write
 from loopwright.tuning.jobs import Setting, Trial, Tried, receive, reference_path, send
 

@@ -13,10 +13,10 @@ from loopwright.predict.evidence import Transfers
 from loopwright.predict.joined import joined_models
 from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
+from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
 from loopwright.profile.records import TREE
-from loopwright.tuning.transfers import known_copies
 
 NEAR = 1.3
 """What took so many times as long as the fastest, under every shape, is no candidate for a call."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from loopwright.profile.stride import Failure
-from loopwright.tuning.around import AGAIN, ENDS, MOST_SIZES, NEIGHBOURS, UNIT, Scale, doubtful, measure_around
+from loopwright.tuning.neighbourhood import AGAIN, ENDS, MOST_SIZES, NEIGHBOURS, UNIT, Scale, doubtful, measure_around
 
 Device = Callable[[Scale], float]
 

@@ -11,13 +11,13 @@ import pytest
 
 import loopwright as lw
 from loopwright.config import current
+from loopwright.cost.front import PARETO
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
 from loopwright.profile.records import Table
 from loopwright.report.choice import NOTHING_KNOWN
-from loopwright.report.pruning import PARETO
-from loopwright.tuning.choices import ELSEWHERE
+from loopwright.report.stored_choices import ELSEWHERE
 
 DEFAULT = Variant("cpu", threads=1)
 SPLIT = Variant("cpu", "split i 4; parallelize i.o", 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loopwright.choice.candidates import Candidates
+from loopwright.choice.knowledge import Knowledge
+from loopwright.choice.series import Series
 from loopwright.profile.measurement import Measurement, Outcome, Shape, Source, Variant, Work
-from loopwright.runtime.candidates import Candidates
-from loopwright.runtime.knowledge import Knowledge
-from loopwright.runtime.series import Series
 
 _AT_FIRST, _ONE_IN = 32, 16  # of calls: so many rows, and one more for so many calls
 

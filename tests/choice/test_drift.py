@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopwright.runtime.drift import CALIBRATION, CLIP, LEARNED, STEPS, THRESHOLD, Cusum, Drift, Reference
+from loopwright.choice.drift import CALIBRATION, CLIP, LEARNED, STEPS, THRESHOLD, Cusum, Drift, Reference
 
 STEADY = 10_000
 

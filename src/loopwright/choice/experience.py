@@ -1,43 +1,39 @@
 """What is known of one kernel, for its calls: whether the store has anything to choose from. Where it has, or where a
-kernel has run for so long that looking for something pays off, tuning/chooser.py chooses; nothing of it is loaded for
-the others.
+kernel has run for so long that looking for something pays off, chooser.py chooses; nothing of it is loaded for the
+others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from loopwright.choice.base import Chooser, Measured
+from loopwright.choice.variants import default_variant
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
-from loopwright.profile.measurement import Shape
-from loopwright.runtime.choosing import Chooser
-from loopwright.runtime.compiled import Compiled
-from loopwright.runtime.variants import default_variant
-from loopwright.specialisation import Specialisation
 
 if TYPE_CHECKING:
+    from loopwright.choice import chooser
+    from loopwright.choice.experimenter import Experimenters
     from loopwright.devices import gpus
     from loopwright.profile import journal, machine
-    from loopwright.tuning import chooser, recorded_call
 else:
     gpus = deferred("loopwright.devices.gpus")
     journal = deferred("loopwright.profile.journal")
     machine = deferred("loopwright.profile.machine")
-    chooser = deferred("loopwright.tuning.chooser")
-    recorded_call = deferred("loopwright.tuning.recorded_call")
+    chooser = deferred("loopwright.choice.chooser")
 
 
 class KernelExperience:
-    """See runtime.choosing.Experience. names: of the parameters; written: positions of those that it may write."""
+    """See choice.base.Experience. experimenters: for the experiments of each chooser."""
 
-    def __init__(self, names: Sequence[str], written: Sequence[int]) -> None:
-        self._names, self._written = tuple(names), tuple(written)
+    def __init__(self, experimenters: Experimenters) -> None:
+        self._experimenters = experimenters
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
-        assert isinstance(compiled, Specialisation)
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
         if decided or config.device == "interpreter" or compiled.executable is None or config.store_path is None:
             return None
@@ -49,7 +45,7 @@ class KernelExperience:
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Specialisation, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def _chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         store = journal.journal_of(config)
         if not served_ns and not store.has_kernel(compiled.fingerprint):  # before anybody looks for a GPU
             return None
@@ -66,5 +62,6 @@ class KernelExperience:
         serves = any(row.variant != default for row in usable)
         if default.device not in machines or not (served_ns or serves):
             return None
-        call = recorded_call.RecordedCall(compiled, self._names, self._written, config, Shape(()), None)
-        return chooser.chooser_of(call, store, machines, rows, resident, None if serves else served_ns)
+        experimenter = partial(self._experimenters, compiled, config)
+        look_ns = None if serves else served_ns
+        return chooser.chooser_of(compiled, config, store, machines, rows, resident, experimenter, look_ns)

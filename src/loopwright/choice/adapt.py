@@ -21,16 +21,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loopwright.choice.acquisition import Planner, Proposal
+from loopwright.choice.candidates import Candidates
+from loopwright.choice.explore import Account, Evidence, Experiment
+from loopwright.choice.knowledge import MOST_SHAPES, Calls, Knowledge, Predict
+from loopwright.choice.record import Recorder, Sink
+from loopwright.choice.series import WINDOW, estimate_of
 from loopwright.placement.single import VariantError, index_of
 from loopwright.placement.single import choose as choose_one
 from loopwright.predict.prediction import How, Prediction
 from loopwright.profile.measurement import Measurement, Outcome, Shape, Variant, Work
-from loopwright.runtime.candidates import Candidates
-from loopwright.runtime.explore import Account, Evidence, Experiment
-from loopwright.runtime.knowledge import MOST_SHAPES, Calls, Knowledge, Predict
-from loopwright.runtime.plan import Plan, Planner
-from loopwright.runtime.record import Recorder, Sink
-from loopwright.runtime.series import WINDOW, estimate_of
 
 PATIENCE = 10
 """A candidate that took so many times as long as expected has failed."""
@@ -95,7 +95,7 @@ class Adaptive:
         self._recorder.read(history, self.candidates)
         self._make_ns = make_ns
         self._decisions: dict[Shape, Decision] = {}
-        self._plans: dict[Shape, Plan] = {}
+        self._plans: dict[Shape, Proposal] = {}
         self._running: Experiment | None = None
 
     # ---- choice -----------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Adaptive:
             return True
         return self._plan(shape, calls, decision).index is not None
 
-    def _plan(self, shape: Shape, calls: Calls, decision: Decision) -> Plan:
+    def _plan(self, shape: Shape, calls: Calls, decision: Decision) -> Proposal:
         plan, total_ns = self._plans.get(shape), self.account.total_ns
         if plan is None or total_ns >= plan.until_ns:
             planner = Planner(self.candidates, self.knowledge, self._make_ns, total_ns)

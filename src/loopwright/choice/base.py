@@ -1,24 +1,35 @@
-"""What the dispatch asks of whoever knows what was measured: which variant serves a call, and when to ask again."""
+"""The protocols: what whoever makes calls asks, which is what variant serves a call, and when to ask again; and what a
+choice has to know of the code that it chooses from. It knows neither who calls nor what compiles.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from loopwright.config import Config
+from loopwright.devices.base import Executable
 from loopwright.ir.signature import Signature
 from loopwright.profile.measurement import Shape, Variant
-from loopwright.runtime.compiled import Compiled
 
 if TYPE_CHECKING:
-    from loopwright.runtime.adapt import Decision, Standing
+    from loopwright.choice.adapt import Decision, Standing
+
+
+class Measured(Protocol):
+    """A kernel made ready for one Signature, as far as its times are concerned. fingerprint: what they are kept under.
+    executable: None where only the interpreter can run it."""
+
+    @property
+    def signature(self) -> Signature: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def executable(self) -> Executable | None: ...
 
 
 class Chooser(Protocol):
-    """For one kernel, kind of call and options. It is called under the dispatch's lock."""
+    """For one kernel, kind of call and options. It is called under one lock."""
 
     def shape_of(self, arguments: tuple[object, ...]) -> Shape:
         """What tells this call from others, for its time. Features of the data are those of the first call with these
@@ -49,49 +60,17 @@ class Chooser(Protocol):
 class Experience(Protocol):
     """What there is to know of one kernel. It never raises because of what it has, or has not, on disk."""
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where there is nothing to choose from. compiled: the default variant. served_ns: for how long it has
-        served, where that is so long that looking for something better may pay off; else 0. resident: see Kind."""
+        served, where that is so long that looking for something better may pay off; else 0. resident: all
+        arrays of such calls are in a GPU's memory, and stay there."""
 
 
 class NoExperience:
     """Nothing is measured, nothing is tried."""
 
-    def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         return None
-
-
-def shape_of(arguments: Sequence[object]) -> Shape:
-    """Lengths of all axes and integer arguments, as in devices/launcher_key.c."""
-    sizes: list[int] = []
-    for value in arguments:
-        if isinstance(value, np.ndarray):
-            sizes += value.shape
-        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
-            sizes.append(int(value))
-    return Shape(tuple(sizes))
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of call: what one Chooser is for. resident: all its arrays are in a GPU's memory, and stay there."""
-
-    signature: Signature
-    config: Config
-    resident: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Considered:
-    """What serves calls of a shape under some options. compiled: the variant that does; default: the one that does
-    where nothing is known. decision: None where there is nothing to choose from; standings: of all candidates."""
-
-    config: Config
-    compiled: Compiled
-    default: Compiled
-    shape: Shape
-    decision: Decision | None = None
-    standings: tuple[Standing, ...] = ()
 
 
 BEGIN_NS = 8_000_000_000

@@ -19,7 +19,7 @@ ENOUGH = 32
 """Members of a space that are looked at."""
 
 
-class Looking:
+class BackgroundSearch:
     """For the devices of one kernel. over: there is nothing more to look at."""
 
     def __init__(

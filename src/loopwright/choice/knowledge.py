@@ -16,11 +16,11 @@ from statistics import median, pstdev
 
 import numpy as np
 
+from loopwright.choice.drift import Cusum, Drift
+from loopwright.choice.series import TRUSTED, Estimate, Series
 from loopwright.predict.estimates import LIMITS, MEASURED, Estimates, Floats, estimates_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Shape, Variant, Work
-from loopwright.runtime.drift import Cusum, Drift
-from loopwright.runtime.series import TRUSTED, Estimate, Series
 
 Predict = Callable[[Shape, Work], Sequence[Prediction]]
 """Of all variants, in their order; best as Estimates."""

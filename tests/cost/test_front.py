@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 
+from loopwright.cost.front import PARETO, Front, Point, front_content, front_from, front_of, fronts_of
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
 from loopwright.profile.records import Table
-from loopwright.report.pruning import PARETO, Front, Point, front_content, front_from, front_of, fronts_of
 from report.stored import front
 
 

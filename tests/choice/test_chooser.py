@@ -1,4 +1,4 @@
-"""What is known of a kernel, for its calls: real kernels, stores that were filled by hand."""
+"""The chooser of real kernels, with stores that were filled by hand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.choice import chooser as choosing
+from loopwright.choice.chooser import KernelChooser
 from loopwright.config import current
 from loopwright.devices.gpus import gpu_of
 from loopwright.memory.on_device import OnDevice, on_device
@@ -16,9 +18,7 @@ from loopwright.memory.sampled import APART_NS
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
-from loopwright.tuning import chooser as choosing
-from loopwright.tuning import looking
-from loopwright.tuning.chooser import KernelChooser
+from loopwright.tuning import background_search
 
 N = 64
 SHAPE = Shape((N,))
@@ -87,9 +87,9 @@ def test_what_was_served_before_pays_for_looking(kernel: lw.LoopKernel, monkeypa
 
     arguments = tuple(np.ones((40, 40)) for _ in range(3))
     one, shape, chooser = product.specialise(*arguments), Shape((40,) * 6), product._dispatch._experience.chooser
-    monkeypatch.setattr(choosing, "LOOKING_NS", 60 * 10**9)  # however busy this machine is
-    monkeypatch.setattr(looking, "ENOUGH", 4)
-    least_ns = 20 * choosing.LOOKING_NS
+    monkeypatch.setattr(choosing, "SEARCH_NS", 60 * 10**9)  # however busy this machine is
+    monkeypatch.setattr(background_search, "ENOUGH", 4)
+    least_ns = 20 * choosing.SEARCH_NS
     poor, rich = (chooser(one, current(), served_ns, False) for served_ns in (least_ns - 20, least_ns))
     assert isinstance(poor, KernelChooser) and isinstance(rich, KernelChooser)
     for each in (poor, rich):
@@ -108,7 +108,7 @@ def test_a_space_that_cannot_be_made_is_no_failure_of_the_call(
     def broken(*_: object) -> None:
         raise RuntimeError("no space")
 
-    monkeypatch.setattr("loopwright.tuning.looking.Members", broken)
+    monkeypatch.setattr("loopwright.tuning.background_search.Members", broken)
     found = kernel._dispatch._experience.chooser(kernel.specialise(np.ones(N)), current(), 10**12, False)
     assert isinstance(found, KernelChooser)
     found.choose(SHAPE)
@@ -116,7 +116,7 @@ def test_a_space_that_cannot_be_made_is_no_failure_of_the_call(
     with pytest.warns(lw.LoopwrightWarning, match="no space"):
         found.experiment(SHAPE, (np.ones(N),))
     found.due(SHAPE)
-    assert found._looking is not None and found._looking.over
+    assert found._search is not None and found._search.over
     assert found.adaptive.account.reserved_ns == 0
 
 

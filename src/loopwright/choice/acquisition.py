@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from statistics import median, pstdev
 
+from loopwright.choice.candidates import Candidates
+from loopwright.choice.explore import RUNS, Purpose, expected_improvement
+from loopwright.choice.knowledge import Calls, Knowledge, logarithm
+from loopwright.choice.series import WINDOW
 from loopwright.predict.prediction import Prediction
-from loopwright.runtime.candidates import Candidates
-from loopwright.runtime.explore import RUNS, Purpose, expected_improvement
-from loopwright.runtime.knowledge import Calls, Knowledge, logarithm
-from loopwright.runtime.series import WINDOW
 
 WORTHWHILE = 0.01
 """An experiment is made where it is expected to make calls faster by this part."""
@@ -19,7 +19,7 @@ _AGREE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Proposal:
     """The next experiment under a shape; index None: nothing is worth one. It holds until something is learned, or
     until `until_ns` were spent in the kernel."""
 
@@ -39,15 +39,15 @@ class Planner:
     make_ns: int
     total_ns: int
 
-    def plan(self, calls: Calls, serving: int) -> Plan:
+    def plan(self, calls: Calls, serving: int) -> Proposal:
         """The experiment with the largest expected gain, the first of equals. None while it is not known what the
         variant that serves takes: a first call never waits."""
         series = calls.series.get(serving)
         now = None if series is None else series.estimate()
         if now is None:
-            return Plan()
+            return Proposal()
         best_ns, until_ns = now.time_ns, math.inf
-        gain, found = WORTHWHILE * best_ns, Plan()
+        gain, found = WORTHWHILE * best_ns, Proposal()
         for index in self.candidates.untried(calls.work):
             time_ns, error = self._untried(calls, index)
             patience = self.knowledge.learned[index].patience
@@ -66,9 +66,9 @@ class Planner:
                 gain, found = expected, self._costing(index, "again", time_ns, best_ns, why)
         return replace(found, until_ns=until_ns)
 
-    def _costing(self, index: int, purpose: Purpose, time_ns: float, best_ns: float, why: str) -> Plan:
+    def _costing(self, index: int, purpose: Purpose, time_ns: float, best_ns: float, why: str) -> Proposal:
         cost_ns = (self.make_ns if purpose == "prove" else 0) + (RUNS + 1) * time_ns + RUNS * best_ns
-        return Plan(index, purpose, math.ceil(cost_ns * self.knowledge.learned[index].patience), why)
+        return Proposal(index, purpose, math.ceil(cost_ns * self.knowledge.learned[index].patience), why)
 
     def _untried(self, calls: Calls, index: int) -> tuple[float, float]:
         """What a candidate without evidence takes, and the error. A time from limits is taken to be missed by as much

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-from loopwright.runtime.drift import THRESHOLD, Cusum, Reference
+from loopwright.choice.drift import THRESHOLD, Cusum, Reference
 
 WINDOW = 15
 """The latest calls whose median is the estimate: seven outliers among them cannot steer it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.runtime.agreement import disagreement
+from loopwright.tuning.agreement import disagreement
 
 NAN, INF = float("nan"), float("inf")
 

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from loopwright.config import Config
+from loopwright.cost.front import PARETO, front_of
 from loopwright.devices.gpus import devices_for
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Shape, Variant
 from loopwright.report.choice import Known, chosen, pinned, why_no_choice
 from loopwright.report.explanation import ChoiceReport
-from loopwright.report.pruning import PARETO, front_of
-from loopwright.runtime.choosing import Considered
+from loopwright.runtime.considered import Considered
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.work import work_form
 

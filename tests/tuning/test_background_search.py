@@ -10,8 +10,8 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.profile.measurement import RECIPE
-from loopwright.tuning import looking
-from loopwright.tuning.looking import EACH, Looking
+from loopwright.tuning import background_search
+from loopwright.tuning.background_search import EACH, BackgroundSearch
 from loopwright.tuning.members import Members
 
 
@@ -49,8 +49,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 ARGUMENTS = tuple(np.ones((40, 40)) for _ in range(3))
 
 
-def looked_for(clock: Clock) -> Looking:
-    return Looking(product.specialise(*ARGUMENTS), ("cpu",), current(), clock)
+def looked_for(clock: Clock) -> BackgroundSearch:
+    return BackgroundSearch(product.specialise(*ARGUMENTS), ("cpu",), current(), clock)
 
 
 def test_it_keeps_within_its_budget_and_goes_on_from_there(clock: Clock) -> None:
@@ -65,7 +65,7 @@ def test_it_keeps_within_its_budget_and_goes_on_from_there(clock: Clock) -> None
 
 
 def test_it_ends_when_enough_was_looked_at(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "ENOUGH", 3)
+    monkeypatch.setattr(background_search, "ENOUGH", 3)
     some = looked_for(clock)
     some.more(ARGUMENTS, 10**9)
     assert some.over and clock.now_ns == 30

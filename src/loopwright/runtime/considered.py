@@ -1,0 +1,36 @@
+"""What a choice is asked about, a `Kind` of call, and what is told of it in reports, `Considered`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loopwright.config import Config
+from loopwright.ir.signature import Signature
+from loopwright.profile.measurement import Shape
+from loopwright.runtime.compiled import Compiled
+
+if TYPE_CHECKING:
+    from loopwright.choice.adapt import Decision, Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of call: what one Chooser is for. resident: all its arrays are in a GPU's memory, and stay there."""
+
+    signature: Signature
+    config: Config
+    resident: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What serves calls of a shape under some options. compiled: the variant that does; default: the one that does
+    where nothing is known. decision: None where there is nothing to choose from; standings: of all candidates."""
+
+    config: Config
+    compiled: Compiled
+    default: Compiled
+    shape: Shape
+    decision: Decision | None = None
+    standings: tuple[Standing, ...] = ()

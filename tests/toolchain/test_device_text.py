@@ -1,0 +1,23 @@
+"""What of a CUDA text is compiled, and when."""
+
+from __future__ import annotations
+
+from loopwright.ir.program import DeviceText
+from loopwright.toolchain.device_text import compiled_first, compiled_with, of_width, only
+
+NAMES = ("p_32", "p_64", "q_32", "q_64", "q_even", "r_32", "r_64")
+ENTRY = 'extern "C" __global__ void __launch_bounds__(32, 2) {}(int n) {{ }}'
+TEXT = DeviceText("\n".join(map(ENTRY.format, NAMES)), NAMES)
+
+
+def test_either_of_two_is_compiled_when_it_is_needed() -> None:
+    assert compiled_first(TEXT) == ("p_32", "r_32") == compiled_with(TEXT, "r_32")
+    assert compiled_with(TEXT, "q_even") == ("q_even",)
+    assert compiled_with(TEXT, "q_32") == ("q_32",)
+    assert compiled_with(TEXT, "p_64") == ("p_64", "q_64", "r_64")
+
+
+def test_lines_stay_where_they_are() -> None:
+    lines = only(TEXT, ["q_even", "r_32"]).text.split("\n")
+    assert [number for number, line in enumerate(lines) if line] == [4, 5]
+    assert of_width(TEXT, 32).kernels == ("p_32", "q_32", "r_32")
