@@ -8,7 +8,7 @@ Python's headers. What they return is described by `Returns`, numbers only, so t
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
@@ -165,4 +165,3 @@ Facts = tuple[tuple[Any, ...], ...]
 nothing."""
 Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
-Described = Mapping[object, int]

@@ -74,12 +74,6 @@ def fingerprint_of(machine: Machine) -> str:
     return hashlib.sha256(machine_text(machine).encode()).hexdigest()[:FINGERPRINT_LENGTH]
 
 
-def same_kind(one: Machine, other: Machine) -> bool:
-    """Whether the hardware is the same. The software may be another one: what was measured on one of them is then a
-    first guess for the other, and no more."""
-    return _hardware(one) == _hardware(other)
-
-
 def machine_text(machine: Machine) -> str:
     """As JSON, in one way only."""
     return json.dumps(asdict(machine), sort_keys=True)
@@ -115,10 +109,6 @@ def machine_of(device: str, config: Config) -> Machine | None:
         return None
     gpu = gpus.gpu_of(device)  # type: ignore[arg-type]
     return None if gpu is None else _gpu(device, gpu.name, gpu.limits, config)  # type: ignore[arg-type]
-
-
-def _hardware(machine: Machine) -> tuple[object, ...]:
-    return machine.kind, machine.name, machine.host, machine.limits, machine.instructions
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------

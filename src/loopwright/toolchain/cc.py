@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -389,9 +389,3 @@ def _runs(command: tuple[str, ...], folder: Path, timeout_s: float, text: str, f
         return f"hangs for {timeout_s:g} s" if code is None else f"cannot compile a small program ({telling.strip()})"
     code, _ = run_compiler(("./probe",), folder, timeout_s)
     return "" if code == 0 else "makes programs that do not run here"
-
-
-def describe_compiler(config: Config) -> dict[str, object]:
-    """What `loopwright devices` shows of the compiler; empty where there is none."""
-    compiler = find_compiler(config)
-    return {} if compiler is None else asdict(compiler)
