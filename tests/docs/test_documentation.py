@@ -88,10 +88,16 @@ def test_the_table_of_steps_is_the_catalogue() -> None:
 
 
 def test_there_are_pages() -> None:
-    names = ["README.md", "gpu.md", "guide.md", "internals.md", "language.md", "safety.md", "schedules.md"]
-    names += ["store.md", "tuning.md"]
+    names = ["README.md", "glossary.md", "gpu.md", "guide.md", "internals.md", "language.md", "safety.md"]
+    names += ["schedules.md", "store.md", "tuning.md"]
     assert [page.name for page in PAGES] == names
-    assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == ["internals.md"]
+    assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == ["glossary.md", "internals.md"]
+
+
+def test_the_glossary_names_files_that_there_are() -> None:
+    named = re.findall(r"`([\w/]+\.(?:py|c|h))`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    assert len(named) > 40
+    assert [file for file in named if not (ROOT / "src" / "loopwright" / file).is_file()] == []
 
 
 # ---- the checks can fail ------------------------------------------------------------------------------------------
