@@ -82,6 +82,18 @@ def test_what_others_have_asked_before_makes_no_question_cheaper() -> None:
     assert remembered("some key") == 1
 
 
+def test_what_a_question_made_that_came_to_no_end_is_forgotten() -> None:
+    with together(10_000_000):
+        remember("before", 1)
+        with pytest.raises(TooHard), Effort(limit=2000).bounded():
+            remember("in it", 2)
+            ask()
+        assert remembered("before") == 1 and remembered("in it") is None
+        with Effort().bounded():
+            remember("later", 3)
+        assert remembered("later") == 3
+
+
 def test_a_question_inside_another_counts_for_both() -> None:
     with pytest.raises(TooHard), Effort(limit=100_000).bounded():
         for _ in range(100):

@@ -72,6 +72,11 @@ class _Meter:
         isl.DEFAULT_CONTEXT.reset_operations()
         isl.DEFAULT_CONTEXT.set_max_operations(self.now)
 
+    def forget(self, count: int) -> None:
+        """Keep only so many of the things made, the oldest: what was made while nothing was left may be wrong."""
+        while len(self.made) > count:
+            self.made.popitem()
+
     def stop(self) -> int:
         """Stop counting. Gives how many operations there were."""
         assert self.now is not None
@@ -161,6 +166,7 @@ class Effort:
                 _go_on(meter, outer, patient)
                 raise TooHard
             meter.start(limit, self.patient)
+            count = len(meter.made)
             try:
                 yield
                 is_spent = _is_spent()  # then some answers may be wrong: not every function of isl tells
@@ -172,6 +178,7 @@ class Effort:
                 taken = meter.stop()
                 _go_on(meter, None if outer is None else outer - taken, patient)
             if is_spent:
+                meter.forget(count)
                 self.limit = max(self.least, self.limit // 2)
                 raise TooHard
 
