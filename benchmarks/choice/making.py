@@ -15,7 +15,7 @@ from benchmarks.choice.cases import Case, Device, Size
 from loopwright.compiler import target_of_machine
 from loopwright.config import Config, options
 from loopwright.errors import LoopwrightError
-from loopwright.profile.measurement import RECIPE
+from loopwright.ir.variant import RECIPE
 from loopwright.search.space import Member, Space, space_of
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.judge import Judge, judge_for

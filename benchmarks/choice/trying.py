@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.choice.making import Asked
-from loopwright.choice.variants import default_variant
 from loopwright.ir.nodes import Store
 from loopwright.ir.text import print_kernel
+from loopwright.ir.variant import PLAIN, Variant, default_variant
 from loopwright.ir.walk import statements
-from loopwright.profile.measurement import PLAIN, Variant, shape_of
+from loopwright.profile.measurement import shape_of
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated

@@ -17,6 +17,7 @@ from loopwright.config import Config
 from loopwright.cost.call_shape import shape_of
 from loopwright.frontend.capture import Source
 from loopwright.ir.signature import Signature
+from loopwright.ir.variant import compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.explain import Counted, explain
@@ -67,8 +68,8 @@ def space(
     """The variants that tuning may choose from for such calls: those of the schedule of the options, where it has
     ranges, else of these ranges, else those that the recipe makes. Raises KernelError, ScheduleError."""
     asked = Ranges(config.schedule) if "{" in config.schedule else ranges
-    found = analysed(source, signature, replace(config, schedule=""))
-    return space_for(found, config, asked, device, MOST if most is None else most)
+    wanted = compilation_of(signature, replace(config, schedule="", variant=""))
+    return space_for(analysed(source, wanted), wanted, asked, device, MOST if most is None else most)
 
 
 def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[DecisionReport, ...]:
@@ -86,7 +87,7 @@ def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[Decisio
 def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:
     if one.program is None or one.artifact is None:
         return None
-    compiler = find_compiler(one.config)
+    compiler = find_compiler(one.compilation.tools)
     artifact = one.artifact
     return Generated(
         lines=one.program.text.count("\n"),
@@ -106,7 +107,7 @@ def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[G
         return ()
     written = one.analysed.written
     shape = Shape({}, {}) if arguments is None else shape_of(written, arguments)
-    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.config, shape)
+    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.compilation.tools, shape)
 
 
 def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:

@@ -15,7 +15,7 @@ from loopwright.config import Config, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
-from loopwright.ir.signature import Signature
+from loopwright.ir.variant import Compilation
 from loopwright.profile.measurement import Shape
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.specialise import as_arguments, signature_of
@@ -184,8 +184,8 @@ class LoopKernel:
 
     # ---- what the dispatch needs ------------------------------------------------------------------------------
 
-    def _specialise(self, signature: Signature, config: Config) -> Specialisation:
-        return specialise(self._current(), signature, config)
+    def _specialise(self, wanted: Compilation) -> Specialisation:
+        return specialise(self._current(), wanted)
 
     def _experimenter(self, default: Measured, config: Config) -> BackgroundExperiments:
         names, written = self._dispatch.parameters, tuple(sorted(self._dispatch.written))

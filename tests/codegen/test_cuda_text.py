@@ -21,6 +21,7 @@ from loopwright.config import current
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Function, Kernel
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.variant import compilation_of
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.toolchain import nvrtc
@@ -43,7 +44,8 @@ def program(function: Callable[..., object], arguments: tuple[Any, ...], **optio
     written = [position for position, name in enumerate(names) if name in source.written]
     signature = signature_of(as_arguments(arguments), written, names)
     with lw.options(device="emulated", **options):
-        return program_of(analysed(source, signature, current()), current())
+        wanted = compilation_of(signature, current())
+        return program_of(analysed(source, wanted), wanted)
 
 
 def compiled(text: Any) -> dict[str, KernelResources]:

@@ -71,3 +71,4 @@ class Handmade:
     interpret: Callable[[Sequence[object]], object] = lambda arguments: "interpreted"
     on_guard_failure: Callable[[Sequence[object]], Exception | None] = lambda arguments: None
     takes_device_arrays: bool = False
+    compilation: Any = None

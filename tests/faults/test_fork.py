@@ -12,7 +12,7 @@ FORK = (
     PREAMBLE
     + """
 from loopwright.runtime.dispatch import Dispatch
-def compile(signature, config):
+def compile(wanted):
     return Handmade(executable(THREADS, config, parallel=True))
 kernel = Dispatch("threads", ("out",), {}, {"out"}, compile)
 out = np.zeros(2, np.int64)

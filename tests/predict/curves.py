@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Measurement, Shape, Work
 
 Sizes = tuple[int, ...]
 

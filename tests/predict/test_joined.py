@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.ir.variant import Variant
 from loopwright.predict.joined import Joined, joined_models
 from loopwright.predict.model import models_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement, Shape
 
 from .curves import PROBLEMS, measured, shapes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.profile.measurement import Variant
+from loopwright.ir.variant import Variant
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.errors import StoreError
+from loopwright.ir.variant import Variant
 from loopwright.profile import database
 from loopwright.profile.history import KEPT, cell_of
-from loopwright.profile.measurement import Shape, Variant, Work
+from loopwright.profile.measurement import Shape, Work
 from loopwright.profile.records import Choice, KernelName, MachineName, Table
 from loopwright.profile.store import Removed, Store, Unwanted
 

@@ -11,7 +11,8 @@ import pytest
 import loopwright as lw
 from loopwright.choice.base import Chooser
 from loopwright.config import Config
-from loopwright.profile.measurement import Shape, Variant, shape_of
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Shape, shape_of
 from loopwright.runtime import dispatch
 from loopwright.runtime.compiled import Compiled
 
@@ -90,7 +91,7 @@ def given(kernel: lw.LoopKernel, scripted: Scripted | None) -> Known:
 
 def schedules(kernel: lw.LoopKernel) -> list[str]:
     """Of what has run."""
-    return [run.config.schedule for run in kernel._dispatch.runs()]
+    return [run.compilation.schedule for run in kernel._dispatch.runs()]
 
 
 def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> None:
@@ -101,7 +102,7 @@ def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> N
         kernel(small, 10)
         kernel(large, 20)
     assert small.tolist() == [5] * 10 and large.tolist() == [5] * 20
-    assert sorted(schedules(kernel)) == ["", OTHER.schedule]
+    assert sorted(schedules(kernel)) == [DEFAULT.schedule, OTHER.schedule]
     assert {shape.sizes for shape in scripted.asked} == {(10, 10), (20, 20)}
     assert len(scripted.asked) <= 4
     kernel(large, 3)
@@ -114,7 +115,7 @@ def test_where_bits_must_not_depend_on_times_nobody_is_asked(kernel: lw.LoopKern
     a = np.zeros(4)
     with lw.options(deterministic=True):
         kernel(a, 4)
-    assert not scripted.asked and schedules(kernel) == [""]
+    assert not scripted.asked and schedules(kernel) == [DEFAULT.schedule]
     kernel(a, 4)
     assert scripted.asked and a.tolist() == [2] * 4
 
@@ -131,7 +132,7 @@ def test_it_is_told_of_calls_and_asked_again(kernel: lw.LoopKernel) -> None:
         kernel(a, 4)
     assert scripted.told[-1] == (Shape((4, 4)), OTHER, 3)
     assert a.tolist() == [11] * 4
-    assert "" in schedules(kernel)
+    assert DEFAULT.schedule in schedules(kernel)
 
 
 def test_one_that_cannot_be_made_is_told_and_the_default_serves(kernel: lw.LoopKernel) -> None:

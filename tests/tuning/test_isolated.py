@@ -17,7 +17,7 @@ from loopwright.config import current
 from loopwright.devices.emulated import EmulatedModule
 from loopwright.devices.gpus import gpu_of
 from loopwright.ir.text import print_kernel
-from loopwright.profile.measurement import PLAIN, Variant
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.tuning import worker
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated

@@ -7,7 +7,7 @@ import functools
 from importlib import resources
 from typing import Any
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError
 from loopwright.toolchain import cc
 from loopwright.toolchain.library import load_library, made_and_loaded
@@ -39,7 +39,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 @functools.cache
-def cuda_launcher(config: Config) -> ctypes.CDLL:
+def cuda_launcher(config: Tools) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
     text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
     try:

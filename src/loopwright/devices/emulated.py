@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
@@ -215,7 +215,7 @@ class EmulatedGpu:
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
 
-    def module(self, text: DeviceText, config: Config) -> EmulatedModule:
+    def module(self, text: DeviceText, config: Tools) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""
         module = EmulatedModule(self, text, config)
         self._reports.append(module.report)
@@ -298,7 +298,7 @@ class EmulatedGpu:
 class EmulatedModule:
     """Device text that was compiled for an EmulatedGpu. report: its faults since somebody asked for them."""
 
-    def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Config) -> None:
+    def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Tools) -> None:
         self.report: list[Fault] = []
         self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels

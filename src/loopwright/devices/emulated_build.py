@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cc import Compiler, find_compiler, raise_if_full, run_compiler, why_none
@@ -35,7 +35,7 @@ VERSION_TIMEOUT_S = 30.0
 TAIL_LINES = 40
 
 
-def find_cxx(config: Config) -> tuple[str, ...]:
+def find_cxx(config: Tools) -> tuple[str, ...]:
     """The command of the C++ compiler: $LOOPWRIGHT_CXX, else the C compiler's sister. Raises CompilerError."""
     named = os.environ.get("LOOPWRIGHT_CXX", "").strip()
     words = shlex.split(named) if named else list(_sister(_c_compiler(config)))
@@ -49,7 +49,7 @@ def find_cxx(config: Config) -> tuple[str, ...]:
     return (path, *words[1:])
 
 
-def _c_compiler(config: Config) -> Compiler:
+def _c_compiler(config: Tools) -> Compiler:
     compiler = find_compiler(config)
     if compiler is None:
         raise CompilerError(why_none(config))
@@ -70,7 +70,7 @@ def _version(command: tuple[str, ...]) -> str:
     return run_compiler((*command, "--version"), Path("/"), VERSION_TIMEOUT_S)[1]
 
 
-def build_emulated(text: DeviceText, config: Config) -> Path:
+def build_emulated(text: DeviceText, config: Tools) -> Path:
     """The shared library of a device text behind the emulation, made or from the cache. Raises CompilerError."""
     cxx = find_cxx(config)
     contract = "-ffp-contract=off" if text.strict else "-ffp-contract=fast"
@@ -87,7 +87,7 @@ def build_emulated(text: DeviceText, config: Config) -> Path:
     return stored.folder / LIBRARY
 
 
-def _make_library(source: str, command: tuple[str, ...], config: Config, key: str, folder: Path) -> None:
+def _make_library(source: str, command: tuple[str, ...], config: Tools, key: str, folder: Path) -> None:
     (folder / SOURCE).write_text(source)
     code, output = run_compiler(command, folder, config.compile_timeout_s)
     if code == 0 and (folder / LIBRARY).is_file():

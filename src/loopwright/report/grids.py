@@ -19,7 +19,7 @@ from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.threads import block_size
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
@@ -68,7 +68,7 @@ class Nest:
 
 
 def grid_reports(
-    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Config, shape: Shape
+    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Tools, shape: Shape
 ) -> tuple[GridReport, ...]:
     """One for each kernel, in the order of the text. kernel: after its schedule; written: before. Where NVRTC is
     missing or fails, without registers."""

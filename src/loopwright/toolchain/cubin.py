@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError, warn_once
 from loopwright.toolchain.cc import ANYWHERE, run_compiler
 from loopwright.toolchain.store import find, keep, key_of
@@ -132,7 +132,7 @@ def kernel_resources(cubin: bytes, log: str = "") -> dict[str, KernelResources]:
         ) from error
 
 
-def instruction_mix(path: Path, config: Config) -> dict[str, InstructionMix] | None:
+def instruction_mix(path: Path, config: Tools) -> dict[str, InstructionMix] | None:
     """The instructions of each kernel in the cubin at `path`, by name; None where nvdisasm is missing, and, after a
     warning, where it cannot read the cubin."""
     return disassembled(path, ("-json",), _mixes, config)
@@ -142,7 +142,7 @@ _Read = TypeVar("_Read")
 
 
 def disassembled(
-    path: Path, options: tuple[str, ...], read: Callable[[str], _Read | None], config: Config
+    path: Path, options: tuple[str, ...], read: Callable[[str], _Read | None], config: Tools
 ) -> _Read | None:
     """What `read` makes of nvdisasm's output for the cubin at `path`; None where nvdisasm is missing, and, after a
     warning, where it cannot read the cubin, or `read` gives None. It takes some 0.4 s, so its output is kept in the

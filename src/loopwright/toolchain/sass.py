@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.toolchain.cubin import disassembled
 
 SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+)")
@@ -38,7 +38,7 @@ class Instruction:
         return self.opcode.split(".")[0]
 
 
-def instructions(path: Path, config: Config) -> dict[str, tuple[Instruction, ...]] | None:
+def instructions(path: Path, config: Tools) -> dict[str, tuple[Instruction, ...]] | None:
     """Those of each kernel in the cubin at `path`, by name, padding left out; a kernel's functions follow it. None
     where nvdisasm is missing, and, after a warning, where it cannot read the cubin."""
     return disassembled(path, ("-gi", "-c"), parse_listing, config)
