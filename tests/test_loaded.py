@@ -24,7 +24,6 @@ AT_IMPORT = {
     "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
-    "profile": {"measurement"},
     "remembered": set(),
     "revision": set(),
     "runtime": {"bind", "code_table", "compiled", "considered", "dispatch", "execute", "in_use", "locks", "specialise"},
@@ -146,7 +145,8 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
 ANOTHER = """
 import os, pathlib
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import Measurement, Shape, Work
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.store import Store
 store = Store(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
 store.add([Measurement("another", "machine", Variant("cpu", "plain", 1), Shape((9,)), Work(), "ok", 1.0)])
@@ -157,7 +157,8 @@ from loopwright.config import current
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import Measurement, Shape
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement
 from loopwright.ir.variant import default_variant
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import put_kernel

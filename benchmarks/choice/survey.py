@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.choice.calls import Problem
 from benchmarks.choice.parts import Bench
+from loopwright.ir.signature import shape_of
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import shape_of
 
 Entry = dict[str, Any]
 

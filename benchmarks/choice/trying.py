@@ -14,10 +14,10 @@ from pathlib import Path
 
 from benchmarks.choice.making import Asked
 from loopwright.ir.nodes import Store
+from loopwright.ir.signature import shape_of
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Variant, default_variant
 from loopwright.ir.walk import statements
-from loopwright.profile.measurement import shape_of
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated

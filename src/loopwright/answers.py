@@ -36,10 +36,14 @@ FOR_EXPLAIN = 8_000_000
 
 @together(FOR_EXPLAIN)
 def explained(
-    one: Specialisation, arguments: tuple[object, ...] | None, choices: tuple[ChoiceReport, ...], runs: Sequence[Run]
+    one: Specialisation,
+    arguments: tuple[object, ...] | None,
+    choices: tuple[ChoiceReport, ...],
+    runs: Sequence[Run],
+    plan: str = "",
 ) -> Explanation:
     """All that is told of one specialisation. arguments: of the call that is asked about, None where it is about all of
-    them; runs: of the whole kernel."""
+    them; runs: of the whole kernel; plan: of that call."""
     mine = [run for run in runs if run.compiled is one]
     written, facts = one.analysed.written, one.analysed.facts
     counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
@@ -54,6 +58,7 @@ def explained(
         Counted(counts, touched),
         _decided(recipe, choices),
         choices,
+        plan,
     )
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
@@ -40,8 +40,7 @@ class Tools:
     dump: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Semantics:
+class Semantics(NamedTuple):
     """What the results of a call mean. strict: they equal Python's to the last bit (no reordered float sums, no fused
     multiply-add). deterministic: on a CPU, the same bits for any number of threads. checks: `auto` tests in the code
     only what is not proven, `all` tests every access. narrowing_raises: storing a NumPy number where a signed integer

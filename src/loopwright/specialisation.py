@@ -310,7 +310,7 @@ def specialise(source: Source, wanted: Compilation) -> Specialisation:
             return _on_gpu(source, wanted)
         except gpu_writer.NotOnGpu as why:
             steps = RECIPE if "bind " in wanted.schedule else wanted.schedule  # blocks and threads are no use there
-            return replace(specialise(source, replace(wanted, device="cpu", schedule=steps)), why_not_gpu=str(why))
+            return replace(specialise(source, wanted._replace(device="cpu", schedule=steps)), why_not_gpu=str(why))
     ready, place = recall(source, wanted)
     analyse: Callable[[], Analysed] = partial(_analysed, source, wanted, place.outside)
     is_new = ready is None

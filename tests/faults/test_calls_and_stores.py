@@ -13,8 +13,9 @@ import pytest
 
 import loopwright as lw
 from loopwright import errors
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import RECIPE, Variant
-from loopwright.profile.measurement import Measurement, Shape, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.store import Store
 
 

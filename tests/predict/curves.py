@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import Measurement, Shape, Work
+from loopwright.profile.measurement import Measurement, Work
 
 Sizes = tuple[int, ...]
 

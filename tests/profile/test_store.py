@@ -13,10 +13,11 @@ import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.errors import StoreError
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile import database
 from loopwright.profile.history import KEPT, cell_of
-from loopwright.profile.measurement import Shape, Work
+from loopwright.profile.measurement import Work
 from loopwright.profile.records import Choice, KernelName, MachineName, Table
 from loopwright.profile.store import Removed, Store, Unwanted
 

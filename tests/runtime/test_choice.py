@@ -11,8 +11,8 @@ import pytest
 import loopwright as lw
 from loopwright.choice.base import Chooser
 from loopwright.config import Config
+from loopwright.ir.signature import Shape, shape_of
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import Shape, shape_of
 from loopwright.runtime import dispatch
 from loopwright.runtime.compiled import Compiled
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,7 +173,7 @@ def test_a_guard_that_fails_without_an_error_runs_the_checked_variant():
 def test_checked_code_whose_guard_fails_leaves_the_reference():
     kernel, _ = add(guard=True, interpret=lambda arguments: "reference")
     compile_guarded = kernel.codes.compile
-    kernel.codes.compile = lambda wanted: compile_guarded(replace(wanted, semantics=CURRENT.get().semantics))
+    kernel.codes.compile = lambda wanted: compile_guarded(wanted._replace(semantics=CURRENT.get().semantics))
     assert kernel.call(np.zeros(100), 1) == "reference"
 
 

@@ -6,20 +6,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from loopwright.ir.variant import Variant
 
 Box = tuple[range, ...]
 """Indices along each axis, or iterations of each loop, outermost first."""
 
-_SHARE = re.compile(r"(?P<box>all|-?\d+:-?\d+(, -?\d+:-?\d+)*) on (?P<variant>.+)")
-_MOVE = re.compile(r"  (?P<way>in|out) (?P<array>[^\s\[\]]+)\[(?P<box>[^\]]*)\]")
+_SHARE = r"(?P<box>all|-?\d+:-?\d+(, -?\d+:-?\d+)*) on (?P<variant>.+)"
+_MOVE = r"  (?P<way>in|out) (?P<array>[^\s\[\]]+)\[(?P<box>[^\]]*)\]"
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A box of an array that is copied: `in`, to where a share runs, before it does, or `out`, to where the caller sees
     it, afterwards. array: a parameter's name, or `return.0` for the first array that the call makes."""
 
@@ -31,8 +29,7 @@ class Move:
         return f"{self.way} {self.array}[{_text(self.box)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What one device runs: iterations of the outermost loops, () for all there are, with the moves for them."""
 
     variant: Variant
@@ -44,8 +41,7 @@ class Share:
         return "\n  ".join([first, *map(str, self.moves)])
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Shares in the order in which they begin; what they write lies apart. A line for each of them, and one for each
     move:
 
@@ -64,10 +60,10 @@ class Plan:
         """Raises ValueError where this is no plan's text."""
         shares: list[Share] = []
         for line in text.splitlines():
-            if (found := _MOVE.fullmatch(line)) and shares:
+            if (found := re.fullmatch(_MOVE, line)) and shares:
                 move = Move(cast(Literal["in", "out"], found["way"]), found["array"], _box(found["box"]))
-                shares[-1] = replace(shares[-1], moves=(*shares[-1].moves, move))
-            elif found := _SHARE.fullmatch(line):
+                shares[-1] = shares[-1]._replace(moves=(*shares[-1].moves, move))
+            elif found := re.fullmatch(_SHARE, line):
                 box = "" if found["box"] == "all" else found["box"]
                 shares.append(Share(Variant.parse(found["variant"]), _box(box)))
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from loopwright.config import Config, Semantics, Tools
 from loopwright.ir.signature import Signature
@@ -61,8 +62,7 @@ def default_variant(config: Config) -> Variant:
     return Variant(device, schedule, config.threads if device == "cpu" else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(NamedTuple):
     """All that compiled code depends on, so that it is the key of it. device, schedule: of the Variant. How many
     threads run it does not belong to it: that is told to the code at each call."""
 

@@ -5,12 +5,10 @@ They are plain values. What they are kept in is profile/store.py's; what is conc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
-
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 
 Outcome = Literal["ok", "wrong", "crashed", "timeout", "memory", "refused"]
@@ -21,27 +19,6 @@ Source = Literal["tune", "call"]
 CacheState = Literal["warm", "cold"]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What tells one call of a kernel from another, for its time. sizes: the lengths of all axes of the arrays, and the
-    values of integer arguments, in the order of the arguments. features: numbers about the data itself, such as the
-    mean and the spread of the lengths of rows; the same ones for every call of a kernel."""
-
-    sizes: tuple[int, ...]
-    features: tuple[float, ...] = ()
-
-
-def shape_of(arguments: Sequence[object]) -> Shape:
-    """The Shape of a call without features: its sizes as devices/launcher_key.c counts them."""
-    sizes: list[int] = []
-    for value in arguments:
-        if isinstance(value, np.ndarray):
-            sizes += value.shape
-        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
-            sizes.append(int(value))
-    return Shape(tuple(sizes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def explain(
     counted: Counted | None = None,
     decisions: tuple[DecisionReport, ...] = (),
     choices: tuple[ChoiceReport, ...] = (),
+    plan: str = "",
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
@@ -62,6 +63,7 @@ def explain(
         ran=ran,
         notes=notes,
         choices=choices,
+        plan=plan,
     )
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.config import Config
 from loopwright.ir.plan import Plan
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape, Signature
 from loopwright.runtime.compiled import Compiled
 
 if TYPE_CHECKING:

@@ -23,13 +23,12 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
 from loopwright.ir.plan import whole
-from loopwright.ir.signature import Signature
+from loopwright.ir.signature import Shape, Signature, shape_of
 from loopwright.ir.variant import Variant, compilation_of, default_variant
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
-from loopwright.profile.measurement import Shape, shape_of
 from loopwright.runtime.bind import bind
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.compiled import Compile, Compiled

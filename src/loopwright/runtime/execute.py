@@ -5,8 +5,8 @@ the interpreter. It finds no plan and chooses none.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from loopwright.devices.base import NOT_DONE, Constants, Entry
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, Variant
 from loopwright.memory.on_device import is_on_device
-from loopwright.profile.measurement import Shape
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.considered import Kind
 from loopwright.runtime.in_use import InUse, Resident, allocator, facts_of
@@ -43,8 +43,7 @@ MOST_REPEATED = 256
 """How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(NamedTuple):
     """What serves calls of one kind, and of one shape where there is a choice: a plan and the code for it."""
 
     kind: Kind
@@ -64,8 +63,7 @@ class Serving:
         return self.variant.threads or self.kind.config.threads
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call. arguments: as NumPy arrays and numbers; given: as the caller wrote them. tokens: what tells it from
     calls with other arrays, None where nothing does."""
 
@@ -101,7 +99,7 @@ class Executor:
         it."""
         compiled, resident = serving.code.compiled, call.resident
         if not compiled.takes_device_arrays and resident != "none":
-            here = replace(serving, shape=None)
+            here = serving._replace(shape=None)
             return offload.through_host(
                 call.arguments, self._written, lambda there: self._on_host(here, Call(there, call.given))
             )
@@ -127,7 +125,7 @@ class Executor:
         compiled = serving.code.compiled
         made = compiled.compilation
         if compiled.takes_device_arrays:
-            fresh = () if compiled.results is None else [np.empty(*one[:2]) for one in compiled.results(arguments)]
+            fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
             executable: Any = compiled.executable  # a GpuExecutable
             return parts.planned(executable, serving.variant, self._parameters, arguments, fresh)
         here = Variant(made.device, made.schedule, serving.threads)
@@ -212,8 +210,8 @@ class Executor:
         meaning = code.compilation.semantics
         if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return code.interpreted.run(arguments, originals)
-        careful = replace(code.compilation, semantics=replace(meaning, checks="all"))
-        checked = replace(serving, shape=None, code=self._codes.code(careful, "checked"))
+        careful = code.compilation._replace(semantics=meaning._replace(checks="all"))
+        checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
         return self._on_host(checked, Call(arguments, originals))
 
     def _remember(self, tokens: tuple[Hashable, ...], code: InUse, entry: Entry, arguments: Arguments) -> None:

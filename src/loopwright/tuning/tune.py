@@ -18,13 +18,14 @@ from loopwright.cost.front import PARETO, front_content, front_from
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
+from loopwright.ir.signature import Shape
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Variant, default_variant
 from loopwright.predict.model import trees_of
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
-from loopwright.profile.measurement import Measurement, Outcome, Shape, Work
+from loopwright.profile.measurement import Measurement, Outcome, Work
 from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.work_form import WorkForm
