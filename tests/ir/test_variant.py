@@ -49,6 +49,7 @@ def test_the_default_is_what_the_recipe_does() -> None:
         ({"variant": "emulated: bind i block.x", "schedule": "tile i 4"}, Variant("emulated", "bind i block.x")),
         ({"variant": "cpu: plain", "device": "cuda"}, Variant("cpu", PLAIN, 2)),
         ({"variant": "cpu 7: plain"}, Variant("cpu", PLAIN, 7)),
+        ({"device": "emulated", "checks": "all"}, Variant("cpu", RECIPE, 2)),
     ],
 )
 def test_what_options_ask_for(options: dict[str, str], variant: Variant) -> None:

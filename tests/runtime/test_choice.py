@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,12 +15,13 @@ import loopwright as lw
 from loopwright.choice.base import Chooser
 from loopwright.config import Config
 from loopwright.ir.signature import Shape, shape_of
-from loopwright.ir.variant import Variant
+from loopwright.ir.variant import Compilation, Variant
 from loopwright.runtime import dispatch
 from loopwright.runtime.compiled import Compiled
 
 DEFAULT = Variant("cpu", threads=1)
 OTHER = Variant("cpu", "split i 4; parallelize i.o", 1)
+THIRD = Variant("cpu", "split i 8; parallelize i.o", 1)
 ILLEGAL = Variant("cpu", "vectorize nothing", 1)
 
 
@@ -141,6 +145,24 @@ def test_one_that_cannot_be_made_is_told_and_the_default_serves(kernel: lw.LoopK
     a = np.zeros(4)
     kernel(a, 4)
     assert a.tolist() == [1] * 4 and scripted.lost == [ILLEGAL]
+
+
+def test_variants_for_two_shapes_compile_at_the_same_time(kernel: lw.LoopKernel) -> None:
+    given(kernel, Scripted(lambda shape: DEFAULT if shape.sizes[0] < 9 else OTHER if shape.sizes[0] < 19 else THIRD))
+    kernel(np.zeros(4), 4)
+    together, plain = threading.Barrier(2), kernel._dispatch.codes.compile
+
+    def compile(wanted: Compilation) -> Compiled:
+        together.wait(20)  # breaks where one has to wait for the other
+        return plain(wanted)
+
+    kernel._dispatch.codes.compile = compile
+    arrays = np.zeros(10), np.zeros(20)
+    with ThreadPoolExecutor(2) as pool:
+        made = [pool.submit(contextvars.copy_context().run, kernel, one, len(one)) for one in arrays]
+        assert [one.result(60) for one in made] == [None, None]
+    assert sorted(schedules(kernel)) == sorted([DEFAULT.schedule, OTHER.schedule, THIRD.schedule])
+    assert all(one.tolist() == [1] * len(one) for one in arrays)
 
 
 def test_an_experiment_sees_the_arguments_before_the_call(kernel: lw.LoopKernel) -> None:

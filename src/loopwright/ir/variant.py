@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from loopwright.config import Config, Semantics, Tools
@@ -52,14 +52,15 @@ class Variant:
 
 
 def default_variant(config: Config) -> Variant:
-    """What the options ask for, and what serves where nothing else is known: on the CPU where they leave that open.
-    Raises ValueError where the option `variant` is no variant's text."""
-    if config.variant:
-        pinned = Variant.parse(config.variant)
-        return replace(pinned, threads=config.threads) if pinned.device == "cpu" and not pinned.threads else pinned
-    device = "cpu" if config.device == "auto" else config.device
+    """What the options ask for, and what serves where nothing else is known: on the CPU where they leave that open, and
+    where every access is to be tested. Raises ValueError where the option `variant` is no variant's text."""
+    found = Variant.parse(config.variant) if config.variant else None
+    device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    return Variant(device, schedule, config.threads if device == "cpu" else 0)
+    if device == "auto" or (device in GPUS and config.checks == "all"):
+        device = "cpu"
+    threads = config.threads if found is None else found.threads or config.threads
+    return Variant(device, schedule if found is None else found.schedule, threads if device == "cpu" else 0)
 
 
 class Compilation(NamedTuple):

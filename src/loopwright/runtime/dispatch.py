@@ -103,8 +103,8 @@ class Dispatch:
         """Compile for this call without running it. Raises what the call itself would raise before it runs."""
         given, arguments = self._arguments(args, kwargs)
         config = _where(arguments, current(), self.parameters)
-        has_entries = default_variant(config).device != "interpreter" and not _on_gpu(config)
-        key = self._ready().key(arguments) if has_entries else None
+        device = default_variant(config).device
+        key = self._ready().key(arguments) if device == "cpu" else None
         signature = self._signature(arguments, key)
         return Prepared(arguments, given, signature, config, self._code(signature, config).compiled)
 
@@ -225,7 +225,7 @@ class Dispatch:
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
         config = _where(arguments, asked, self.parameters)
-        dispatcher = None if _on_gpu(config) else self._dispatcher
+        dispatcher = None if default_variant(config).on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, asked, arguments)
@@ -332,13 +332,9 @@ class Dispatch:
             self._executor.retire(entry)
 
 
-def _on_gpu(config: Config) -> bool:
-    return default_variant(config).on_gpu and config.checks != "all"
-
-
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
     """The Config for a call: arrays in a GPU's memory are used there. Raises ArgumentTypeError where they cannot be."""
-    device = default_variant(config).device if config.variant else config.device
+    device = Variant.parse(config.variant).device if config.variant else config.device
     for name, value in zip(names, arguments, strict=True):
         if isinstance(value, OnDevice) and device != value.where:
             if device != "auto":

@@ -123,12 +123,11 @@ class Executor:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
         the parts that a GPU makes of it, and the data that moves."""
         compiled = serving.code.compiled
-        made = compiled.compilation
         if compiled.takes_device_arrays:
             fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
             executable: Any = compiled.executable  # a GpuExecutable
             return parts.planned(executable, serving.variant, self._parameters, arguments, fresh)
-        here = Variant(made.device, made.schedule, serving.threads)
+        here = Variant("cpu", compiled.compilation.schedule, serving.threads)
         here = Variant("interpreter", PLAIN) if compiled.executable is None else here
         if not any(map(is_on_device, arguments)):
             return whole(here)
