@@ -13,6 +13,7 @@ from typing import Any
 
 from loopwright.analysis import isl
 from loopwright.analysis.order import Scene
+from loopwright.ir.linear import plus
 from loopwright.ir.nodes import (
     ArrayParam,
     Assign,
@@ -226,18 +227,7 @@ def _calls(node: isl.AstNode) -> Iterator[isl.AstExpr]:
 def _more(expr: Expr, count: int) -> Expr:
     """expr + count, inside minima: each bound stays one that the analysis knows."""
     match expr:
-        case Const():
-            return Const(int(expr.value) + count, INT64)
         case Binary(op="min" | "max"):
             return Binary(expr.op, _more(expr.left, count), _more(expr.right, count))
-        case Binary(op="add", right=Const() as known):
-            return _sum(expr.left, int(known.value) + count)
-        case Binary(op="sub", right=Const() as known):
-            return _sum(expr.left, count - int(known.value))
-    return _sum(expr, count)
-
-
-def _sum(expr: Expr, count: int) -> Expr:
-    if not count:
-        return expr
-    return Binary("add" if count > 0 else "sub", expr, Const(abs(count), INT64))
+        case _:
+            return plus(expr, count)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loopwright.ir.linear import apart, linear
 from loopwright.ir.nodes import (
     Assign,
-    Binary,
     Body,
     Cast,
     Checked,
@@ -33,31 +33,11 @@ from loopwright.ir.walk import children, expressions, own_expressions, statement
 def is_next(first: Expr, second: Expr, loop: For) -> bool:
     """Whether the second index is one more than the first, which climbs with the loop's variable and is otherwise
     known where the loop is entered."""
-    one, other = _sum(first), _sum(second)
-    if one is None or other is None or one.get(loop.name) != 1:
-        return False
+    form = linear(first)
     changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
-    difference = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
-    if difference.pop("", 0) != 1 or any(difference.values()):
-        return False
-    return not any(name in changing for name in one)
-
-
-def _sum(expr: Expr) -> dict[str, int] | None:
-    """How often each scalar is in a sum, and under '' its constant; None where it is no sum."""
-    match expr:
-        case Const() if expr.type == INT64:
-            return {"": int(expr.value)}
-        case Var() if expr.type == INT64:
-            return {expr.name: 1}
-        case Binary(op="add" | "sub") if expr.type == INT64:
-            left, right = _sum(expr.left), _sum(expr.right)
-            if left is None or right is None:
-                return None
-            sign = 1 if expr.op == "add" else -1
-            return {name: left.get(name, 0) + sign * right.get(name, 0) for name in left.keys() | right.keys()}
-        case _:
-            return None
+    names = {term.name for term, _ in form.terms if isinstance(term, Var)}
+    is_known = len(names) == len(form.terms) and not names & changing
+    return is_known and form.coefficient(loop.name) == 1 and apart(second, first) == 1
 
 
 class NotRows(Exception):

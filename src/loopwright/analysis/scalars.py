@@ -18,7 +18,6 @@ from loopwright.ir.nodes import (
     Break,
     Const,
     Continue,
-    Expr,
     For,
     If,
     Kernel,
@@ -26,10 +25,10 @@ from loopwright.ir.nodes import (
     Return,
     Stmt,
     Store,
-    Var,
     While,
 )
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.queries import names_in
+from loopwright.ir.walk import own_expressions, statements
 
 Names = frozenset[str]
 EVERYTHING = None
@@ -77,11 +76,6 @@ def _join(left: Names | None, right: Names | None) -> Names | None:
 
 def _reads(stmt: Stmt) -> Names:
     return frozenset(name for expr in own_expressions(stmt) for name in names_in(expr))
-
-
-def names_in(expr: Expr) -> set[str]:
-    """The scalars that an expression reads."""
-    return {sub.name for sub in subexpressions(expr) if isinstance(sub, Var)}
 
 
 def _flow(stmt: Stmt) -> Flow:

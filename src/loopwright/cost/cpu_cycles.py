@@ -19,7 +19,8 @@ from math import ceil, prod
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.frequency import Frequencies
 from loopwright.cost.operations import value_operations
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Checked, Const, Expr, For, Load, Stmt, Store, Var, While
+from loopwright.ir.linear import coefficient
+from loopwright.ir.nodes import Assign, Body, Expr, For, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.recipe.target import Target
 from loopwright.steps.extent import trip_of
@@ -185,7 +186,7 @@ class _Inner:
         return total
 
     def _by_ones(self, node: Load | Store) -> bool:
-        slopes = [slope(index, self.vector) for index in node.index]
+        slopes = [coefficient(index, self.vector, converted=True) for index in node.index]
         return slopes[-1] in (1, -1) and not any(slopes[:-1])
 
     def _chain(self, stmt: Stmt, around: frozenset[str]) -> float:
@@ -238,26 +239,3 @@ def _vector(loop: For, inner: Sequence[For], facts: Facts) -> str:
     last = inner[-1] if inner else loop
     found = facts.loops.get(last.name)
     return last.name if found is not None and found.verdict == "parallel" else ""
-
-
-def slope(expr: Expr, name: str) -> int | None:
-    """How much an expression grows with a variable; None where that is not constant, or not seen."""
-    match expr:
-        case Var():
-            return int(expr.name == name)
-        case Const():
-            return 0
-        case Cast():
-            return slope(expr.operand, name)
-        case Checked():
-            return slope(expr.value, name)
-        case Binary(op="add" | "sub"):
-            left, right = slope(expr.left, name), slope(expr.right, name)
-            return None if left is None or right is None else left + (right if expr.op == "add" else -right)
-        case Binary(op="mul"):
-            for one, other in ((expr.left, expr.right), (expr.right, expr.left)):
-                grows = slope(one, name)
-                if isinstance(other, Const) and grows is not None:
-                    return grows * int(other.value)
-    inside = any(isinstance(part, Var) and part.name == name for part in subexpressions(expr))
-    return None if inside else 0

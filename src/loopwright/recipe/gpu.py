@@ -21,6 +21,7 @@ from dataclasses import replace
 from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
+from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Allocate, Assign, Binary, Call, Expr, For, Kernel, Load, Var, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
@@ -41,7 +42,7 @@ from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
-from loopwright.steps.extent import apart, stretch_of
+from loopwright.steps.extent import stretch_of
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Load, Run, Store, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
@@ -20,7 +21,6 @@ from loopwright.recipe.grid_tiles import Bound, bound_to, made, spread, threads_
 from loopwright.recipe.plan import Plan
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
-from loopwright.steps.extent import parted
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize

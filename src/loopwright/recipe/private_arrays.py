@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.ir.linear import most, number
 from loopwright.ir.nodes import Const, Expr, For, Kernel, Load, Store, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, statements
 from loopwright.recipe.fronts import is_free
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.steps.copies import copies_of, length_of
-from loopwright.steps.draft import most, number
 from loopwright.steps.expand import Expand
 
 Wanted = tuple[str, tuple[str, ...]]

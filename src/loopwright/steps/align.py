@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, most, number, variable
 from loopwright.ir.nodes import Const, For, Kernel, Var
 from loopwright.ir.walk import expressions, loops
-from loopwright.steps.draft import finished, least, most, number, variable, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import ends_of, extent_of, loops_around, marked
 from loopwright.steps.nest import changes_inside, missing, step_of, the_loop
 from loopwright.steps.step import Rejection, whole_number

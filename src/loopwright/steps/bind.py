@@ -11,9 +11,10 @@ from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run, Stmt, Store
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.extent import around, extent_of, names_assigned
-from loopwright.steps.nest import missing, names_in, step_of, the_loop
+from loopwright.steps.extent import around, extent_of
+from loopwright.steps.nest import missing, step_of, the_loop
 from loopwright.steps.step import Rejection, order_needed, whole_number
 
 BLOCKS = ("block.x", "block.y", "block.z")

@@ -10,6 +10,7 @@ from math import prod
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import is_apart, leaves_all
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import minus, most, number, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -29,11 +30,12 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.draft import fresh, minus, most, names_of, number, variable, with_statement
-from loopwright.steps.extent import around, extent_of, loops_around, names_assigned
-from loopwright.steps.nest import is_inside, names_in, step_of
+from loopwright.steps.draft import fresh, names_of, with_statement
+from loopwright.steps.extent import around, extent_of, loops_around
+from loopwright.steps.nest import is_inside, step_of
 from loopwright.steps.step import Rejection
 
 

@@ -7,20 +7,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Break, Continue, Expr, For, Kernel
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    least,
-    most,
-    names_of,
-    number,
-    plus,
-    variable,
-    with_statement,
-)
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection
 

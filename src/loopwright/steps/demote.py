@@ -10,10 +10,10 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished
 from loopwright.steps.extent import around
-from loopwright.steps.nest import names_in
 from loopwright.steps.step import Rejection
 
 

@@ -10,12 +10,13 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.nodes import Allocate, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
 from loopwright.steps.copies import bytes_of, copied, copies_of, index_of, length_of, shape_of, tied
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import extent_of, marked
-from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, step_of, the_loop
+from loopwright.steps.nest import changes_inside, is_inside, missing, step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.step import Rejection
 

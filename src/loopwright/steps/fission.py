@@ -7,9 +7,10 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
+from loopwright.ir.linear import variable
 from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Store
 from loopwright.ir.walk import expressions, loops, statements
-from loopwright.steps.draft import finished, fresh, names_of, variable, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
 from loopwright.steps.step import Rejection, whole_number
 

@@ -9,22 +9,12 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trips import distance, offsets
+from loopwright.ir.linear import least, minus, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Body, Expr, For, Kernel
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import bodies, statements
-from loopwright.steps.draft import (
-    again,
-    finished,
-    fresh,
-    least,
-    minus,
-    most,
-    names_of,
-    number,
-    plus,
-    variable,
-    with_statement,
-)
-from loopwright.steps.nest import missing, names_in, reordering, size_of, step_of, the_loop, too_large, unfit
+from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
+from loopwright.steps.nest import missing, reordering, size_of, step_of, the_loop, too_large, unfit
 from loopwright.steps.step import Rejection
 
 DELAYS = (None, 1)

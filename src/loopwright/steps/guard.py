@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, minus, most, plus, variable
 from loopwright.ir.nodes import Binary, Break, Compare, Const, Continue, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, least, minus, most, plus, variable, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
-from loopwright.steps.nest import changes_inside, jumps_in, missing, names_in, step_of, the_loop
+from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
 from loopwright.steps.step import Rejection
 
 

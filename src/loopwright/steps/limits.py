@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from loopwright.ir.linear import parted, plus, variable
 from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, For, Load, Logical, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import subexpressions
-from loopwright.steps.draft import plus, variable
-from loopwright.steps.extent import ends_of, parted, stretch_of
-from loopwright.steps.nest import names_in
+from loopwright.steps.extent import ends_of, stretch_of
 
 
 @dataclass(frozen=True, slots=True)

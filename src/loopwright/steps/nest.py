@@ -9,26 +9,24 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.order import broken_by
 from loopwright.analysis.scan import Inexpressible, Stop, scanned
 from loopwright.analysis.trips import irregular
+from loopwright.ir.linear import number
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
-    Binary,
     Body,
     Break,
     Checked,
     Const,
     Continue,
-    Expr,
     For,
     Kernel,
     Load,
     Stmt,
     Store,
-    Var,
     While,
 )
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.steps.draft import number
 from loopwright.steps.step import Rejection
 
 LIMIT = 20_000
@@ -114,25 +112,6 @@ def in_order(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> tupl
         if not stop.size:
             fixed.add(stop.loop)
     return tuple(result)
-
-
-def names_in(expr: Expr) -> set[str]:
-    """The scalars and loop variables that an expression reads."""
-    return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
-
-
-def coefficient(expr: Expr, name: str) -> int | None:
-    """How often a variable is counted in a sum; None where it stands in anything else."""
-    if name not in names_in(expr):
-        return 0
-    match expr:
-        case Var():
-            return 1
-        case Binary(op="add" | "sub"):
-            left, right = coefficient(expr.left, name), coefficient(expr.right, name)
-            if left is not None and right is not None:
-                return left + right if expr.op == "add" else left - right
-    return None
 
 
 def changes_inside(loop: For) -> Rejection | None:

@@ -8,10 +8,11 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Kernel, Load
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import expressions, loops
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
-from loopwright.steps.nest import missing, names_in, the_loop
+from loopwright.steps.nest import missing, the_loop
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection, whole_number
 

@@ -11,10 +11,11 @@ from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Facts, Reduction
 from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import number, plus, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.draft import finished, fresh, names_of, number, plus, variable, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
 from loopwright.steps.nest import missing, step_of, the_loop

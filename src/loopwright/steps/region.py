@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import apart, least, linear, minus, number, parted, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -28,6 +29,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import (
     bodies,
@@ -38,10 +40,10 @@ from loopwright.ir.walk import (
     statements,
     subexpressions,
 )
-from loopwright.steps.draft import fresh, least, minus, names_of, number, plus, variable
-from loopwright.steps.extent import apart, ends_of, extent_of, loops_around, names_assigned, parted, surely_runs
+from loopwright.steps.draft import fresh, names_of
+from loopwright.steps.extent import ends_of, extent_of, loops_around, surely_runs
 from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond
-from loopwright.steps.nest import names_in, step_of
+from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
 
 
@@ -215,11 +217,10 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
     return inner, frozenset(covered), tuple(local), tuple(shape)
 
 
-def _counter(index: Expr, changing: set[str]) -> Expr:
+def _counter(index: Expr, changing: set[str]) -> Expr | None:
     """What counts in an index: of `i - i.o + 1`, where i.o stays the same, it is `i`."""
-    while isinstance(index, Binary) and index.op in ("add", "sub") and not names_in(index.right) & changing:
-        index = index.left
-    return index
+    moving = [(term, count) for term, count in linear(index).terms if names_in(term) & changing]
+    return moving[0][0] if len(moving) == 1 and moving[0][1] == 1 else None
 
 
 def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:

@@ -9,10 +9,11 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.isl_schedule import Fusion, Wanted
 from loopwright.analysis.reschedule import rescheduled
 from loopwright.errors import LoopwrightError
+from loopwright.ir.linear import minus, number, plus
 from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel, Logical
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import finished, minus, names_of, number, plus
+from loopwright.steps.draft import finished, names_of
 from loopwright.steps.nest import reordering, size_of, step_of, too_large
 from loopwright.steps.step import Rejection, whole_number
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, number, plus, times
 from loopwright.ir.nodes import Binary, Const, Expr, For, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, minus, number, plus, times, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.nest import changes_inside, missing, reordering, step_of, the_loop, unfit
 from loopwright.steps.step import Rejection
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, number, variable
 from loopwright.ir.nodes import Allocate, Assign, Checked, Compare, Expr, For, If, Kernel, Load, Store, Var
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.steps.draft import again, finished, fresh, minus, names_of, number, variable, with_statement
+from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection, order_needed, whole_number

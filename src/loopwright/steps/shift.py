@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Assign, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, minus, names_of, plus, variable, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.nest import missing, moved, reordering, the_loop, unfit
 from loopwright.steps.step import Rejection, signed_number
 

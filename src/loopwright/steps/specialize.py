@@ -19,24 +19,23 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, most, parted, plus
 from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.queries import names_assigned, names_in, names_read
 from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
-from loopwright.steps.draft import finished, least, most, plus, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import (
     around,
     ends_needed,
     ends_of,
     loops_around,
     marked,
-    names_assigned,
-    names_read,
-    parted,
     sizes_read,
     starts_of,
     stretch_of,
     used_outside,
 )
-from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, size_of, the_loop, too_large
+from loopwright.steps.nest import changes_inside, is_inside, missing, size_of, the_loop, too_large
 from loopwright.steps.step import Rejection, whole_number
 
 FULL, VALUE, DIVISIBLE = "full", "", "%"

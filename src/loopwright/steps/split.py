@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import apart, least, most, number, plus, variable
 from loopwright.ir.nodes import Break, For, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, least, most, names_of, number, plus, variable, with_statement
-from loopwright.steps.extent import apart
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, step_of, the_loop
 from loopwright.steps.step import Rejection, whole_number
 

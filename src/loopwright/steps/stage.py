@@ -8,23 +8,15 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.rounds import rounds_of
+from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import MOST_THREADS, THREADS
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    names_of,
-    number,
-    plus,
-    substituted,
-    times,
-    variable,
-    with_statement,
-)
+from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import around, extent_of, trip_of
 from loopwright.steps.limits import limits_of
-from loopwright.steps.nest import names_in, step_of, the_loop
+from loopwright.steps.nest import step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
 from loopwright.steps.region import Region, kept_around, region_of
 from loopwright.steps.step import Rejection, whole_number

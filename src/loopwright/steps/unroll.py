@@ -7,21 +7,10 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import least, minus, most, number, plus, times, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Break, Continue, Expr, For, Kernel
 from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    least,
-    minus,
-    most,
-    names_of,
-    number,
-    plus,
-    times,
-    variable,
-    with_statement,
-)
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked, trip_of, used_outside
 from loopwright.steps.nest import changes_inside, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection, whole_number

@@ -8,11 +8,13 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
-from loopwright.steps.draft import finished, fresh, minus, names_of, plus, variable, with_statement
-from loopwright.steps.extent import around, marked, names_assigned
-from loopwright.steps.nest import changes_inside, missing, names_in, reordering, step_of, the_loop
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.extent import around, marked
+from loopwright.steps.nest import changes_inside, missing, reordering, step_of, the_loop
 from loopwright.steps.split import halves
 from loopwright.steps.step import Rejection, whole_number
 from loopwright.steps.unroll import not_repeated, parts
