@@ -22,7 +22,8 @@ UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 
 # Files of steps/ that are not themselves a step.
 NOT_A_STEP = (
-    "__init__", "step", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region", "copies",
+    "__init__", "step", "grammar", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region",
+    "copies",
 )  # fmt: skip
 
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -14,8 +14,9 @@ from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
+from loopwright.steps.grammar import From1
 from loopwright.steps.nest import missing, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.step import Rejection, Step, order_needed
 
 THREADS = 256
 """Of a block, where the step does not say how many."""
@@ -24,7 +25,7 @@ WARP, MOST_THREADS = 32, 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(Step):
     """On a GPU, give each block an equal part of rows and their entries together, whatever the rows: where the entries
     of a row begin where those of the row before end, all of them stand in one line, which can be cut anywhere.
     `balance i k 2048 256`, for blocks of 256 threads, or just `balance i k 2048`. `balance i k 1024`:
@@ -45,10 +46,11 @@ class Balance:
     """
 
     name: ClassVar[str] = "balance"
+    grammar: ClassVar[str] = "LOOP INNER ENTRIES [THREADS]"
     loop: str
     inner: str
-    entries: int
-    threads: int = THREADS
+    entries: From1
+    threads: From1 = THREADS
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
@@ -77,21 +79,9 @@ class Balance:
         return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         found = loops(kernel)
-        steps = (cls(outer, inner, 2048) for outer in found for inner in found if outer != inner)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) not in (3, 4):
-            raise ValueError("balance LOOP INNER ENTRIES [THREADS]")
-        threads = whole_number(words[3], "THREADS") if len(words) == 4 else THREADS
-        return cls(words[0], words[1], whole_number(words[2], "ENTRIES"), threads)
-
-    def __str__(self) -> str:
-        threads = "" if self.threads == THREADS else f" {self.threads}"
-        return f"balance {self.loop} {self.inner} {self.entries}{threads}"
+        return (cls(outer, inner, 2048) for outer in found for inner in found if outer != inner)
 
 
 def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Self, cast
@@ -14,8 +14,9 @@ from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run,
 from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.extent import around, extent_of
+from loopwright.steps.grammar import From1, parsed
 from loopwright.steps.nest import missing, step_of, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.step import Rejection, Step, order_needed
 
 BLOCKS = ("block.x", "block.y", "block.z")
 THREADS = ("thread.x", "thread.y", "thread.z")
@@ -28,7 +29,7 @@ ATOMIC: dict[str, str] = {"add": "atomicAdd", "min": "atomicMin", "max": "atomic
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Step):
     """Run every iteration of a loop in a block of its own, or share its iterations out among the threads of a block: as
     many threads as it has iterations, or a number of them that take turns. Threads that share a sum (or product, or
     least or greatest value) have a part of it each, and put these together. `bind i thread.x 32`:
@@ -41,9 +42,10 @@ class Bind:
     """
 
     name: ClassVar[str] = "bind"
+    grammar: ClassVar[str] = "LOOP AXIS [THREADS]"
     loop: str
     axis: Run
-    threads: int = 0
+    threads: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -77,20 +79,15 @@ class Bind:
         return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = [cls(name, cast(Run, axis)) for name in loops(kernel) for axis in (*BLOCKS, *THREADS)]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, cast(Run, axis)) for name in loops(kernel) for axis in (*BLOCKS, *THREADS))
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) == 2 and words[1] in (*BLOCKS, *THREADS):
-            return cls(words[0], cast(Run, words[1]))
-        if len(words) == 3 and words[1] in THREADS:
-            return cls(words[0], cast(Run, words[1]), whole_number(words[2], "THREADS"))
-        raise ValueError("bind LOOP block.x (or .y, .z), or bind LOOP thread.x [THREADS] (or .y, .z)")
-
-    def __str__(self) -> str:
-        return f"bind {self.loop} {self.axis}{f' {self.threads}' if self.threads else ''}"
+        axes = THREADS if len(words) == 3 else (*BLOCKS, *THREADS)
+        if len(words) not in (2, 3) or words[1] not in axes:
+            raise ValueError("bind LOOP block.x (or .y, .z), or bind LOOP thread.x [THREADS] (or .y, .z)")
+        return parsed(cls, words)
 
 
 def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:

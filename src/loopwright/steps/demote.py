@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -10,15 +10,15 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import names_in, types_assigned
 from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished
 from loopwright.steps.extent import around
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Demote:
+class Demote(Step):
     """Let an array element stand for the scalar that is finally stored in it, as it is or with some last computation,
     so that the loops in between can be taken apart and interchanged. `demote s`:
 
@@ -36,6 +36,7 @@ class Demote:
     """
 
     name: ClassVar[str] = "demote"
+    grammar: ClassVar[str] = "SCALAR"
     scalar: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -86,18 +87,8 @@ class Demote:
         return finished(replace(kernel, body=rewrite_body(kernel.body, change, load)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        names = dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign))
-        return tuple(step for step in map(cls, names) if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("demote SCALAR")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"demote {self.scalar}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return map(cls, types_assigned(kernel.body))
 
 
 def _stretch(kernel: Kernel, name: str) -> tuple[Body, Store] | None:

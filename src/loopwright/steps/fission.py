@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -11,14 +12,15 @@ from loopwright.ir.linear import variable
 from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Store
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
 
 
 @dataclass(frozen=True, slots=True)
-class Fission:
+class Fission(Step):
     """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
     before the second part. Each part can then be treated on its own. `fission i 2`:
 
@@ -33,8 +35,9 @@ class Fission:
     """
 
     name: ClassVar[str] = "fission"
+    grammar: ClassVar[str] = "LOOP PLACE, the statement of its body that the second loop starts with"
     loop: str
-    place: int
+    place: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -62,23 +65,13 @@ class Fission:
         return with_statement(kernel, loop, (replace(loop, body=first), second))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (
             cls(name, place)
             for name, loop in loops(kernel).items()
             if len(loop.body) <= LONGEST
             for place in range(2, len(loop.body) + 1)
         )
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("fission LOOP PLACE, the statement of its body that the second loop starts with")
-        return cls(words[0], whole_number(words[1], "PLACE", least=2))
-
-    def __str__(self) -> str:
-        return f"fission {self.loop} {self.place}"
 
 
 def _parts(loop: For, place: int) -> tuple[Body, Body]:

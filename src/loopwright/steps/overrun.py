@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, constant, relate
@@ -14,15 +14,15 @@ from loopwright.analysis.scalars import flow
 from loopwright.analysis.sets import build, ordered, without
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, If, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
 from loopwright.steps.nest import missing, the_loop
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Overrun:
+class Overrun(Step):
     """Take away the condition around all that a loop holds, where what its other iterations compute is kept in local
     arrays only, at places that nothing else reads. What they compute may be anything. `overrun j`:
 
@@ -43,6 +43,7 @@ class Overrun:
     """
 
     name: ClassVar[str] = "overrun"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -77,20 +78,6 @@ class Overrun:
                     return _outside(mine) or _read(kernel, mine, others)
             except TooHard:
                 return Rejection("too hard to tell who reads what is computed besides")
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("overrun LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"overrun {self.loop}"
 
 
 def _condition(loop: For) -> If | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -18,15 +18,16 @@ from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements,
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import missing, step_of, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.step import Rejection, Step, order_needed
 
 MOST = 1 << 20
 """Partial results: more would cost more than they spare."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Step):
     """Sum (or multiply, or take the least) in lanes, each of which has every n-th iteration, and then over the lanes,
     which need no order among them. Of an extreme with what goes along, lanes keep the iteration too, which decides
     between equal values. `reduce i 64`:
@@ -52,8 +53,9 @@ class Reduce:
     """
 
     name: ClassVar[str] = "reduce"
+    grammar: ClassVar[str] = "LOOP LANES"
     loop: str
-    lanes: int
+    lanes: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -131,18 +133,8 @@ class Reduce:
         return finished(with_statement(kernel, loop, result), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, 64) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("reduce LOOP LANES")
-        return cls(words[0], whole_number(words[1], "LANES", least=2))
-
-    def __str__(self) -> str:
-        return f"reduce {self.loop} {self.lanes}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, 64) for name in loops(kernel))
 
 
 def _changing(loop: For) -> Rejection | None:

@@ -14,8 +14,9 @@ from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, K
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
 from loopwright.steps.draft import finished, names_of
+from loopwright.steps.grammar import whole_number
 from loopwright.steps.nest import reordering, size_of, step_of, too_large
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step, legal
 
 CHOICES = (
     Wanted("smart"),
@@ -24,7 +25,7 @@ CHOICES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reschedule:
+class Reschedule(Step):
     """Put every statement under new loops, as isl's scheduler (Pluto's way) orders them: what depends on one another
     close together, and as many loops as possible that may be interchanged. Sums keep their order. The innermost loop
     goes along the rows of arrays; statements that need not share it have one each.
@@ -95,8 +96,7 @@ class Reschedule:
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
         if not any(fact.verdict == "sequential" for fact in facts.loops.values()):
             return ()
-        steps = (cls(wanted) for wanted in CHOICES)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+        return legal((cls(wanted) for wanted in CHOICES), kernel, facts, strict)
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -11,12 +12,13 @@ from loopwright.ir.nodes import Allocate, Assign, Checked, Compare, Expr, For, I
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
+from loopwright.steps.grammar import From1
 from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.step import Rejection, Step, order_needed
 
 
 @dataclass(frozen=True, slots=True)
-class Separate:
+class Separate(Step):
     """Run first the iterations in which an inner loop is short, then those in which it is longer than that, in a loop
     of their own, which can be shared out in another way. `separate i j 32`:
 
@@ -35,9 +37,10 @@ class Separate:
     """
 
     name: ClassVar[str] = "separate"
+    grammar: ClassVar[str] = "LOOP INNER LENGTH"
     loop: str
     inner: str
-    length: int
+    length: From1
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
@@ -73,19 +76,9 @@ class Separate:
         return finished(with_statement(kernel, loop, (replace(loop, body=(short,)), second)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         found = loops(kernel)
-        steps = (cls(outer, inner, 256) for outer in found for inner in found if outer != inner)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 3:
-            raise ValueError("separate LOOP INNER LENGTH")
-        return cls(words[0], words[1], whole_number(words[2], "LENGTH"))
-
-    def __str__(self) -> str:
-        return f"separate {self.loop} {self.inner} {self.length}"
+        return (cls(outer, inner, 256) for outer in found for inner in found if outer != inner)
 
 
 def _unknown(loop: For, inner: For, facts: Facts) -> Rejection | None:

@@ -14,7 +14,7 @@ Strides are no part of it: the IR has no name for the stride of an argument, who
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
@@ -35,14 +35,15 @@ from loopwright.steps.extent import (
     stretch_of,
     used_outside,
 )
+from loopwright.steps.grammar import whole_number
 from loopwright.steps.nest import changes_inside, is_inside, missing, size_of, the_loop, too_large
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 FULL, VALUE, DIVISIBLE = "full", "", "%"
 
 
 @dataclass(frozen=True, slots=True)
-class Specialize:
+class Specialize(Step):
     """Put a copy of a loop under a condition, and use the condition in it. `specialize i full`:
 
     for i.o in 0 .. n step 8:
@@ -192,21 +193,20 @@ class Specialize:
     # ---- choices and text
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterator[Self]:
         stretches = [
             loop.name
             for loop in loops(kernel).values()
             if isinstance(loop, For) and isinstance(loop.step, Const) and loop.step.value and stretch_of(loop)
         ]
-        steps = [cls((name,)) for name in stretches]
+        yield from (cls((name,)) for name in stretches)
         for name in stretches:
             inner = [one for one in stretches if is_inside(kernel, the_loop(kernel, one), the_loop(kernel, name))]
-            steps += [cls((name, *inner))] if inner else []
+            yield from [cls((name, *inner))] if inner else []
         sizes = {(size, int(loop.step.value)) for loop in loops(kernel).values()
                  if isinstance(loop, For) and isinstance(loop.step, Const) and int(loop.step.value) > 1
                  for size in (_text(end) for end in ends_of(loop)) if size}  # fmt: skip
-        steps += [cls((size,), DIVISIBLE, number) for size, number in sorted(sizes)]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+        yield from (cls((size,), DIVISIBLE, number) for size, number in sorted(sizes))
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:

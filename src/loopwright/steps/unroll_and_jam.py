@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -14,16 +15,17 @@ from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import around, marked
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, reordering, step_of, the_loop
 from loopwright.steps.split import halves
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 from loopwright.steps.unroll import not_repeated, parts
 
 FACTORS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class UnrollAndJam:
+class UnrollAndJam(Step):
     """Unroll a loop, and join the copies of the loop inside it, and so on inwards. What is left over runs after it.
     Each iteration but the last of a group has its own copy of the scalars that it needs. `unroll_and_jam i 2`:
 
@@ -41,8 +43,9 @@ class UnrollAndJam:
     """
 
     name: ClassVar[str] = "unroll_and_jam"
+    grammar: ClassVar[str] = "LOOP NUMBER"
     loop: str
-    factor: int
+    factor: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -73,18 +76,8 @@ class UnrollAndJam:
         return finished(with_statement(kernel, loop, (main, *rest)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, factor) for name in loops(kernel) for factor in FACTORS)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("unroll_and_jam LOOP NUMBER")
-        return cls(words[0], whole_number(words[1], "NUMBER", least=2))
-
-    def __str__(self) -> str:
-        return f"unroll_and_jam {self.loop} {self.factor}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, factor) for name in loops(kernel) for factor in FACTORS)
 
 
 def _needs_no_order(loop: For, facts: Facts) -> bool:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import For, Kernel, Stmt, While
 from loopwright.ir.walk import loops, rewrite_body, statements
 from loopwright.steps.nest import balanced
-from loopwright.steps.step import Rejection, order_needed
+from loopwright.steps.step import Rejection, Step, order_needed
 
 
 @dataclass(frozen=True, slots=True)
-class Vectorize:
+class Vectorize(Step):
     """Tell the compiler that an innermost loop's iterations need no order, reductions included. `vectorize i`:
 
     for i in 0 .. n:
@@ -24,6 +24,7 @@ class Vectorize:
     """
 
     name: ClassVar[str] = "vectorize"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -50,17 +51,3 @@ class Vectorize:
             return (stmt,)
 
         return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("vectorize LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"vectorize {self.loop}"
