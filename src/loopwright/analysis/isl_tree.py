@@ -35,8 +35,8 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import statements
 
 NODE: Any = isl.Later("ast_node_type")
 OP: Any = isl.Later("ast_expr_op_type")
@@ -69,7 +69,7 @@ def body_of(tree: isl.AstNode, scene: Scene, taken: set[str]) -> Body:
 def arguments_of(scene: Scene) -> dict[str, Expr]:
     """What the parameters of isl's sets are in the kernel: sizes and scalar arguments that it does not change."""
     kernel = scene.kernel
-    changed = {stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign)}
+    changed = names_assigned(kernel.body)
     found: dict[str, Expr] = {}
     for symbol in scene.notes.state.table.symbols:
         position, axis = symbol.source

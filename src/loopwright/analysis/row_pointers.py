@@ -26,6 +26,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, expressions, own_expressions, statements, subexpressions
 
@@ -34,7 +35,7 @@ def is_next(first: Expr, second: Expr, loop: For) -> bool:
     """Whether the second index is one more than the first, which climbs with the loop's variable and is otherwise
     known where the loop is entered."""
     form = linear(first)
-    changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
+    changing = {stmt.name for stmt in statements(loop.body, Assign, For)}
     names = {term.name for term, _ in form.terms if isinstance(term, Var)}
     is_known = len(names) == len(form.terms) and not names & changing
     return is_known and form.coefficient(loop.name) == 1 and apart(second, first) == 1
@@ -91,7 +92,7 @@ def pointer_arrays(kernel: Kernel) -> tuple[str, ...]:
             if isinstance(entry, For):
                 lower, upper = (_resolved(bound, row, row.body[:at]) for bound in (entry.lower, entry.upper))
                 if _meet(lower, upper, row):
-                    found += [part.array for part in subexpressions(lower) if isinstance(part, Load)]
+                    found += [part.array for part in subexpressions(lower, Load)]
     return tuple(dict.fromkeys(found))
 
 
@@ -105,7 +106,7 @@ def _plain_statements(loop: For, body: Body, kinds: tuple[type[Stmt], ...], wher
 
 def _resolved(bound: Expr, row: For, before: Body) -> Expr:
     """A bound with the one value of a scalar in its place, where it is set before the loop and nowhere else."""
-    inside = [stmt for stmt in statements(row.body) if isinstance(stmt, Assign)]
+    inside = list(statements(row.body, Assign))
     while isinstance(bound, Var):
         values = [stmt for stmt in inside if stmt.name == bound.name]
         if len(values) != 1 or not any(stmt is values[0] for stmt in before):
@@ -129,8 +130,8 @@ def _meet(lower: Expr, upper: Expr, row: For) -> bool:
 
 def _independent(row: For, entry: For) -> None:
     """Raises NotRows where what is done for an entry depends on its row."""
-    inside = {stmt.name for stmt in statements(entry.body) if isinstance(stmt, Assign)}
-    own = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)} - inside | {row.name}
+    inside = names_assigned(entry.body)
+    own = names_assigned(row.body) - inside | {row.name}
     for part in expressions(entry.body):
         if isinstance(part, Var) and part.name in own:
             raise NotRows(f"what is done for an entry depends on its row, through '{part.name}'")
@@ -161,7 +162,7 @@ def stages(body: Body, targets: frozenset[str], held: frozenset[str] = frozenset
     """What can be read ahead of the rest of a body, in stages that only need the ones before: the elements that it
     reads in any case, but for those of arrays in `held`, and the scalars that it sets once and for all, but for
     `targets`. And that rest."""
-    assigned = [stmt.name for stmt in statements(body) if isinstance(stmt, Assign)]
+    assigned = [stmt.name for stmt in statements(body, Assign)]
     ready: dict[str, int] = {}  # scalars, by the stage that sets them
     found: dict[tuple[str, tuple[Expr, ...]], tuple[int, Load]] = {}
     early: list[tuple[int, Assign]] = []

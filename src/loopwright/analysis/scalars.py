@@ -27,7 +27,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import names_in, types_assigned
 from loopwright.ir.walk import own_expressions, statements
 
 Names = frozenset[str]
@@ -190,7 +190,7 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
     """Sort the scalars that a loop writes; `live`: those that are read after it."""
     inner = flow(loop.body)
     sure = written_each_time(loop)
-    order = dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign))
+    order = types_assigned(loop.body)
     carried = tuple(name for name in order if name in inner.exposed)
     rest = [name for name in order if name not in inner.exposed]
     last = tuple(name for name in rest if name in live and name in sure)
@@ -203,5 +203,5 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
 
 def _one_flag(body: Body, name: str) -> bool:
     """Whether a bool is given one and the same constant at each of its assignments."""
-    values = {stmt.value for stmt in statements(body) if isinstance(stmt, Assign) and stmt.name == name}
+    values = {stmt.value for stmt in statements(body, Assign) if stmt.name == name}
     return len(values) == 1 and all(isinstance(v, Const) and v.type.kind == "bool" for v in values)

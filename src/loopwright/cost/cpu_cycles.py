@@ -77,7 +77,7 @@ class _Cycles:
 
     def _alone(self, stmt: Stmt) -> float:
         """A statement outside of all innermost loops."""
-        loads = sum(isinstance(part, Load) for expr in own_expressions(stmt) for part in subexpressions(expr))
+        loads = sum(1 for expr in own_expressions(stmt) for _ in subexpressions(expr, Load))
         operations = value_operations(stmt)
         arithmetic, special = operations.arithmetic, operations.special
         return (loads + isinstance(stmt, Store) + arithmetic) / ISSUED + special * SPECIAL
@@ -85,7 +85,7 @@ class _Cycles:
 
 def _written_out(loop: For) -> list[For] | None:
     """The loops inside, where each is short and of constant length; None where one is not."""
-    inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    inner = list(statements(loop.body, For, While))
     trips = [trip_of(stmt) if isinstance(stmt, For) else None for stmt in inner]
     if any(trip is None or trip > SHORT for trip in trips):
         return None
@@ -193,7 +193,7 @@ class _Inner:
         """Cycles that updates of one element wait for one another, in one iteration."""
         match stmt:
             case Store():
-                own = [part for part in subexpressions(stmt.value) if isinstance(part, Load)]
+                own = list(subexpressions(stmt.value, Load))
                 if not any(part.array == stmt.array and part.index == stmt.index for part in own):
                     return 0.0
                 loops = next(touch.loops for touch in self.touches if touch.node.array == stmt.array
@@ -217,13 +217,13 @@ def _with_loops(body: Body, around: frozenset[str]) -> Iterator[tuple[Stmt, froz
 
 def _accesses(stmt: Stmt) -> Iterator[Load | Store]:
     for expr in own_expressions(stmt):
-        yield from (part for part in subexpressions(expr) if isinstance(part, Load))
+        yield from (part for part in subexpressions(expr, Load))
     if isinstance(stmt, Store):
         yield stmt
 
 
 def _loops(exprs: Sequence[Expr], depends: dict[str, frozenset[str]]) -> frozenset[str]:
-    parts = (part for expr in exprs for part in subexpressions(expr) if isinstance(part, Var))
+    parts = (part for expr in exprs for part in subexpressions(expr, Var))
     return frozenset().union(*(depends.get(part.name, frozenset()) for part in parts))
 
 

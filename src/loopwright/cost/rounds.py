@@ -148,4 +148,4 @@ class _Counts:
 
 
 def _loops(body: Body) -> Iterator[For]:
-    return (stmt for stmt in statements(body) if isinstance(stmt, For))
+    return (stmt for stmt in statements(body, For))

@@ -53,7 +53,7 @@ def falls_through(kernel: Kernel) -> bool:
 
 
 def _loop_names(body: Body) -> frozenset[str]:
-    return frozenset(stmt.name for stmt in statements(body) if isinstance(stmt, For))
+    return frozenset(stmt.name for stmt in statements(body, For))
 
 
 def _guards(body: Body) -> dict[str, set[str]]:

@@ -222,7 +222,7 @@ class _Checker:
     def balanced(self) -> None:
         """A loop over rows and the one over their entries come together, and say how large the part of a block is."""
         held: set[int] = set()
-        for loop in (stmt for stmt in statements(self.kernel.body) if isinstance(stmt, For)):
+        for loop in (stmt for stmt in statements(self.kernel.body, For)):
             self.where = loop
             entries = [id(inner) for inner in loop.body if isinstance(inner, For) and inner.run == "entries"]
             self.require(len(entries) == (loop.run == "balanced"), "a balanced loop holds one loop over entries")

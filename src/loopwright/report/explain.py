@@ -188,7 +188,7 @@ def _reading_order(access: AccessFacts) -> tuple[int, int, bool]:
 
 def _bounds_by_place(kernel: Kernel, facts: Facts) -> dict[_Place, list[Bounds]]:
     found: dict[_Place, list[Bounds]] = {}
-    nodes: list[Load | Stmt] = [e for e in expressions(kernel.body) if isinstance(e, Load)]
+    nodes: list[Load | Stmt] = list(expressions(kernel.body, Load))
     nodes += statements(kernel.body)
     for node in nodes:
         if isinstance(node, Load | Store):

@@ -9,9 +9,10 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.row_pointers import NotRows, row_nest
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Assign, Checked, For, Kernel, Load, Stmt
+from loopwright.ir.nodes import Checked, For, Kernel, Load, Stmt
+from loopwright.ir.queries import has, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import loops, own_expressions, rewrite_body
 from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
 from loopwright.steps.grammar import From1
@@ -90,7 +91,7 @@ def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:
     for outer in around(kernel, row):
         if isinstance(outer, For) and outer.run != "sequential":
             return Rejection(f"'{outer.name}' around it is marked {outer.run} already")
-    if any(isinstance(p, Load | Checked) for bound in own_expressions(row) for p in subexpressions(bound)):
+    if any(has(bound, Load, Checked) for bound in own_expressions(row)):
         return Rejection(f"the bounds of '{row.name}' are read from an array: the host does not know them")
     if any(escapes(stmt) for stmt in row.body):
         return Rejection(f"'{row.name}' can be left in the middle")
@@ -112,7 +113,7 @@ def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection 
             return rejection
         if loop.last:
             return Rejection(f"the value of '{loop.last[0]}' after its last iteration is needed")
-    scalars = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)}
+    scalars = names_assigned(row.body)
     outside = [name for name in (*rows.private, *entries.private) if name not in scalars]
     return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
 
@@ -132,7 +133,7 @@ def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | 
 
 def scalars_in(loop: For) -> dict[str, Scalar]:
     """The types of the scalars that a loop sets."""
-    return {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    return types_assigned(loop.body)
 
 
 def spreads(entries: int, threads: int) -> bool:

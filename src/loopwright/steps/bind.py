@@ -10,9 +10,9 @@ from typing import ClassVar, Self, cast
 from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run, Stmt, Store
-from loopwright.ir.queries import names_assigned, names_in
-from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Stmt, Store
+from loopwright.ir.queries import arrays_made, has, names_assigned, names_in
+from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements
 from loopwright.steps.extent import around, extent_of
 from loopwright.steps.grammar import From1, parsed
 from loopwright.steps.nest import missing, step_of, the_loop
@@ -98,7 +98,7 @@ def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection 
         return rejection
     if found.last:
         return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
-    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+    inside = arrays_made(loop.body)
     outside = [name for name in found.private if name not in inside and name not in names_assigned(loop.body)]
     return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
 
@@ -120,7 +120,7 @@ def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
 
 def _not_atomic(loop: For, reduction: Reduction) -> str:
     """Why an update of an element cannot be done by several threads at once, '' where it can."""
-    type_ = next(s.value.type for s in statements(loop.body) if isinstance(s, Store) and s.array == reduction.target)
+    type_ = next(s.value.type for s in statements(loop.body, Store) if s.array == reduction.target)
     op = "min" if reduction.op == "minimum" else "max" if reduction.op == "maximum" else reduction.op
     if op not in ATOMIC or type_.size_bytes < 4 or (type_.is_float and op != "add"):
         return f"and a GPU has no atomic '{reduction.op}' of {type_.name}"
@@ -156,7 +156,7 @@ def _bounds(kernel: Kernel, loop: For) -> Rejection | None:
     for number, one in enumerate(band):
         names = {above.name for above in band[:number]}
         for expr in own_expressions(one):
-            if any(isinstance(part, Load | Checked) for part in subexpressions(expr)):
+            if has(expr, Load, Checked):
                 return Rejection("its bounds are read from an array: the host does not know them")
             if names_in(expr) & names:
                 what, other = (

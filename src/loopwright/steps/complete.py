@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Checked, For, If, Kernel, Load
+from loopwright.ir.queries import has
 from loopwright.ir.walk import loops, own_expressions, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked, stretch_of
@@ -49,7 +50,7 @@ class Complete(Step):
                 return Rejection(f"'{name}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
-            if any(isinstance(part, Load | Checked) for part in subexpressions(loop.upper)):
+            if has(loop.upper, Load, Checked):
                 return Rejection(f"the bounds of '{name}' are read from an array")
         return marked((band[0],))
 

@@ -10,8 +10,8 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import names_in, types_assigned
-from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.queries import has, names_in, types_assigned
+from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished
 from loopwright.steps.extent import around
 from loopwright.steps.step import Rejection, Step
@@ -57,7 +57,7 @@ class Demote(Step):
             return Rejection(f"which element of '{store.array}' it is may change in between")
         if any(isinstance(s, Store) and s.array == store.array and s is not store for s in inside):
             return Rejection(f"'{store.array}' is written in between")
-        loads = {id(e) for e in expressions(stretch[1:]) if isinstance(e, Load) and e.array == store.array}
+        loads = {id(e) for e in expressions(stretch[1:], Load) if e.array == store.array}
         stack = [stmt.name for stmt in around(kernel, store) if isinstance(stmt, For | While)]
         if loads and not never_meet(kernel, {id(store)}, loads, stack, facts.known):
             return Rejection(f"'{store.array}' is used in between, and it may be the same element")
@@ -132,4 +132,4 @@ def _mentions(stmt: Stmt, name: str) -> int:
 
 
 def _reads(expr: Expr) -> bool:
-    return any(isinstance(part, Load | Checked) for part in subexpressions(expr))
+    return has(expr, Load, Checked)

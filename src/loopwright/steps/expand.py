@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.nodes import Allocate, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var
-from loopwright.ir.queries import names_in, types_assigned
+from loopwright.ir.queries import arrays_made, names_in, types_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
 from loopwright.steps.copies import bytes_of, copied, copies_of, index_of, length_of, shape_of, tied
@@ -111,12 +111,12 @@ def _has_stretch(loop: For) -> bool:
 
 
 def _arrays(kernel: Kernel) -> set[str]:
-    made = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    made = arrays_made(kernel.body)
     return made | {one.name for one in kernel.arrays} | {one.name for one in kernel.results}
 
 
 def _type_of(kernel: Kernel, scalar: str) -> Scalar | None:
-    types = (stmt.value.type for stmt in statements(kernel.body) if isinstance(stmt, Assign) and stmt.name == scalar)
+    types = (stmt.value.type for stmt in statements(kernel.body, Assign) if stmt.name == scalar)
     return next(types, None)
 
 

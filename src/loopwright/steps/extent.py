@@ -169,4 +169,4 @@ def _known(outer: Mapping[str, For], size: Expr, modulus: int, length: int) -> d
 
 def sizes_read(body: Body) -> set[Dim]:
     """The sizes that a body reads."""
-    return {part for part in expressions(body) if isinstance(part, Dim)}
+    return set(expressions(body, Dim))

@@ -9,8 +9,9 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
 from loopwright.ir.linear import variable
-from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Store
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.nodes import Assign, Body, Dim, For, Kernel, Load
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned
+from loopwright.ir.walk import expressions, loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
@@ -81,13 +82,13 @@ def _parts(loop: For, place: int) -> tuple[Body, Body]:
 def _crossing(loop: For, place: int) -> Rejection | None:
     """Why the second part needs what the first part makes anew in each iteration."""
     first, rest = _parts(loop, place)
-    assigned = {stmt.name for stmt in statements(first) if isinstance(stmt, Assign)}
+    assigned = names_assigned(first)
     values = assigned & flow(rest).exposed - flow(loop.body).exposed
     if values:
         return Rejection(f"the value of '{min(values)}' in an iteration is needed on both sides of the cut")
-    made = {stmt.array for stmt in statements(first) if isinstance(stmt, Allocate)}
-    used = {part.array for part in expressions(rest) if isinstance(part, Load | Dim)}
-    used |= {stmt.array for stmt in statements(rest) if isinstance(stmt, Store)}
+    made = arrays_made(first)
+    used = {part.array for part in expressions(rest, Load, Dim)}
+    used |= arrays_stored(rest)
     if made & used:
         return Rejection(f"the local array '{min(made & used)}' of an iteration is needed on both sides of the cut")
     return None

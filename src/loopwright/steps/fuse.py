@@ -11,7 +11,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.trips import distance, offsets
 from loopwright.ir.linear import least, minus, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Body, Expr, For, Kernel
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import MaybeNumber
@@ -107,7 +107,7 @@ def _ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
 
 def _changing(first: For, second: For) -> bool:
     """Whether a bound may change while the loops run."""
-    assigned = {s.name for s in statements((*first.body, *second.body)) if isinstance(s, Assign)}
+    assigned = names_assigned((*first.body, *second.body))
     return any(names_in(bound) & assigned for loop in (first, second) for bound in (loop.lower, loop.upper))
 
 

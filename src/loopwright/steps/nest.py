@@ -120,7 +120,7 @@ def changes_inside(loop: For) -> Rejection | None:
     assigned = {stmt.name for stmt in inside if isinstance(stmt, Assign)}
     fixed = () if any(isinstance(stmt, Store | Allocate) for stmt in inside) else (Load,)
     for expr in own_expressions(loop):
-        read = [part for part in subexpressions(expr) if isinstance(part, Load | Checked)]
+        read = list(subexpressions(expr, Load, Checked))
         if any(not isinstance(part, fixed) for part in read) or names_in(expr) & assigned:
             return Rejection(f"the bounds of '{loop.name}' may change while it runs")
     return None

@@ -14,6 +14,7 @@ from loopwright.analysis.scalars import flow
 from loopwright.analysis.sets import build, ordered, without
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, If, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.queries import arrays_made, has, names_assigned
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
@@ -102,27 +103,26 @@ def _does_more(kernel: Kernel, loop: For) -> Rejection | None:
     """Why what stands under the condition does more than to compute, from local arrays, what is kept in such."""
     test = _condition(loop)
     assert test is not None
-    local = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    local = arrays_made(kernel.body)
     parts = [*subexpressions(test.condition), *expressions(test.then)]
     if any(isinstance(part, Checked) for part in parts):
         return Rejection(f"an error may end '{loop.name}' in the middle")
-    if any(isinstance(part, Load) for part in subexpressions(test.condition)):
+    if has(test.condition, Load):
         return Rejection(f"data decides what '{loop.name}' does")
     if other := next((stmt for stmt in statements(test.then) if not isinstance(stmt, Assign | Store)), None):
         return Rejection(f"'{loop.name}' holds a statement of another kind: {type(other).__name__}")
     touched = [part.array for part in parts if isinstance(part, Load)]
-    touched += [stmt.array for stmt in statements(test.then) if isinstance(stmt, Store)]
+    touched += [stmt.array for stmt in statements(test.then, Store)]
     if array := next((name for name in touched if name not in local), None):
         return Rejection(f"'{array}' is no local array")
-    assigned = {stmt.name for stmt in statements(test.then) if isinstance(stmt, Assign)}
+    assigned = names_assigned(test.then)
     ours = {id(stmt) for stmt in statements(test.then)}
     read = {
         part.name
         for stmt in statements(kernel.body)
         if id(stmt) not in ours
         for own in own_expressions(stmt)
-        for part in subexpressions(own)
-        if isinstance(part, Var)
+        for part in subexpressions(own, Var)
     }
     if names := assigned & (read | flow(test.then).exposed):
         return Rejection(f"the value of '{min(names)}' is needed after the iteration")
@@ -141,7 +141,7 @@ def _outside(added: Sequence[Access]) -> Rejection | None:
 
 def _read(kernel: Kernel, added: Sequence[Access], others: Sequence[Access]) -> Rejection | None:
     """Why an element that is written besides is read by something else, before its array is made anew."""
-    made = {stmt.array: stmt for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    made = {stmt.array: stmt for stmt in statements(kernel.body, Allocate)}
     for array in {access.array for access in added if access.is_write}:
         depth = sum(isinstance(stmt, For | While) for stmt in around(kernel, made[array]))
         written = [_elements(access, depth) for access in added if access.array == array and access.is_write]

@@ -92,8 +92,8 @@ class Promote(Step):
 def _uses(loop: For, array: str) -> tuple[list[Load | Store], list[Load]]:
     """The accesses of an array in a loop: those of the one index at which it is written, and reads at other ones, none
     where it is written at several."""
-    stores = [stmt for stmt in statements(loop.body) if isinstance(stmt, Store) and stmt.array == array]
-    loads = [part for part in expressions(loop.body) if isinstance(part, Load) and part.array == array]
+    stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
+    loads = [part for part in expressions(loop.body, Load) if part.array == array]
     index = stores[0].index if len({store.index for store in stores}) == 1 else None
     others = [one for one in loads if index is not None and one.index != index]
     return [*stores, *(one for one in loads if one.index == index)], others

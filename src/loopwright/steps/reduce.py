@@ -13,8 +13,9 @@ from loopwright.analysis.reductions import NotAReduction, combined, identity, sc
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import number, plus, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
@@ -83,8 +84,8 @@ class Reduce(Step):
         )
 
     def _private(self, loop: For, facts: Facts) -> Rejection | None:
-        inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-        scalars = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+        inside = arrays_made(loop.body)
+        scalars = names_assigned(loop.body)
         outside = [name for name in facts.loops[self.loop].private if name not in inside | scalars]
         return Rejection(f"each lane would need an array '{outside[0]}' of its own") if outside else None
 
@@ -139,8 +140,8 @@ class Reduce(Step):
 
 def _changing(loop: For) -> Rejection | None:
     """Why the bounds of a loop may be other ones when a later lane computes them."""
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-    stored = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store)}
+    assigned = names_assigned(loop.body)
+    stored = arrays_stored(loop.body)
     parts = [part for bound in own_expressions(loop) for part in subexpressions(bound)]
     for part in parts:
         changed = isinstance(part, Var) and part.name in assigned
@@ -151,7 +152,7 @@ def _changing(loop: For) -> Rejection | None:
 
 def _reductions(loop: For) -> Iterator[tuple[Reduction, Scalar]]:
     """The scalars that the loop only updates, with their types."""
-    types = {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    types = types_assigned(loop.body)
     for name, type_ in types.items():
         with suppress(NotAReduction):
             yield scalar_reduction(loop, name, type_), type_

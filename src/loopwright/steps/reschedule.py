@@ -138,7 +138,7 @@ class Reschedule(Step):
 
 def _made_inside(kernel: Kernel) -> str | None:
     """An array that the kernel makes for itself."""
-    return next((stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)), None)
+    return next((stmt.array for stmt in statements(kernel.body, Allocate)), None)
 
 
 def _only_loop(kernel: Kernel) -> For | None:

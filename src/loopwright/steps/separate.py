@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import minus, number, variable
 from loopwright.ir.nodes import Allocate, Assign, Checked, Compare, Expr, For, If, Kernel, Load, Store, Var
+from loopwright.ir.queries import arrays_made, has, names_assigned
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
@@ -83,10 +84,10 @@ class Separate(Step):
 
 def _unknown(loop: For, inner: For, facts: Facts) -> Rejection | None:
     """Why the length of the inner loop is not known where an iteration of the outer one begins."""
-    if not any(isinstance(part, Load | Var) for bound in own_expressions(inner) for part in subexpressions(bound)):
+    if not any(has(bound, Load, Var) for bound in own_expressions(inner)):
         return Rejection(f"'{inner.name}' is as long in every iteration")
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
-    stored = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store | Allocate)}
+    assigned = {stmt.name for stmt in statements(loop.body, Assign, For)}
+    stored = {stmt.array for stmt in statements(loop.body, Store, Allocate)}
     for part in _parts(inner):
         match part:
             case Var() if part.name in assigned:
@@ -106,7 +107,7 @@ def _parts(loop: For) -> list[Expr]:
 
 def _made_outside(loop: For, facts: Facts) -> Rejection | None:
     """Why the two loops could not have what is private to an iteration."""
-    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-    scalars = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    inside = arrays_made(loop.body)
+    scalars = names_assigned(loop.body)
     outside = [name for name in facts.loops[loop.name].private if name not in inside | scalars]
     return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None

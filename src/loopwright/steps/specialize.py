@@ -20,8 +20,8 @@ from typing import ClassVar, Literal, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import least, most, parted, plus
-from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
-from loopwright.ir.queries import names_assigned, names_in, names_read
+from loopwright.ir.nodes import Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.queries import arrays_made, names_assigned, names_in, names_read
 from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import (
@@ -73,7 +73,7 @@ class Specialize(Step):
         if rejection is not None:
             return rejection
         old = self._copied(kernel)
-        local = frozenset(stmt.array for stmt in statements(old) if isinstance(stmt, Allocate))
+        local = frozenset(arrays_made(old))
         if (array := used_outside(kernel, old, local)) is not None:
             return Rejection(f"'{array}' is made in what would be copied, and used outside of it")
         if self.form != FULL and self._version(kernel) is old:
@@ -166,7 +166,7 @@ class Specialize(Step):
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
         needed = names_in(self._condition(kernel))
-        inner = {outermost.name} | {stmt.name for stmt in statements(outermost.body) if isinstance(stmt, For)}
+        inner = {outermost.name} | {stmt.name for stmt in statements(outermost.body, For)}
         if needed & (inner | names_assigned(outermost.body)):
             name = min(needed & (inner | names_assigned(outermost.body)))
             return Rejection(f"the condition depends on '{name}', which is not known before '{outermost.name}'")

@@ -10,7 +10,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.rounds import rounds_of
 from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import MOST_THREADS, THREADS
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
@@ -95,9 +95,7 @@ class Stage(Step):
     def _not_ahead(self, kernel: Kernel) -> Rejection | None:
         """Why the tile of the next iteration cannot be brought while this one is used."""
         draft = self.apply(kernel)
-        (tile,) = {s.array for s in statements(draft.body) if isinstance(s, Allocate)} - {
-            s.array for s in statements(kernel.body) if isinstance(s, Allocate)
-        }
+        (tile,) = arrays_made(draft.body) - arrays_made(kernel.body)
         above = [stmt for stmt in around(kernel, the_loop(kernel, self.loop)) if isinstance(stmt, For)]
         if not above:
             return Rejection(f"no loop stands around '{self.loop}', for whose next iteration a second tile could be")
@@ -111,7 +109,7 @@ class Stage(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         loop, region = the_loop(kernel, self.loop), self._region(kernel)
         body = kept_around(kernel, loop, region, "p")
-        names = names_of(kernel) | {name for stmt in statements(body) if isinstance(stmt, For) for name in (stmt.name,)}
+        names = names_of(kernel) | {name for stmt in statements(body, For) for name in (stmt.name,)}
         return finished(with_statement(kernel, loop, self._shared_out(body, names)), kernel)
 
     def _region(self, kernel: Kernel) -> Region:

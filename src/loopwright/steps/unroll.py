@@ -9,8 +9,9 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import least, minus, most, number, plus, times, variable
-from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Break, Continue, Expr, For, Kernel
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.nodes import Assign, Binary, Body, Break, Continue, Expr, For, Kernel
+from loopwright.ir.queries import arrays_made
+from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked, trip_of, used_outside
 from loopwright.steps.grammar import From2
@@ -72,7 +73,7 @@ def not_repeated(kernel: Kernel, loop: For, count: int) -> Rejection | None:
         if isinstance(jump, Break | Continue) and jump.loop == loop.name:
             word = "break" if isinstance(jump, Break) else "continue"
             return Rejection(f"'{word}' ends iterations of '{loop.name}' in the middle")
-    local = frozenset(stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate))
+    local = frozenset(arrays_made(loop.body))
     if (array := used_outside(kernel, loop.body, local)) is not None:
         return Rejection(f"'{array}' is made in '{loop.name}', and used outside of it")
     return too_large(kernel, size_of(loop.body) * count)

@@ -11,8 +11,8 @@ from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import names_assigned, names_in
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
+from loopwright.ir.queries import contains, names_assigned, names_in, types_assigned
+from loopwright.ir.walk import loops, own_expressions, rewrite_body
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import around, marked
 from loopwright.steps.grammar import From2
@@ -89,7 +89,7 @@ def _needs_no_order(loop: For, facts: Facts) -> bool:
 
 def _inner(body: Body) -> For | None:
     """The loop inside, where there is just one."""
-    found = [stmt for stmt in body if any(isinstance(one, For | While) for one in statements((stmt,)))]
+    found = [stmt for stmt in body if contains((stmt,), For, While)]
     return found[0] if len(found) == 1 and isinstance(found[0], For) else None
 
 
@@ -106,7 +106,7 @@ def _not_jammed(loop: For) -> Rejection | None:
             return Rejection(f"the bounds of '{inner.name}' depend on '{min(names)}'")
         if (rejection := changes_inside(inner)) is not None:
             return rejection
-        if any(isinstance(stmt, Allocate) for one in body if one is not inner for stmt in statements((one,))):
+        if contains(tuple(one for one in body if one is not inner), Allocate):
             return Rejection(f"each iteration of '{loop.name}' makes an array around '{inner.name}'")
         body = inner.body
     return None
@@ -179,7 +179,7 @@ def _with_elements(kernel: Kernel, loop: For) -> tuple[Kernel, For]:
     """The kernel with an element of an array for each iteration instead of each scalar that is private to it, for the
     judge: as if every iteration had its own copy."""
     own = _own(kernel, loop)
-    types = {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    types = types_assigned(loop.body)
     types = {name: type_ for name, type_ in types.items() if name in own}
     if not types:
         return kernel, loop

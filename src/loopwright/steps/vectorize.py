@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import For, Kernel, Stmt, While
-from loopwright.ir.walk import loops, rewrite_body, statements
+from loopwright.ir.queries import contains
+from loopwright.ir.walk import loops, rewrite_body
 from loopwright.steps.nest import balanced
 from loopwright.steps.step import Rejection, Step, order_needed
 
@@ -33,7 +34,7 @@ class Vectorize(Step):
             return Rejection(f"there is no loop '{self.loop}'")
         if not isinstance(loop, For):
             return Rejection(f"'{self.loop}' is a while loop")
-        if any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
+        if contains(loop.body, For, While):
             return Rejection(f"'{self.loop}' is not an innermost loop")
         if (rejection := balanced(loop)) is not None:
             return rejection
