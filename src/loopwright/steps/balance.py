@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.row_pointers import NotRows, row_nest
-from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Checked, For, Kernel, Load, Stmt
+from loopwright.ir.nodes import Checked, For, Kernel, Load
 from loopwright.ir.queries import has, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body
+from loopwright.ir.walk import loops, own_expressions
 from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
 from loopwright.steps.grammar import From1
-from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, running, the_loop, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
 
 THREADS = 256
@@ -54,10 +53,8 @@ class Balance(Step):
     threads: From1 = THREADS
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
+        if (rejection := missing(kernel, (self.loop, self.inner)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         row, entry = the_loop(kernel, self.loop), the_loop(kernel, self.inner)
         try:
             row_nest(row, entry)
@@ -70,14 +67,11 @@ class Balance(Step):
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="balanced", threads=self.threads),)
-            if isinstance(stmt, For) and stmt.name == self.inner:
-                return (replace(stmt, run="entries", threads=self.entries),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(
+            kernel,
+            {self.loop: "balanced", self.inner: "entries"},
+            {self.loop: self.threads, self.inner: self.entries},
+        )
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -93,8 +87,8 @@ def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:
             return Rejection(f"'{outer.name}' around it is marked {outer.run} already")
     if any(has(bound, Load, Checked) for bound in own_expressions(row)):
         return Rejection(f"the bounds of '{row.name}' are read from an array: the host does not know them")
-    if any(escapes(stmt) for stmt in row.body):
-        return Rejection(f"'{row.name}' can be left in the middle")
+    if (rejection := left_early(row)) is not None:
+        return rejection
     return None
 
 
@@ -113,9 +107,7 @@ def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection 
             return rejection
         if loop.last:
             return Rejection(f"the value of '{loop.last[0]}' after its last iteration is needed")
-    scalars = names_assigned(row.body)
-    outside = [name for name in (*rows.private, *entries.private) if name not in scalars]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays((*rows.private, *entries.private), names_assigned(row.body))
 
 
 def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | None:
@@ -123,17 +115,13 @@ def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | 
         return Rejection(f"a block has whole warps of {WARP} threads, {MOST_THREADS} threads at most: not {threads}")
     if entries % threads:
         return Rejection(f"{entries} entries are no multiple of the {threads} threads of a block")
-    types = [scalars_in(entry)[reduction.target] for reduction in facts.loops[entry.name].reductions]
+    scalars = types_assigned(entry.body)
+    types = [scalars[reduction.target] for reduction in facts.loops[entry.name].reductions]
     needed = shared_bytes(types, entries, threads)
     if needed > SHARED_BYTES:
         return Rejection(f"a block would need {needed} bytes of shared memory for {entries} entries: "
                          f"{SHARED_BYTES} are the most")  # fmt: skip
     return None
-
-
-def scalars_in(loop: For) -> dict[str, Scalar]:
-    """The types of the scalars that a loop sets."""
-    return types_assigned(loop.body)
 
 
 def spreads(entries: int, threads: int) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self, cast
 
 from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
-from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Stmt, Store
+from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Store
 from loopwright.ir.queries import arrays_made, has, names_assigned, names_in
-from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements
+from loopwright.ir.walk import bodies, loops, own_expressions, statements
 from loopwright.steps.extent import around, extent_of
 from loopwright.steps.grammar import From1, parsed
-from loopwright.steps.nest import missing, step_of, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, running, step_of, the_loop, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
 
 BLOCKS = ("block.x", "block.y", "block.z")
@@ -48,15 +47,13 @@ class Bind(Step):
     threads: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already")
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         return (
             _needs_order(loop, facts, strict, self.axis)
             or _out_of_place(kernel, loop, self.axis)
@@ -71,12 +68,7 @@ class Bind(Step):
         return None if threads <= most else Rejection(f"a block has at most {most} threads along {self.axis[-1]}")
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run=self.axis, threads=self.threads),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(kernel, {self.loop: self.axis}, {self.loop: self.threads})
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -98,9 +90,7 @@ def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection 
         return rejection
     if found.last:
         return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
-    inside = arrays_made(loop.body)
-    outside = [name for name in found.private if name not in inside and name not in names_assigned(loop.body)]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
 
 
 def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:

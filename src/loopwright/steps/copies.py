@@ -9,7 +9,6 @@ from math import prod
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import is_apart, leaves_all
-from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import minus, most, number, variable
 from loopwright.ir.nodes import (
     Allocate,
@@ -35,7 +34,7 @@ from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import fresh, names_of, with_statement
 from loopwright.steps.extent import around, extent_of, loops_around
-from loopwright.steps.nest import is_inside, step_of
+from loopwright.steps.nest import is_inside, left_early, overlapping, step_of
 from loopwright.steps.step import Rejection
 
 
@@ -135,10 +134,10 @@ def _box(first: For, store: Store, shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> Rejection | None:
     """Why the iterations cannot have copies."""
     first, last, array = loops[0], loops[-1], copies.array
-    if kernel.overlap:
-        return Rejection("arguments overlap in memory, so that any write may change any array")
-    if any(escapes(stmt) for stmt in first.body):
-        return Rejection(f"'{first.name}' can be left in the middle")
+    if (rejection := overlapping(kernel)) is not None:
+        return rejection
+    if (rejection := left_early(first)) is not None:
+        return rejection
     if (rejection := _may_fail(first, array, facts)) is not None:
         return rejection
     inside = {id(stmt) for stmt in statements(last.body)}

@@ -14,6 +14,7 @@ from loopwright.ir.queries import has, names_in, types_assigned
 from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished
 from loopwright.steps.extent import around
+from loopwright.steps.nest import overlapping
 from loopwright.steps.step import Rejection, Step
 
 
@@ -40,8 +41,8 @@ class Demote(Step):
     scalar: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
+        if (rejection := overlapping(kernel)) is not None:
+            return rejection
         found = _stretch(kernel, self.scalar)
         if found is None:
             return Rejection(f"'{self.scalar}' is not set and then stored, in one body")

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.queries import arrays_loaded, names_in
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.grammar import From1
-from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection, Step, legal
 
@@ -52,13 +51,11 @@ class Pack(Step):
     pad: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
         if isinstance(region, Rejection):
             return region

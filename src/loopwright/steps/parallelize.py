@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import For, Kernel, Stmt
-from loopwright.ir.walk import loops, rewrite_body
-from loopwright.steps.nest import balanced
+from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.nest import balanced, running
 from loopwright.steps.step import Rejection, Step, order_needed
 
 
@@ -44,9 +44,4 @@ class Parallelize(Step):
         return order_needed(found, loop.asserted, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="parallel"),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(kernel, {self.loop: "parallel"})

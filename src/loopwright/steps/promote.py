@@ -8,13 +8,12 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
-from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import For, Kernel, Load, Store, While
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
-from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection, Step
@@ -50,13 +49,11 @@ class Promote(Step):
     whole: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region

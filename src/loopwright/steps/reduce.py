@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Facts, Reduction
 from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
-from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import number, plus, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
@@ -20,7 +19,7 @@ from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import missing, step_of, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, step_of, the_loop, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
 
 MOST = 1 << 20
@@ -59,10 +58,8 @@ class Reduce(Step):
     lanes: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
         found = facts.loops[self.loop]
         if found.verdict != "reduction":
@@ -73,21 +70,15 @@ class Reduce(Step):
             return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         return (
             marked((loop,))
             or _changing(loop)
             or unplaced(loop)
             or order_needed(found, asserted=False, strict=strict)
-            or self._private(loop, facts)
+            or without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body), "lane")
         )
-
-    def _private(self, loop: For, facts: Facts) -> Rejection | None:
-        inside = arrays_made(loop.body)
-        scalars = names_assigned(loop.body)
-        outside = [name for name in facts.loops[self.loop].private if name not in inside | scalars]
-        return Rejection(f"each lane would need an array '{outside[0]}' of its own") if outside else None
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)

@@ -15,7 +15,7 @@ from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
 from loopwright.steps.draft import finished, names_of
 from loopwright.steps.grammar import whole_number
-from loopwright.steps.nest import reordering, size_of, step_of, too_large
+from loopwright.steps.nest import overlapping, reordering, size_of, step_of, too_large
 from loopwright.steps.step import Rejection, Step, legal
 
 CHOICES = (
@@ -59,8 +59,8 @@ class Reschedule(Step):
     often: int = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
+        if (rejection := overlapping(kernel)) is not None:
+            return rejection
         marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
         if marked:
             return Rejection(f"how '{marked[0]}' runs is decided already")

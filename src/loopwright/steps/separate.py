@@ -14,7 +14,7 @@ from loopwright.ir.walk import loops, own_expressions, statements, subexpression
 from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.grammar import From1
-from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large
+from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
 
 
@@ -107,7 +107,4 @@ def _parts(loop: For) -> list[Expr]:
 
 def _made_outside(loop: For, facts: Facts) -> Rejection | None:
     """Why the two loops could not have what is private to an iteration."""
-    inside = arrays_made(loop.body)
-    scalars = names_assigned(loop.body)
-    outside = [name for name in facts.loops[loop.name].private if name not in inside | scalars]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays(facts.loops[loop.name].private, arrays_made(loop.body) | names_assigned(loop.body))

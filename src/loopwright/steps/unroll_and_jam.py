@@ -8,7 +8,6 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
-from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned, names_in, types_assigned
@@ -16,7 +15,7 @@ from loopwright.ir.walk import loops, own_expressions, rewrite_body
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import around, marked
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import changes_inside, missing, reordering, step_of, the_loop
+from loopwright.steps.nest import changes_inside, left_early, missing, reordering, step_of, the_loop
 from loopwright.steps.split import halves
 from loopwright.steps.step import Rejection, Step
 from loopwright.steps.unroll import not_repeated, parts
@@ -100,8 +99,8 @@ def _not_jammed(loop: For) -> Rejection | None:
     if _inner(body) is None:
         return Rejection(f"'{loop.name}' does not hold just one loop")
     while (inner := _inner(body)) is not None:
-        if any(escapes(stmt) for stmt in inner.body):
-            return Rejection(f"'{inner.name}' can be left in the middle")
+        if (rejection := left_early(inner)) is not None:
+            return rejection
         if names := {name for own in own_expressions(inner) for name in names_in(own)} & changing:
             return Rejection(f"the bounds of '{inner.name}' depend on '{min(names)}'")
         if (rejection := changes_inside(inner)) is not None:

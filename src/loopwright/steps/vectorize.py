@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import For, Kernel, Stmt, While
+from loopwright.ir.nodes import For, Kernel, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import loops, rewrite_body
-from loopwright.steps.nest import balanced
+from loopwright.ir.walk import loops
+from loopwright.steps.nest import balanced, running
 from loopwright.steps.step import Rejection, Step, order_needed
 
 
@@ -46,9 +46,4 @@ class Vectorize(Step):
         return order_needed(found, asserted=False, strict=strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="vector"),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(kernel, {self.loop: "vector"})
