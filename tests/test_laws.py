@@ -270,6 +270,7 @@ def test_a_missing_docstring_is_found(tmp_path: Path) -> None:
         ("any(isinstance(p, Load) for p in subexpressions(expr))", "subexpressions takes the kinds"),
         ("{s.name for s in statements(body, Assign)}", "names_assigned of ir/queries.py says that"),
         ("x = {part.array for part in expressions(a.body, Load)}", "arrays_loaded of ir/queries.py says that"),
+        ("for s in statements(b):\n    if isinstance(s, For) and s.run:\n        f(s)", "statements takes the kinds"),
     ],
 )
 def test_what_is_picked_from_a_tree_by_hand_is_found(tmp_path: Path, text: str, fault: str) -> None:

@@ -227,7 +227,7 @@ HOMES = ("ir/walk.py", "ir/queries.py")
 
 def trees_are_asked(root: Path) -> list[str]:
     """Whoever goes through a tree for nodes of a kind says so to ir/walk.py, `statements(body, Store)`, and asks what
-    ir/queries.py answers there: no comprehension picks them by isinstance."""
+    ir/queries.py answers there: no comprehension and no loop picks them by isinstance."""
     faults: list[str] = []
     for file in source_files(root):
         if file.path in HOMES or file.place in NOT_YET_ASKED:
@@ -235,7 +235,22 @@ def trees_are_asked(root: Path) -> list[str]:
         for node in ast.walk(file.tree):
             if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
                 faults += [f"{file.path}:{node.lineno}: {fault}" for fault in _picked(node)]
+            elif isinstance(node, ast.For) and (walk := _picked_one_by_one(node)):
+                faults.append(f"{file.path}:{node.lineno}: {walk} takes the kinds that are wanted")
     return faults
+
+
+def _picked_one_by_one(loop: ast.For) -> str:
+    """What goes through the tree in a loop that does nothing but to ask each node of which kind it is; '' for none."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=one),
+            iter=ast.Call(func=ast.Name(id="statements" | "expressions" | "subexpressions" as walk)),
+            body=[ast.If(test=test, orelse=[])],
+        ) if _is_of_a_kind(_conjuncts(test)[0], one):
+            return walk
+        case _:
+            return ""
 
 
 def _picked(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> list[str]:

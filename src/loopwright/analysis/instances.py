@@ -236,15 +236,14 @@ def _scalars(leaf: Leaf, strict: bool) -> Iterator[Touch]:
 
 def _allocations(leaf: Leaf, elements: Elements, nodes: Collection[int]) -> Iterator[Touch]:
     """An Allocate writes every element of its array."""
-    for stmt in statements((leaf.stmt,)):
-        if isinstance(stmt, Allocate):
-            accesses = [access for access in elements.proof.notes.accesses if access.array == stmt.array]
-            accesses = [access for access in accesses if id(access.node) in nodes]
-            if accesses:
-                some = elements.whole_of(accesses[0], elements.layout(accesses))
-                every = f"{', '.join(f'e{k}' for k in range(some.dim(isl.dim_type.set)))}"
-                where = isl.Map(f"{{ {leaf.space} -> {_identifier(stmt.array)}[{every}] }}")
-                yield Touch(leaf, stmt.array, where, True, "")
+    for stmt in statements((leaf.stmt,), Allocate):
+        accesses = [access for access in elements.proof.notes.accesses if access.array == stmt.array]
+        accesses = [access for access in accesses if id(access.node) in nodes]
+        if accesses:
+            some = elements.whole_of(accesses[0], elements.layout(accesses))
+            every = f"{', '.join(f'e{k}' for k in range(some.dim(isl.dim_type.set)))}"
+            where = isl.Map(f"{{ {leaf.space} -> {_identifier(stmt.array)}[{every}] }}")
+            yield Touch(leaf, stmt.array, where, True, "")
 
 
 SIZE = "size of "
@@ -253,9 +252,8 @@ SIZE = "size of "
 
 def _sizes(leaf: Leaf, local: Collection[str]) -> Iterator[Touch]:
     """Where the size of a local array is set and asked for."""
-    for stmt in statements((leaf.stmt,)):
-        if isinstance(stmt, Allocate):
-            yield Touch(leaf, SIZE + stmt.array, _scalar_map(leaf, SIZE + stmt.array), True, "")
+    for stmt in statements((leaf.stmt,), Allocate):
+        yield Touch(leaf, SIZE + stmt.array, _scalar_map(leaf, SIZE + stmt.array), True, "")
     bounds = [own for note in leaf.loops for own in own_expressions(note.loop)]
     inside = [own for stmt in statements((leaf.stmt,)) for own in own_expressions(stmt)]
     asked = {part.array for own in (*bounds, *inside) for part in subexpressions(own, Dim)}

@@ -85,9 +85,7 @@ def pointer_arrays(kernel: Kernel) -> tuple[str, ...]:
     """The arrays of a kernel that say where rows begin: `p` of each loop from `p[i]` to `p[i + 1]` directly inside a
     loop over `i`, whatever else the two do."""
     found: list[str] = []
-    for row in statements(kernel.body):
-        if not isinstance(row, For):
-            continue
+    for row in statements(kernel.body, For):
         for at, entry in enumerate(row.body):
             if isinstance(entry, For):
                 lower, upper = (_resolved(bound, row, row.body[:at]) for bound in (entry.lower, entry.upper))
@@ -132,17 +130,16 @@ def _independent(row: For, entry: For) -> None:
     """Raises NotRows where what is done for an entry depends on its row."""
     inside = names_assigned(entry.body)
     own = names_assigned(row.body) - inside | {row.name}
-    for part in expressions(entry.body):
-        if isinstance(part, Var) and part.name in own:
+    for part in expressions(entry.body, Var):
+        if part.name in own:
             raise NotRows(f"what is done for an entry depends on its row, through '{part.name}'")
 
 
 def _each(entry: For) -> Dim:
-    for part in expressions(entry.body):
-        if isinstance(part, Load):
-            for axis, index in enumerate(part.index):
-                if index == Var(entry.name, INT64):
-                    return Dim(part.array, axis)
+    for part in expressions(entry.body, Load):
+        for axis, index in enumerate(part.index):
+            if index == Var(entry.name, INT64):
+                return Dim(part.array, axis)
     raise NotRows(f"no array that is read has an element for each '{entry.name}', to tell how many there may be")
 
 

@@ -124,9 +124,8 @@ class _Thread:
         """Walk through what one thread does first."""
         for stmt in body:
             for expr in own_expressions(stmt):
-                for part in subexpressions(expr):
-                    if isinstance(part, Load):
-                        self._note(part)
+                for part in subexpressions(expr, Load):
+                    self._note(part)
             if isinstance(stmt, Store):
                 self._note(stmt)
             runs = self.enter(stmt)

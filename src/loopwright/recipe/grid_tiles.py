@@ -297,11 +297,10 @@ def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
 def whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
     new = set(made(plan, step, why))
-    for stmt in statements(plan.kernel.body):
-        if isinstance(stmt, If):
-            names, copies = _names(stmt.then), _names(stmt.otherwise)
-            if copies and set(copies) == new and len(names) == len(copies):
-                return dict(zip(names, copies, strict=True))
+    for stmt in statements(plan.kernel.body, If):
+        names, copies = _names(stmt.then), _names(stmt.otherwise)
+        if copies and set(copies) == new and len(names) == len(copies):
+            return dict(zip(names, copies, strict=True))
     return {}
 
 

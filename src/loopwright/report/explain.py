@@ -177,9 +177,8 @@ def _arrays(kernel: Kernel, facts: Facts, elements: Mapping[str, str]) -> Iterat
         yield report(param.name, "argument", param, param.element.name, param.rank)
     for result in kernel.results:
         yield report(result.name, "result", None, result.element.name, result.rank)
-    for stmt in statements(kernel.body):
-        if isinstance(stmt, Allocate):
-            yield report(stmt.array, "local", stmt, stmt.element.name, len(stmt.shape))
+    for stmt in statements(kernel.body, Allocate):
+        yield report(stmt.array, "local", stmt, stmt.element.name, len(stmt.shape))
 
 
 def _reading_order(access: AccessFacts) -> tuple[int, int, bool]:

@@ -99,8 +99,8 @@ def loops_around(kernel: Kernel, inner: Stmt) -> dict[str, For]:
 
 def marked(stmts: Body) -> Rejection | None:
     """Why a loop here cannot be changed any more: the steps that say how loops run come last."""
-    for stmt in statements(stmts):
-        if isinstance(stmt, For) and stmt.run != "sequential":
+    for stmt in statements(stmts, For):
+        if stmt.run != "sequential":
             return Rejection(f"'{stmt.name}' is marked {stmt.run} already: such marks come last in a schedule")
     return None
 
