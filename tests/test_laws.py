@@ -31,6 +31,7 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.no_local_imports,
     checkers.late_imports_are_told,
     checkers.every_public_name_says_what_it_is,
+    checkers.trees_are_asked,
 ]
 
 
@@ -259,6 +260,36 @@ def test_a_missing_docstring_is_found(tmp_path: Path) -> None:
         "x.py:3: public has no docstring",
         "y.py: the module has no docstring",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[s for s in statements(body) if isinstance(s, Store)]", "statements takes the kinds that are wanted"),
+        ("{p for p in expressions(body) if isinstance(p, Load | Var) and p.name}", "expressions takes the kinds"),
+        ("any(isinstance(p, Load) for p in subexpressions(expr))", "subexpressions takes the kinds"),
+        ("{s.name for s in statements(body, Assign)}", "names_assigned of ir/queries.py says that"),
+        ("x = {part.array for part in expressions(a.body, Load)}", "arrays_loaded of ir/queries.py says that"),
+        ("for s in statements(b):\n    if isinstance(s, For) and s.run:\n        f(s)", "statements takes the kinds"),
+    ],
+)
+def test_what_is_picked_from_a_tree_by_hand_is_found(tmp_path: Path, text: str, fault: str) -> None:
+    plant(tmp_path, {"steps/x.py": f"\n{text}\n", "ir/queries.py": text})
+    [found] = checkers.trees_are_asked(tmp_path)
+    assert found.startswith(f"steps/x.py:2: {fault}")
+
+
+def test_other_ways_through_a_tree_are_no_faults(tmp_path: Path) -> None:
+    text = """
+    {s.name for s in statements(body, Assign) if s.value.type == INT64}
+    [s for s in statements(body) if s.at is None or isinstance(s, Store)]
+    [s for s in statements(body) if not isinstance(s, Store)]
+    [s for s in body if isinstance(s, Store)]
+    {s.name: s for s in statements(body, For)}
+    any(isinstance(p, fixed) for p in subexpressions(expr))
+    """
+    plant(tmp_path, {"steps/x.py": "\n".join(map(str.strip, text.splitlines()))})
+    assert checkers.trees_are_asked(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from loopwright.codegen.function import Writer
 from loopwright.codegen.polls import in_strips, write_iteration, write_range
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.statements import may_fail, write_body
-from loopwright.ir.nodes import Allocate, Assign, Binary, Checked, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.linear import parted
+from loopwright.ir.nodes import Allocate, Assign, Checked, Const, For, Load, Store, Var, While
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.extent import extent_of
@@ -113,21 +114,10 @@ def constant_trip(loop: For, w: Writer) -> int | None:
     it is not constant, or where the end might wrap: then there would be none."""
     if w.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
         return None
-    (start, first), (end, last) = _parted(loop.lower), _parted(loop.upper)
+    (start, first), (end, last) = parted(loop.lower), parted(loop.upper)
     if start is None or start != end or not w.in_range(start):
         return None
     return len(range(first, last, int(loop.step.value)))
-
-
-def _parted(expr: Expr) -> tuple[Expr | None, int]:
-    """An expression as (what is not constant, the constant that is added to it)."""
-    match expr:
-        case Const():
-            return None, int(expr.value)
-        case Binary(op="add" | "sub", right=Const() as known):
-            base, rest = _parted(expr.left)
-            return base, rest + (int(known.value) if expr.op == "add" else -int(known.value))
-    return expr, 0
 
 
 def _unrolled(loop: For, trip: int, w: Writer) -> bool:

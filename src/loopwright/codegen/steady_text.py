@@ -14,9 +14,10 @@ from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.steady import Flow, Flows, Steady
 from loopwright.codegen.wide import place_of, write_in_thread
+from loopwright.ir.linear import plus
 from loopwright.ir.nodes import Body, Expr, For, Load, Select, Store
 from loopwright.ir.walk import rewrite_expr
-from loopwright.steps.draft import plus, substituted
+from loopwright.steps.draft import substituted
 from loopwright.steps.limits import all_of
 from loopwright.steps.nest import step_of
 

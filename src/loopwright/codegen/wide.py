@@ -16,11 +16,13 @@ from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import may_fail, write_body
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, own_expressions, subexpressions
 from loopwright.steps.extent import residue
-from loopwright.steps.nest import coefficient, names_in, step_of
+from loopwright.steps.nest import step_of
 
 WIDEST = 16
 """Bytes of one access."""

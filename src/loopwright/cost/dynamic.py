@@ -232,10 +232,9 @@ class _Shares:
 
     def __post_init__(self) -> None:
         by_name: dict[str, For | None] = {}
-        for stmt in statements(self.inside):
-            if isinstance(stmt, For):
-                name = Names().of(stmt.name)
-                by_name[name] = None if name in by_name else stmt  # two that are spelled alike are not told apart
+        for stmt in statements(self.inside, For):
+            name = Names().of(stmt.name)
+            by_name[name] = None if name in by_name else stmt  # two that are spelled alike are not told apart
         self.loops = {name: loop for name, loop in by_name.items() if loop is not None}
         shown = {region.name for region in self.kernel.within() if region.kind == "loop"}
         counts: dict[str, Operations] = {}

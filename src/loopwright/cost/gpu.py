@@ -195,7 +195,7 @@ class _About:
 
 
 def _loops(body: Body) -> Iterator[For]:
-    return (stmt for stmt in statements(body) if isinstance(stmt, For))
+    return (stmt for stmt in statements(body, For))
 
 
 def _grids(heads: Mapping[str, int]) -> list[str]:

@@ -161,7 +161,7 @@ class _Moved:
 
 def _own_boxes(stmt: Stmt, values: Values, between: Mapping[str, Interval], times: float) -> Iterator[_Box]:
     """What the statement itself touches, without those inside it."""
-    nodes = [part for expr in own_expressions(stmt) for part in subexpressions(expr) if isinstance(part, Load)]
+    nodes = [part for expr in own_expressions(stmt) for part in subexpressions(expr, Load)]
     for node in (*nodes, *((stmt,) if isinstance(stmt, Store) else ())):
         yield _Box(node.array, tuple(interval_of(index, values, between) for index in node.index), times)
 

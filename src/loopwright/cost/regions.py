@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from loopwright.toolchain.cubin import bytes_moved
-from loopwright.toolchain.sass import Instruction
+from loopwright.toolchain.sass import Instruction, bytes_moved
 
 LOADS = ("LDG", "LD", "LDL", "TEX", "TLD", "ATOM", "ATOMG")
 """Loads that take hundreds of cycles; those from shared memory and constants do not."""

@@ -16,9 +16,9 @@ from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.rounds import rounds_of
 from loopwright.codegen.steady import is_end, is_shorter
 from loopwright.ir.nodes import Body, For, If
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.limits import terms
-from loopwright.steps.nest import names_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +148,4 @@ class _Counts:
 
 
 def _loops(body: Body) -> Iterator[For]:
-    return (stmt for stmt in statements(body) if isinstance(stmt, For))
+    return (stmt for stmt in statements(body, For))

@@ -23,8 +23,9 @@ from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
-from loopwright.ir.nodes import Allocate, Body, For, Kernel, Load, Location, Store, While
+from loopwright.ir.nodes import Body, For, Kernel, Load, Location, Store, While
 from loopwright.ir.program import DeviceText
+from loopwright.ir.queries import arrays_made
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
@@ -142,7 +143,7 @@ class _About:
             blocks = None if blocks is None else min(blocks, PARTED)
             blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
-        local = {stmt.array for stmt in statements(nest.inside) if isinstance(stmt, Allocate)}
+        local = arrays_made(nest.inside)
         shared = self._shared(name, local)
         found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape)
         return replace(

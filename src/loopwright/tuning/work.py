@@ -10,9 +10,10 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.footprint import footprint
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.row_pointers import pointer_arrays
-from loopwright.ir.nodes import For, Kernel, Load, Stmt, Store
+from loopwright.ir.nodes import For, Kernel, Stmt
+from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import loops, statements
 from loopwright.profile.work_form import Term, WorkForm
 
 
@@ -34,8 +35,8 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
     counts = trip_counts(kernel)  # of `for` loops: how often a `while` loop runs is up to data
     innermost = [name for name, loop in loops(kernel).items() if not _inner(loop.body)]
     touched = footprint(kernel)
-    stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
-    loaded = {part.array for part in expressions(kernel.body) if isinstance(part, Load)}
+    stored = arrays_stored(kernel.body)
+    loaded = arrays_loaded(kernel.body)
     sizes = {array.name: array.element.size_bytes for array in kernel.arrays}
     arrays = [name for name in touched if name in sizes]
 
@@ -86,7 +87,7 @@ def row_pointers(kernel: Kernel) -> tuple[int, ...]:
 
 
 def _inner(body: tuple[Stmt, ...]) -> list[For]:
-    return [stmt for stmt in statements(body) if isinstance(stmt, For)]
+    return list(statements(body, For))
 
 
 def _parallel(kernel: Kernel, facts: Facts) -> list[str]:
