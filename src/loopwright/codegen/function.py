@@ -6,13 +6,15 @@ outside. So a loop's body becomes a function of its own without any list being k
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
+from loopwright.ir.code import Block, Branch, Form, Line, Loop, Node, Otherwise, Part, Region, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -38,8 +40,8 @@ INSIDE = Bounds("proven", "tested where the loop is entered")
 
 @dataclass
 class Function:
-    """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
-    outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
+    """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
+    their C declarations at the top. parameters: those from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
     the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
     broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
     being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
@@ -47,7 +49,7 @@ class Function:
     registers."""
 
     name: str
-    lines: list[str] = field(default_factory=list)
+    code: list[Node] = field(default_factory=list)
     declared: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
@@ -62,8 +64,15 @@ class Function:
     depth: int = 1
     on_device: bool = False
 
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Within, what is written belongs to this block."""
+        outer, self.code = self.code, []
+        self.depth += block.indent
+        yield
+        self.depth -= block.indent
+        outer.append(replace(block, body=tuple(self.code)))
+        self.code = outer
 
 
 class Writer:
@@ -135,8 +144,73 @@ class Writer:
         self.types[identifier] = ctype
         return identifier
 
+    # ---- code
+
     def line(self, text: str) -> None:
-        self.function.line(text)
+        """Write a statement, or another line that nothing stands inside of."""
+        self.function.code.append(Line(text))
+
+    def block(
+        self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
+    ) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces: see `ir.code.Block`."""
+        return self.function.inside(Block(head=head, begin=begin, indent=indent, joined=joined))
+
+    def indented(self) -> AbstractContextManager[None]:
+        """Within, what is written stands further in."""
+        return self.function.inside(Block(form="none"))
+
+    def loop(
+        self,
+        head: str,
+        name: str | None = None,
+        *,
+        trips: int | None = None,
+        unroll: int | None = None,
+        pragma: str = "",
+        part: Part = "all",
+        at_once: int = 1,
+        indent: int = 1,
+        joined: bool = False,
+        form: Form = "braces",
+    ) -> AbstractContextManager[None]:
+        """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`. unroll: None asks for
+        nothing."""
+        if unroll is not None:
+            pragma = f"{self.unrolling} {unroll or ''}".rstrip()
+        return self.function.inside(
+            Loop(
+                head=f"for ({head})", indent=indent, joined=joined, form=form, name=name, trips=trips, pragma=pragma,
+                unroll=1 if unroll is None else unroll, part=part, at_once=at_once,
+            )
+        )  # fmt: skip
+
+    def branch(
+        self, condition: str, name: str | None = None, *, part: Part = "all", indent: int = 1, joined: bool = False,
+        begin: str = "",
+    ) -> AbstractContextManager[None]:  # fmt: skip
+        """Within, what is written runs under a condition: see `ir.code.Branch`."""
+        head = f"if ({condition})"
+        return self.function.inside(
+            Branch(head=head, begin=begin, indent=indent, joined=joined, condition=condition, name=name, part=part)
+        )
+
+    def maybe(self, condition: str, begin: str, joined: bool = False) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces, under a condition if there is one."""
+        if condition:
+            return self.branch(condition, begin=begin, indent=0, joined=joined)
+        return self.block(begin=begin, indent=0, joined=joined)
+
+    def otherwise(self, indent: int = 1, form: Form = "braces") -> AbstractContextManager[None]:
+        """Within, what is written runs where the branch just before does not."""
+        return self.function.inside(Otherwise(head="else", indent=indent, form=form))
+
+    def only(self, condition: str, text: str) -> None:
+        """Write a statement under a condition, on one line."""
+        line = (Line(text),)
+        self.function.code.append(Branch(head=f"if ({condition})", condition=condition, body=line, form="same line"))
+
+    # ---- text
 
     def text(self, expr: Expr) -> str:
         return text_of(expr, self)
@@ -248,22 +322,24 @@ class Writer:
     def finish(self, part: Function) -> None:
         """Append the text of a function whose body is complete."""
         given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
-        body = "\n".join(part.lines)
+        lines: list[str] = []
+        print_code(tuple(part.code), 1, lines, Region("kernel", 1))
+        body = "\n".join(lines)
         used = [text for identifier, text in part.declared.items() if _mentions(body, identifier)]
         declarations = [f"  {text}" for text in used]
         ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
-        lines = [
+        whole = [
             f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
             "  int lw_status = 1;",
             *declarations,
-            *part.lines,
+            *lines,
             "  lw_status = 0;",
             *(["lw_leave:"] if "goto lw_leave" in body or "LW_" in body else []),
             *ending,
             "  return lw_status;",
             "}",
         ]
-        self.finished.append("\n".join(lines))
+        self.finished.append("\n".join(whole))
 
 
 def _mentions(text: str, identifier: str) -> bool:

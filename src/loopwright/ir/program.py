@@ -12,8 +12,10 @@ returns 1 where the condition on the sizes holds that the code relies on.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
+from loopwright.ir.code import Region
 from loopwright.ir.location import Location
 
 
@@ -42,16 +44,54 @@ def failed_number(index: int, size: int) -> int | float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedArray:
+    """An array in the shared memory of a block: its name and the type of its elements in C, how many there are, and the
+    name of the kernel's array that it is, if it is one."""
+
+    name: str
+    type: str
+    count: int
+    array: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
+    is for whole tiles only."""
+
+    name: str
+    line: int
+    bits: Literal[32, 64] = 32
+    even: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFunction:
+    """A function of a device text that holds the code of a kernel, and how it is started. loop: the outermost loop of
+    the nest that it is, '' where it is none. threads: a block has this many. parameters: names, and types in C."""
+
+    name: str
+    loop: str
+    threads: int
+    parameters: tuple[tuple[str, str], ...]
+    shared: tuple[SharedArray, ...]
+    region: Region
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceText:
     """CUDA text for a GPU, without the header that it needs (codegen/loopwright.cuh). kernels: the names of its
-    `__global__` functions, in the order of their numbers in the host text. strict: no fused multiply-add. checks: some
-    kernel may find an index outside of its array. waits: a call that has gone well has waited for all its kernels."""
+    `__global__` functions, in the order of their numbers in the host text. functions: what stands in it. strict: no
+    fused multiply-add. checks: some kernel may find an index outside of its array. waits: a call that has gone well has
+    waited for all its kernels."""
 
     text: str
     kernels: tuple[str, ...]
     strict: bool = False
     checks: bool = False
     waits: bool = False
+    functions: tuple[DeviceFunction, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.grid import ON
 from loopwright.codegen.names import Names
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.threads import block_size
@@ -138,7 +137,7 @@ class _About:
             return replace(report, blocks=1) if name.startswith("lw_single") else report
         size = block_size(nest.inside)
         blocks, blocks_words = self._blocks(nest)
-        if ON in self._of_kernel(name):
+        if "lw_part += (int64_t)gridDim.x" in self._of_kernel(name):
             blocks = None if blocks is None else min(blocks, PARTED)
             blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
