@@ -69,7 +69,7 @@ def with_buffers(found: Rounds, w: GpuWriter, turn: str) -> None:
 
 
 def _arriving(
-    found: Rounds, w: GpuWriter, turn: str, copy: Copying, runs: str, loop: str | None = None, part: Part = "all"
+    found: Rounds, w: GpuWriter, turn: str, copy: Copying, runs: str, loop: str = "", part: Part = "all"
 ) -> None:
     """The copies, under the conditions that their tiles are used. loop, part: whose prologue they are."""
     with_buffers(found, w, turn)

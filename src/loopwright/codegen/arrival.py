@@ -35,7 +35,7 @@ def write_copies(loop: For, w: GpuWriter) -> None:
         return
     variable = w.names.of(loop.name)
     tests = tuple(aligned(inner.value, count, w))
-    with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0):
+    with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
         w.function.scoped.add(variable)
         w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
         write_copy(inner, w, count)

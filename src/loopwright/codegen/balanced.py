@@ -181,7 +181,7 @@ def _cuts(made: Balanced) -> Function:
             w.line(
                 f"lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};"
             )
-        w.only("threadIdx.x == 0", "lw_long[0] = 0;")
+        w.only("threadIdx.x == 0", "lw_long[0] = 0;", axes="x")
         w.line("__syncthreads();")
         with w.loop(each, trips=made.rows_each, unroll=0):
             number = f"lw_number = lw_base + lw_i * {threads}"

@@ -249,13 +249,15 @@ class Whole:
         """What writes, outside of all loops over threads."""
         if any(isinstance(inner, Assign) for inner in statements((stmt,))):
             raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
-        with self.w.branch(self._idle(())):
+        idle, axes = self._idle(())
+        with self.w.branch(idle or "true", axes=axes):
             write(stmt, self.w)
 
-    def _idle(self, used: Sequence[str]) -> str:
-        """C text: this thread is the one that works where some axes are not shared out."""
-        others = [axis for axis, size in zip(AXES, self.size, strict=True) if size > 1 and axis not in used]
-        return " && ".join(f"threadIdx.{axis} == 0" for axis in others) or "true"
+    def _idle(self, used: Sequence[str]) -> tuple[str, str]:
+        """C text: this thread is the one that works where some axes are not shared out, '' for any thread; and these
+        axes, if it says no more."""
+        axes = [axis for axis, size in zip(AXES, self.size, strict=True) if size > 1 and axis not in used]
+        return " && ".join(f"threadIdx.{axis} == 0" for axis in axes), "".join(axes)
 
     def _nest(self, loop: For) -> None:
         w, band = self.w, band_of(loop)
@@ -304,11 +306,11 @@ class Whole:
         """Loops that threads share, perfectly nested, and what stands in the innermost."""
         w, body = self.w, band[-1].body
         partials = partial_results(band, w)
-        idle = self._idle([one.run[-1] for one in band] + ["x"] * team)
+        idle, axes = self._idle([one.run[-1] for one in band] + ["x"] * team)
         updating = not team and is_updating(band[-1], w) and self._rounds(band[-1:]) >= LOOKED_AHEAD
         with ExitStack() as opened:
-            if idle != "true":
-                opened.enter_context(w.branch(idle, indent=0, joined=True))
+            if idle:
+                opened.enter_context(w.branch(idle, axes=axes, indent=0, joined=True))
             for one in band[:-1] if updating else band:
                 self._shared_out(one, opened)
             outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
@@ -321,7 +323,7 @@ class Whole:
                 else:
                     write_body(body, w)
             w.threads, w.write_loop = outer, outer_loop
-        if idle == "true" and updating and len(band) == 1:
+        if not idle and updating and len(band) == 1:
             w.line("")
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
@@ -344,7 +346,7 @@ class Whole:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
         w, loop = self.w, band[0]
         once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
-        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy") != "true" or not once:
+        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy")[0] or not once:
             raise NotOnGpu(f"other statements stand between the threads of '{loop.name}' and those inside it")
         if w.facts.loops[loop.name].reductions:
             raise NotOnGpu(f"the threads of '{loop.name}' and those inside it add to the same")
@@ -525,9 +527,9 @@ class Columns(Whole):
             self.body(part)
         self.active = outer
 
-    def _idle(self, used: Sequence[str]) -> str:
-        others = super()._idle(used)
-        return self.active if others == "true" else f"{self.active} && {others}"
+    def _idle(self, used: Sequence[str]) -> tuple[str, str]:
+        others, _ = super()._idle(used)
+        return f"{self.active} && {others}" if others else self.active, ""
 
     def _array(self, stmt: Allocate) -> None:
         if not self._keep(stmt):

@@ -41,12 +41,12 @@ INSIDE = Bounds("proven", "tested where the loop is entered")
 @dataclass
 class Function:
     """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
-    their C declarations at the top. parameters: those from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
-    the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
-    being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
-    loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in
-    registers."""
+    their C declarations at the top. parameters: those from outside, in order of first use. scoped: loop variables and
+    the like. buffers: local arrays on the heap, freed at the end. replaced: array elements that live in a variable for
+    a while, by (array, index). renamed: locals so. broken: loops that run in strips, with the label behind them.
+    nested: in how many loops of this function text is being written. counted: loops whose operations are counted before
+    them. counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of
+    the arrays that each thread of a block keeps in registers."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -163,7 +163,7 @@ class Writer:
     def loop(
         self,
         head: str,
-        name: str | None = None,
+        name: str = "",
         *,
         trips: int | None = None,
         unroll: int | None = None,
@@ -186,14 +186,16 @@ class Writer:
         )  # fmt: skip
 
     def branch(
-        self, condition: str, name: str | None = None, *, part: Part = "all", indent: int = 1, joined: bool = False,
-        begin: str = "",
+        self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
+        begin: str = "", indent: int = 1, joined: bool = False,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written runs under a condition: see `ir.code.Branch`."""
-        head = f"if ({condition})"
         return self.function.inside(
-            Branch(head=head, begin=begin, indent=indent, joined=joined, condition=condition, name=name, part=part)
-        )
+            Branch(
+                head=f"if ({condition})", begin=begin, indent=indent, joined=joined, condition=condition, name=name,
+                part=part, axes=axes, versions=versions,
+            )
+        )  # fmt: skip
 
     def maybe(self, condition: str, begin: str, joined: bool = False) -> AbstractContextManager[None]:
         """Within, what is written stands in braces, under a condition if there is one."""
@@ -205,10 +207,13 @@ class Writer:
         """Within, what is written runs where the branch just before does not."""
         return self.function.inside(Otherwise(head="else", indent=indent, form=form))
 
-    def only(self, condition: str, text: str) -> None:
-        """Write a statement under a condition, on one line."""
-        line = (Line(text),)
-        self.function.code.append(Branch(head=f"if ({condition})", condition=condition, body=line, form="same line"))
+    def only(self, condition: str, text: str, axes: str = "") -> None:
+        """Write a statement under a condition, if there is one, on one line."""
+        if not condition:
+            self.line(text)
+            return
+        branch = Branch(head=f"if ({condition})", condition=condition, body=(Line(text),), form="same line", axes=axes)
+        self.function.code.append(branch)
 
     # ---- text
 

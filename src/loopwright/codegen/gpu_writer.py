@@ -65,9 +65,9 @@ class NotOnGpu(Exception):
 
 
 class GpuWriter(Writer):
-    """device: the lines of finished kernels; functions: what stands in these; kernels: their names,
-    two for each: the first with 32-bit distances between elements; and a third where there is one for whole tiles only, which `even` is about. slots: how many scalars are
-    handed to the host. checks: some kernel may record a failure."""
+    """device: the lines of finished kernels; functions: what stands in these; kernels: their names, two for
+    each: the first with 32-bit distances between elements; and a third where there is one for whole tiles only, which
+    `even` is about. slots: how many scalars are handed to the host. checks: some kernel may record a failure."""
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
@@ -235,7 +235,7 @@ class GpuWriter(Writer):
         lines = self.device
         lines.append(f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}>")
         lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
-        region = Region("kernel", len(lines), name="")
+        region = Region("kernel", len(lines))
         lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
         lines += (f"  {text}" for text in part.declared.values())
         print_code(tuple(part.code), 1, lines, region)

@@ -55,8 +55,7 @@ def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str
     slots: dict[str, str] = {}
     for name in names:
         pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
-        text = f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};"
-        w.only(only, text) if only else w.line(text)
+        w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
         slots[pointer] = name
     return slots
 

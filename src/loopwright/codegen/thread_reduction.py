@@ -63,8 +63,7 @@ def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
 def begin(partial: Partial, w: GpuWriter, only: str = "") -> None:
     """Lines after which the partial result is that of no iteration. only: a condition."""
     for own, start in zip(partial.own, partial.start, strict=True):
-        text = f"{w.variable(own)} = {literal(start.value, start.type)};"
-        w.only(only, text) if only else w.line(text)
+        w.only(only, f"{w.variable(own)} = {literal(start.value, start.type)};")
 
 
 def in_warp(partial: Partial, lanes: int, mask: str, number: str, w: GpuWriter) -> None:

@@ -55,7 +55,7 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
         return
     tests = tuple(dict.fromkeys(condition for one in found for condition in aligned(one.node, one.count, w)))
     if tests:
-        with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0):
+        with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
             _written_wide(loop, trip, found, w)
         with w.otherwise():
             write_sequential(loop, w)

@@ -42,11 +42,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop(Block):
-    """A `for` loop. name: of the kernel's loop that it is, None where it is none of them. trips: how often it goes
+    """A `for` loop. name: of the kernel's loop that it is, '' where it is none of them. trips: how often it goes
     round, where that is known. pragma: the line before it; unroll: how many iterations that asks to be written out, 0
     for all. at_once: iterations that one of "unrolled" does, of which "remainder" does the others."""
 
-    name: str | None = None
+    name: str = ""
     trips: int | None = None
     pragma: str = ""
     unroll: int = 1
@@ -56,11 +56,15 @@ class Loop(Block):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch(Block):
-    """What runs under a condition. name, part: of the loop whose prologue it is."""
+    """What runs under a condition. name, part: of the loop whose prologue it is. axes: those along which only the first
+    threads of a block run it, where the condition says that and no more. versions: what runs otherwise does the same.
+    """
 
     condition: str
-    name: str | None = None
+    name: str = ""
     part: Part = "all"
+    axes: str = ""
+    versions: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +79,19 @@ Code = tuple[Node, ...]
 @dataclass(slots=True, eq=False)
 class Region:
     """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. The
-    rest is as in the tree; a kernel's name is ''."""
+    rest is as in the tree."""
 
     kind: Literal["kernel", "loop", "then", "else"]
     first: int
     last: int = 0
-    name: str | None = None
+    name: str = ""
     trips: int | None = None
     unroll: int = 1
     part: Part = "all"
     at_once: int = 1
     condition: str = ""
+    axes: str = ""
+    versions: bool = False
     outer: Region | None = None
     inner: list[Region] = field(default_factory=list)
 
@@ -155,6 +161,7 @@ def _region_of(node: Block, line: int, around: Region) -> Region:
             found = Region("loop", line, 0, node.name, node.trips, node.unroll, node.part, node.at_once, outer=around)
         case Branch():
             found = Region("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
+            found.axes, found.versions = node.axes, node.versions
         case Otherwise():
             found = Region("else", line, condition=around.inner[-1].condition, outer=around)
         case _:
