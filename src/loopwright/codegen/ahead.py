@@ -5,7 +5,9 @@ and behind it nobody uses the tile any more that is overwritten next.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from math import prod
 
 from loopwright.analysis.rounds import Rounds, rounds_of
 from loopwright.codegen.arrival import write_copies, write_copy
@@ -62,10 +64,8 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
 def with_buffers(found: Rounds, w: GpuWriter, turn: str) -> None:
     """From here on, names of the tiles mean the one whose turn it is."""
     for name in found.arrays:
-        count = 1
-        for size in w.arrays[name].sizes:
-            count *= int(size)
-        w.buffers[name] = f"{turn} * {count}"
+        array = w.arrays[name]
+        w.arrays[name] = replace(array, after=f" + {turn} * {prod(map(int, array.sizes))}")
 
 
 def _arriving(

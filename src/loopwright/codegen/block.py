@@ -107,7 +107,8 @@ class Whole:
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
         inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
-        inside |= set(self.w.buffers)  # the loop around has a barrier of its own for these
+        # The loop around has a barrier of its own for tiles of which there are two.
+        inside |= {name for name, array in self.w.arrays.items() if array.after}
         reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
         writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
         if reads & self.written or writes & (self.read | self.written):
@@ -159,7 +160,7 @@ class Whole:
         write_ahead(loop, found, steady, self.w, self._copies, self.body)
         self.read |= found.sources
         for name in found.arrays:
-            del self.w.buffers[name]
+            self.w.arrays[name] = replace(self.w.arrays[name], after="")
 
     def _copies(self, body: Body, in_thread: InThread, write_store: Callable[[Store], None]) -> None:
         self.in_thread, self.w.write_store = in_thread, write_store

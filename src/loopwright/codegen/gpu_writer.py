@@ -86,8 +86,6 @@ class GpuWriter(Writer):
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
-        self.copies: dict[str, str] = {}  # of arrays that a block has copies of: what makes a place one in a copy
-        self.buffers: dict[str, str] = {}  # of arrays that a block has two of: the text of where the one in use begins
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
@@ -142,12 +140,10 @@ class GpuWriter(Writer):
                 for one in found:
                     self.line(f"lw_index({self.use('failure')}, {one.index}, {one.size}, {one.site});")
 
-    def element(self, node: Load | Store) -> str:
+    def index_of(self, node: Load | Store) -> tuple[str, ...]:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
-        if (buffer := self.buffers.get(node.array)) is not None:
-            return f"{super().element(node).removesuffix(']')} + {buffer}]"
         if (found := self.owned.get(node.array)) is None:
-            return super().element(node)
+            return super().index_of(node)
         index: list[str] = []
         for axis, share in enumerate(found):
             expr = node.index[axis]
@@ -158,7 +154,7 @@ class GpuWriter(Writer):
             if share is not None and share.period:
                 text = f"({text}) / {share.period} * {share.size} + ({text}) % {share.period}"
             index.append(text)
-        return self.arrays[node.array].element_at(tuple(index))
+        return tuple(index)
 
     def updated(self, stmt: Store) -> str | None:
         """An atomic operation, where other threads may update the same element."""
@@ -168,8 +164,7 @@ class GpuWriter(Writer):
         if update is None or (value := addend(update, stmt.value.type)) is None:
             return None
         array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
-        found = f"{array.place_of(self.index_of(stmt))}{self.copies.get(stmt.array, '')}"
-        place = f"LW_ADDRESS({array.pointer}, {found})"
+        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
         return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
 
     def _counted(self, expr: Expr) -> str:

@@ -143,11 +143,10 @@ def copied(
     with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
         w.line(f"{pointer}[lw_i] = {none};")
     w.line("__syncthreads();")
-    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element)
-    w.copies[copy.array] = " << lw_shift | lw_lane" if copy.lanes else ""
+    after = " << lw_shift | lw_lane" if copy.lanes else ""
+    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after)
     yield
     w.arrays[copy.array] = array
-    del w.copies[copy.array]
     w.line("__syncthreads();")
     with w.loop(f"int lw_i = {number}; lw_i < {count}; lw_i += {threads}"):
         if copy.lanes:

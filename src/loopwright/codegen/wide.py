@@ -200,6 +200,5 @@ def aligned(node: Load | Store, count: int, w: GpuWriter) -> Iterator[str]:
 
 def place_of(node: Load | Store, w: GpuWriter) -> tuple[str, str]:
     """C text of an array's pointer and of the place of an element behind it."""
-    text, pointer = w.element(node), w.arrays[node.array].pointer
-    assert text.startswith(f"{pointer}[") and text.endswith("]")
-    return pointer, text[len(pointer) + 1 : -1]
+    array = w.arrays[node.array]
+    return array.pointer, array.place_of(w.index_of(node))
