@@ -41,16 +41,17 @@ INSIDE = Bounds("proven", "tested where the loop is entered")
 @dataclass
 class Function:
     """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
-    their C declarations at the top. parameters: those from outside, in order of first use. scoped: loop variables and
-    the like. buffers: local arrays on the heap, freed at the end. replaced: array elements that live in a variable for
-    a while, by (array, index). renamed: locals so. broken: loops that run in strips, with the label behind them.
-    nested: in how many loops of this function text is being written. counted: loops whose operations are counted before
-    them. counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of
-    the arrays that each thread of a block keeps in registers."""
+    their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
+    first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
+    elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
+    strips, with the label behind them. nested: in how many loops of this function text is being written. counted: loops
+    whose operations are counted before them. counters: what counts the iterations of loops of which there is a constant
+    number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers."""
 
     name: str
     code: list[Node] = field(default_factory=list)
     declared: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
     scoped: set[str] = field(default_factory=set)
@@ -129,14 +130,20 @@ class Writer:
 
     def use(self, identifier: str) -> str:
         """The identifier, noted as coming from outside unless this function declares it."""
-        if identifier not in self.function.declared and identifier not in self.function.scoped:
+        if identifier in self.function.declared:
+            self.function.used.add(identifier)
+        elif identifier not in self.function.scoped:
             self.function.parameters[identifier] = None
         return identifier
 
     def declare(self, identifier: str, start: str = "0") -> str:
         """The identifier as a local of this function, of the type that it has everywhere."""
+        self.own(identifier, start)
+        return self.use(identifier)
+
+    def own(self, identifier: str, start: str = "0") -> None:
+        """Have the identifier declared, should it be used."""
         self.function.declared.setdefault(identifier, f"{self.types[identifier]} {identifier} = {start};")
-        return identifier
 
     def fresh(self, wanted: str, ctype: str) -> str:
         """A new identifier of this C type; not declared yet."""
@@ -330,8 +337,7 @@ class Writer:
         lines: list[str] = []
         print_code(tuple(part.code), 1, lines, Region("kernel", 1))
         body = "\n".join(lines)
-        used = [text for identifier, text in part.declared.items() if _mentions(body, identifier)]
-        declarations = [f"  {text}" for text in used]
+        declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
         ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
         whole = [
             f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
@@ -345,14 +351,3 @@ class Writer:
             "}",
         ]
         self.finished.append("\n".join(whole))
-
-
-def _mentions(text: str, identifier: str) -> bool:
-    start = text.find(identifier)
-    while start >= 0:
-        before = text[start - 1] if start else " "
-        after = text[start + len(identifier) : start + len(identifier) + 1] or " "
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        start = text.find(identifier, start + 1)
-    return False

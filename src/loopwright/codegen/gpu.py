@@ -50,7 +50,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     w = GpuWriter(kernel, facts, strict)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
-        w.declare(w.names.of(name))
+        w.own(w.names.of(name))
     main = w.function
     _host_body(kernel.body, w)
     if w.checks:

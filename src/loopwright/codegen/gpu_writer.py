@@ -97,7 +97,7 @@ class GpuWriter(Writer):
         name = f"lw.{wanted}{len(self.scalars)}"
         self.scalars[name] = scalar
         self.types[self.names.of(name)] = VALUE_TYPE[scalar.name]
-        self.declare(self.names.of(name))
+        self.own(self.names.of(name))
         return name
 
     def cannot_overflow(self, expr: Expr) -> bool:

@@ -47,7 +47,7 @@ def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
     """Declare the scalars that statements set before they read them, and that nobody else needs."""
     assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
     for name in sorted(assigned - flow(body).exposed - set(handed)):
-        w.declare(w.names.of(name))
+        w.own(w.names.of(name))
 
 
 def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str, str]:

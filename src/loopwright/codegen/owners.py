@@ -67,7 +67,7 @@ def write_owner(loop: For, owned: Owned, w: Writer) -> Function:
     w.function = part
     for stmt in statements(loop.body):
         if isinstance(stmt, Assign):
-            w.declare(w.names.of(stmt.name))
+            w.own(w.names.of(stmt.name))
     w.types |= dict.fromkeys(("lw_lower", "lw_count", "lw_thread", "lw_team_size"), "int64_t")
     lower, count = w.use("lw_lower"), w.use("lw_count")
     w.line(f"const int64_t {FROM} = {lower}, {TO} = {lower} + {count};")

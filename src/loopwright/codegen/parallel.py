@@ -173,7 +173,7 @@ def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
     inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
     for name in found.private:
         if name in w.scalars:
-            w.declare(w.names.of(name))
+            w.own(w.names.of(name))
         elif name not in inside:
             _own_array(w.arrays[name], w)
 

@@ -139,7 +139,7 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
-        _fill(stmt.fill, array.pointer, array.memory_type, count, w)
+        _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
 
 
 def _heap(stmt: Allocate, w: Writer) -> str:
