@@ -133,7 +133,7 @@ class _About:
 
     def work(self, function: DeviceFunction, code: tuple[Instruction, ...], needs: KernelResources) -> GridWork:
         nest, place, threads = self.nests.get(function.loop), function.region, function.threads
-        shown = function.name.removeprefix("lw_").rstrip("_")
+        shown = function.shown
         if nest is None:
             return self._without_nest(GridWork(shown, math.nan, math.nan, threads, 1, 1, 0.0, needs), place, code)
         blocks, inside = _parts(nest)

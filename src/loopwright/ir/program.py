@@ -78,6 +78,11 @@ class DeviceFunction:
     region: Region
     entries: tuple[Entry, ...]
 
+    @property
+    def shown(self) -> str:
+        """Its name, for people."""
+        return self.name.removeprefix("lw_").rstrip("_")
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceText:

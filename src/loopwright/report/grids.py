@@ -98,7 +98,7 @@ def _nests(body: Body, around: tuple[str, ...]) -> Iterator[Nest]:
 
 
 def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu, fault: str) -> GridReport:
-    shown, threads = function.name.removeprefix("lw_").rstrip("_"), function.threads
+    shown, threads = function.shown, function.threads
     if found is None:
         return GridReport(shown, threads, fault=fault)
     fits = occupancy(threads, found.registers, found.shared_bytes, gpu.limits)
