@@ -10,8 +10,8 @@ import pytest
 
 from cost.variants import floats, made, product, stencil, total
 from loopwright.codegen.names import Names
-from loopwright.ir.code import Region
-from loopwright.ir.program import DeviceFunction, DeviceText
+from loopwright.ir.code import DeviceFunction, Region
+from loopwright.ir.program import DeviceText
 
 
 def counted(keys, bins):

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from loopwright.codegen.openmp import HEADER
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
-from loopwright.ir.code import Region
-from loopwright.ir.program import DeviceFunction, DeviceText, Entry
+from loopwright.ir.code import DeviceFunction, Entry, Region
+from loopwright.ir.program import DeviceText
 
 Size = int | tuple[int, ...]
 

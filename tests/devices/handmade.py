@@ -11,9 +11,9 @@ from typing import Any
 from loopwright.config import DEFAULT, Config
 from loopwright.devices.base import Executable, Returns
 from loopwright.devices.cpu import load
-from loopwright.ir.code import Region
+from loopwright.ir.code import DeviceFunction, Entry, Region
 from loopwright.ir.nodes import Location
-from loopwright.ir.program import DeviceFunction, DeviceText, Entry, Program, Site
+from loopwright.ir.program import DeviceText, Program, Site
 from loopwright.toolchain.cc import build
 
 HEADER = resources.files("loopwright.codegen").joinpath("loopwright.h").read_text()

@@ -28,8 +28,8 @@ from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Expr, For, Var
-from loopwright.ir.program import SharedArray
 from loopwright.ir.types import INT64
 from loopwright.steps.balance import shared_bytes, slots, spreads
 from loopwright.steps.bind import SHARED_BYTES

@@ -37,6 +37,7 @@ from loopwright.codegen.thread_reduction import (
 )
 from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
 from loopwright.codegen.wide import write_in_thread
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -51,7 +52,6 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.program import SharedArray
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of

@@ -19,7 +19,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.ir.code import Line, Region, print_code
+from loopwright.ir.code import DeviceFunction, Entry, Line, Region, SharedArray, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -35,7 +35,6 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.program import DeviceFunction, Entry, SharedArray
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC

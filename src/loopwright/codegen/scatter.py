@@ -21,8 +21,8 @@ from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
 from loopwright.codegen.several import Item, about, read_ahead
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
-from loopwright.ir.program import SharedArray
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.bind import ATOMIC

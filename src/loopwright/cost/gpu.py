@@ -33,9 +33,9 @@ from loopwright.cost.occupancy import occupancy
 from loopwright.cost.regions import regions_of
 from loopwright.cost.ryoo import efficiency, utilisation
 from loopwright.devices.gpu import Limits
-from loopwright.ir.code import Region
+from loopwright.ir.code import DeviceFunction, Region
 from loopwright.ir.nodes import Body, For, Kernel
-from loopwright.ir.program import DeviceFunction, DeviceText
+from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources

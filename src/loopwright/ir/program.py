@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from loopwright.ir.code import Region
 from loopwright.ir.location import Location
+
+if TYPE_CHECKING:
+    from loopwright.ir.code import DeviceFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,47 +43,6 @@ def failed_number(index: int, size: int) -> int | float | None:
             return float(struct.unpack("d", struct.pack("q", index))[0])
         case _:
             return None
-
-
-@dataclass(frozen=True, slots=True)
-class SharedArray:
-    """An array in the shared memory of a block: its name and the type of its elements in C, how many there are, and the
-    name of the kernel's array that it is, if it is one."""
-
-    name: str
-    type: str
-    count: int
-    array: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
-    is for whole tiles only."""
-
-    name: str
-    line: int
-    bits: Literal[32, 64] = 32
-    even: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceFunction:
-    """A function of a device text that holds the code of a kernel, and how it is started. loop: the outermost loop of
-    the nest that it is, '' where it is none. threads: a block has this many. parameters: names, and types in C."""
-
-    name: str
-    loop: str
-    threads: int
-    parameters: tuple[tuple[str, str], ...]
-    shared: tuple[SharedArray, ...]
-    region: Region
-    entries: tuple[Entry, ...]
-
-    @property
-    def shown(self) -> str:
-        """Its name, for people."""
-        return self.name.removeprefix("lw_").rstrip("_")
 
 
 @dataclass(frozen=True, slots=True)

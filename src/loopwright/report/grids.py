@@ -20,8 +20,9 @@ from loopwright.config import Config
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
+from loopwright.ir.code import DeviceFunction
 from loopwright.ir.nodes import Allocate, Body, For, Kernel, Load, Location, Store, While
-from loopwright.ir.program import DeviceFunction, DeviceText
+from loopwright.ir.program import DeviceText
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport

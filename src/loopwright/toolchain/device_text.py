@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from importlib import resources
 
-from loopwright.ir.program import DeviceText, Entry
+from loopwright.ir.code import Entry
+from loopwright.ir.program import DeviceText
 
 DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
 
