@@ -5,18 +5,18 @@ from __future__ import annotations
 from loopwright.ir.code import Block, Branch, Line, Loop, Otherwise, Region, print_code
 
 AHEAD = (
-    Branch(head="if (k < lw_upper)", condition="k < lw_upper", name="k", part="prologue", body=(Line("start();"),)),
+    Branch(condition="k < lw_upper", name="k", part="prologue", body=(Line("start();"),)),
     Branch(
-        head="if (whole)", condition="whole", versions=True,
-        body=(Loop(head="for (lw_left = n; lw_left > 0; --lw_left)", name="k", part="steady", body=(Line("go();"),)),),
+        condition="whole", versions=True,
+        body=(Loop(head="lw_left = n; lw_left > 0; --lw_left", name="k", part="steady", body=(Line("go();"),)),),
     ),
-    Otherwise(head="else", body=(Line("rest();"),)),
+    Otherwise(body=(Line("rest();"),)),
     Loop(
-        head="for (; k < lw_upper; ++k)", name="k", part="epilogue", pragma="#pragma unroll 4", unroll=4,
+        head="; k < lw_upper; ++k", name="k", part="epilogue", unroll=4,
         body=(Line("go();"),),
     ),
     Branch(
-        head="if (threadIdx.x == 0)", condition="threadIdx.x == 0", axes="x", form="same line", body=(Line("s = 1;"),)
+        condition="threadIdx.x == 0", axes="x", form="same line", body=(Line("s = 1;"),)
     ),
 )  # fmt: skip
 AHEAD_TEXT = """\
@@ -41,12 +41,12 @@ LAYOUT = (
         begin="const int64_t lw_upper = n;", indent=0, joined=True,
         body=(
             Branch(
-                head="if (idle)", condition="idle", indent=0, joined=True,
-                body=(Loop(head="for (;;)", trips=3, body=(Block(form="none", body=(Line("one();"),)),)),),
+                condition="idle", indent=0, joined=True,
+                body=(Loop(head=";;", trips=3, body=(Block(form="none", body=(Line("one();"),)),)),),
             ),
         ),
     ),
-    Loop(head="for (int lw_i = 0; lw_i < 4; ++lw_i)", trips=4, form="next line", body=(Line("t[lw_i] = 0;"),)),
+    Loop(head="int lw_i = 0; lw_i < 4; ++lw_i", trips=4, form="next line", body=(Line("t[lw_i] = 0;"),)),
     Block(),
 )  # fmt: skip
 LAYOUT_TEXT = """\

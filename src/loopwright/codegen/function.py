@@ -106,7 +106,6 @@ class Writer:
         self.write_loop: Callable[[For], None]
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
-        self.unrolling = "#pragma GCC unroll"
         self.deterministic = False  # whether partial results have to be the same ones for any number of threads
         self.asks = True  # whether loops ask now and then whether to stop
         self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
@@ -168,27 +167,14 @@ class Writer:
         return self.function.inside(Block(form="none"))
 
     def loop(
-        self,
-        head: str,
-        name: str = "",
-        *,
-        trips: int | None = None,
-        unroll: int | None = None,
-        pragma: str = "",
-        part: Part = "all",
-        at_once: int = 1,
-        indent: int = 1,
-        joined: bool = False,
-        form: Form = "braces",
-    ) -> AbstractContextManager[None]:
-        """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`. unroll: None asks for
-        nothing."""
-        if unroll is not None:
-            pragma = f"{self.unrolling} {unroll or ''}".rstrip()
+        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None, pragma: str = "",
+        part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False, form: Form = "braces",
+    ) -> AbstractContextManager[None]:  # fmt: skip
+        """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
         return self.function.inside(
             Loop(
-                head=f"for ({head})", indent=indent, joined=joined, form=form, name=name, trips=trips, pragma=pragma,
-                unroll=1 if unroll is None else unroll, part=part, at_once=at_once,
+                head=head, name=name, trips=trips, unroll=unroll, pragma=pragma, part=part, at_once=at_once,
+                indent=indent, joined=joined, form=form,
             )
         )  # fmt: skip
 
@@ -199,8 +185,8 @@ class Writer:
         """Within, what is written runs under a condition: see `ir.code.Branch`."""
         return self.function.inside(
             Branch(
-                head=f"if ({condition})", begin=begin, indent=indent, joined=joined, condition=condition, name=name,
-                part=part, axes=axes, versions=versions,
+                condition=condition, name=name, part=part, axes=axes, versions=versions, begin=begin, indent=indent,
+                joined=joined,
             )
         )  # fmt: skip
 
@@ -212,15 +198,14 @@ class Writer:
 
     def otherwise(self, indent: int = 1, form: Form = "braces") -> AbstractContextManager[None]:
         """Within, what is written runs where the branch just before does not."""
-        return self.function.inside(Otherwise(head="else", indent=indent, form=form))
+        return self.function.inside(Otherwise(indent=indent, form=form))
 
     def only(self, condition: str, text: str, axes: str = "") -> None:
         """Write a statement under a condition, if there is one, on one line."""
         if not condition:
             self.line(text)
             return
-        branch = Branch(head=f"if ({condition})", condition=condition, body=(Line(text),), form="same line", axes=axes)
-        self.function.code.append(branch)
+        self.function.code.append(Branch(condition=condition, body=(Line(text),), form="same line", axes=axes))
 
     # ---- text
 
@@ -335,7 +320,7 @@ class Writer:
         """Append the text of a function whose body is complete."""
         given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
         lines: list[str] = []
-        print_code(tuple(part.code), 1, lines, Region("kernel", 1))
+        print_code(tuple(part.code), 1, lines, Region("kernel", 1), "#pragma GCC unroll")
         body = "\n".join(lines)
         declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
         ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]

@@ -203,13 +203,13 @@ class GpuWriter(Writer):
     @contextmanager
     def on_device(self, part: Function) -> Iterator[None]:
         """Within the block, text is that of a device function."""
-        outer = self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling
+        outer = self.function, self.arrays, self.write_loop, self.write_allocate
         self.function = part
         self.arrays = {name: replace(array, on_device=True) for name, array in self.arrays.items()}
-        self.write_loop, self.unrolling = partial(write_sequential, w=self), "#pragma unroll"
+        self.write_loop = partial(write_sequential, w=self)
         self.write_allocate = partial(_own_array, w=self)
         yield
-        self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling = outer
+        self.function, self.arrays, self.write_loop, self.write_allocate = outer
 
     def finish_kernel(
         self, part: Function, threads: int, body: Body, shared: Sequence[SharedArray] = (), tested: bool = False,

@@ -42,14 +42,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop(Block):
-    """A `for` loop. name: of the kernel's loop that it is, '' where it is none of them. trips: how often it goes
-    round, where that is known. pragma: the line before it; unroll: how many iterations that asks to be written out, 0
-    for all. at_once: iterations that one of "unrolled" does, of which "remainder" does the others."""
+    """A `for` loop; its head is what stands in brackets. name: of the kernel's loop that it is, '' where it is none of
+    them. trips: how often it goes round, where that is known. unroll: how many iterations the compiler is asked to
+    write out, 0 for all, None where it is not asked. pragma: another one. at_once: iterations that one of "unrolled"
+    does, of which "remainder" does the others."""
 
     name: str = ""
     trips: int | None = None
+    unroll: int | None = None
     pragma: str = ""
-    unroll: int = 1
     part: Part = "all"
     at_once: int = 1
 
@@ -78,8 +79,8 @@ Code = tuple[Node, ...]
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. The
-    rest is as in the tree."""
+    """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. unroll:
+    1 where the compiler is not asked. The rest is as in the tree."""
 
     kind: Literal["kernel", "loop", "then", "else"]
     first: int
@@ -162,20 +163,30 @@ class DeviceFunction:
         return self.name.removeprefix("lw_").rstrip("_")
 
 
-def print_code(code: Code, depth: int, lines: list[str], around: Region) -> None:
-    """Append the lines of a piece of code to those of a text, and its loops and branches to the region around."""
+def print_code(code: Code, depth: int, lines: list[str], around: Region, unrolling: str = "#pragma unroll") -> None:
+    """Append the lines of a piece of code to those of a text, and its loops and branches to the region around.
+    unrolling: how a compiler is asked to write iterations out."""
     for node in code:
         if isinstance(node, Line):
             lines.append("  " * depth + node.text)
         else:
-            _print_block(node, depth, lines, around)
+            _print_block(node, depth, lines, around, unrolling)
 
 
-def _print_block(node: Block, depth: int, lines: list[str], around: Region) -> None:
-    shift = "  " * depth
-    opening = " ".join(text for text in (node.head, "{" if node.form == "braces" else "", node.begin) if text)
-    if isinstance(node, Loop) and node.pragma:
-        lines.append(shift + node.pragma)
+def _print_block(node: Block, depth: int, lines: list[str], around: Region, unrolling: str) -> None:
+    shift, head = "  " * depth, node.head
+    match node:
+        case Loop():
+            head = f"for ({head})"
+            if node.unroll is not None:
+                lines.append(f"{shift}{unrolling}{f' {node.unroll}' if node.unroll else ''}")
+            if node.pragma:
+                lines.append(shift + node.pragma)
+        case Branch():
+            head = f"if ({node.condition})"
+        case Otherwise():
+            head = "else"
+    opening = " ".join(text for text in (head, "{" if node.form == "braces" else "", node.begin) if text)
     if isinstance(node, Otherwise):
         lines[-1] += f" {opening}"
     elif node.form != "none":
@@ -184,7 +195,7 @@ def _print_block(node: Block, depth: int, lines: list[str], around: Region) -> N
     if node.form == "same line":
         lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, Line))
     else:
-        print_code(node.body, depth + node.indent, lines, here)
+        print_code(node.body, depth + node.indent, lines, here, unrolling)
     if node.form == "braces":
         last = node.body[-1] if node.body else None
         if node.joined and isinstance(last, Block) and last.form == "braces":
@@ -199,7 +210,8 @@ def _region_of(node: Block, line: int, around: Region) -> Region:
     """The region that a block is; the one around, where it is none of its own."""
     match node:
         case Loop():
-            found = Region("loop", line, 0, node.name, node.trips, node.unroll, node.part, node.at_once, outer=around)
+            unroll = 1 if node.unroll is None else node.unroll
+            found = Region("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
         case Branch():
             found = Region("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
             found.axes, found.versions = node.axes, node.versions
