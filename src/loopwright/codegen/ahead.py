@@ -34,7 +34,7 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
     together."""
     variable, upper = w.names.of(loop.name), w.text(loop.upper)
     turn = w.names.fresh("lw_turn")
-    w.line("__syncthreads();")  # whoever still uses the tiles of an earlier run of this loop
+    w.barrier()  # whoever still uses the tiles of an earlier run of this loop
     with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True):
         w.line(f"int {turn} = 0;")
         w.function.scoped |= {variable, turn}
@@ -45,7 +45,7 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
         head = f"; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, part="epilogue"):
             w.line("lw_arrived();")
-            w.line("__syncthreads();")
+            w.barrier()
             with w.block(begin=f"const int64_t lw_next = {variable} + {step_of(loop)};", indent=0):
                 before = w.function.renamed
                 w.function.renamed = before | {loop.name: "lw_next"}

@@ -182,13 +182,13 @@ def _cuts(made: Balanced) -> Function:
                 f"lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};"
             )
         w.only("threadIdx.x == 0", "lw_long[0] = 0;", axes="x")
-        w.line("__syncthreads();")
+        w.barrier()
         with w.loop(each, trips=made.rows_each, unroll=0):
             number = f"lw_number = lw_base + lw_i * {threads}"
             w.line(f"const int64_t {number}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];")
             with w.branch(f"lw_number < {rows}"):
                 _cuts_of_row(made)
-        w.line("__syncthreads();")
+        w.barrier()
         with w.loop("int lw_i = 0; lw_i < lw_long[0]; ++lw_i"):
             w.line(f"const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
             w.line("const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
@@ -295,7 +295,7 @@ def _ends(made: Balanced) -> None:
     with w.loop(f"int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
         w.line("const int64_t lw_row = lw_top + lw_i;")
         w.line(f"lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
-    w.line("__syncthreads();")
+    w.barrier()
     if may_fail(nest.entry.body, w):  # read here, and needed later: a sum without all of its entries is no one's
         w.line(f"const int64_t lw_wrong = ((volatile lw_failure *){w.use('failure')})->site;")
 
@@ -351,7 +351,7 @@ def _carry(made: Balanced) -> None:
         w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
         w.only("lw_lane == 31", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
     w.only("lw_lane == 31", "lw_any[lw_warp] = lw_ending;")
-    w.line("__syncthreads();")
+    w.barrier()
     with w.loop("int lw_i = 0; lw_i < lw_warp; ++lw_i", unroll=1 if made.threads > 8 * WARP else 4):
         for one in sums:
             before, value = one.named("before"), one.named("value")
@@ -366,7 +366,7 @@ def _carry(made: Balanced) -> None:
         w.only("lw_lane", f"{before} = lw_other ? {other} : {one.both(before, other, w)};")
         value = made.value(one, "lw_count + lw_early_row")
         w.only("lw_own", f"{value} = {one.both(before, one.named('early'), w)};")
-    w.line("__syncthreads();")
+    w.barrier()
 
 
 def _shifted(one: Sum, distance: str) -> str:

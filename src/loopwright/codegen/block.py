@@ -117,7 +117,7 @@ class Whole:
         self.written |= writes
 
     def _barrier(self) -> None:
-        self.w.line("__syncthreads();")
+        self.w.barrier()
         self.read.clear()
         self.written.clear()
 
@@ -479,7 +479,7 @@ class Team(Whole):
         super()._meet(body)
 
     def _barrier(self) -> None:
-        self.w.line("__syncwarp(lw_team);")
+        self.w.barrier("lw_team")
         self.read.clear()
         self.written.clear()
 

@@ -19,7 +19,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.ir.code import DeviceFunction, Entry, Line, Region, SharedArray, print_code
+from loopwright.ir.code import Barrier, DeviceFunction, Entry, Line, Region, SharedArray, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -193,6 +193,10 @@ class GpuWriter(Writer):
                 left, right = self._terms(expr.left), self._terms(expr.right)
                 return None if left is None or right is None else _sum(left, right, 1 if expr.op == "add" else -1)
         return None
+
+    def barrier(self, team: str = "") -> None:
+        """Have all threads of a block meet, or those of a team."""
+        self.function.code.append(Barrier(team))
 
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""

@@ -139,15 +139,15 @@ def copied(
         w.line(f"int lw_shift = {copy.lanes};")
         w.line(f"while (lw_shift && {places} > {min(copy.most, threads * rounds // SHARE)}) --lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
-    w.line("__syncthreads();")  # an iteration before may still be adding its copies up
+    w.barrier()  # an iteration before may still be adding its copies up
     with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
         w.line(f"{pointer}[lw_i] = {none};")
-    w.line("__syncthreads();")
+    w.barrier()
     after = " << lw_shift | lw_lane" if copy.lanes else ""
     w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after)
     yield
     w.arrays[copy.array] = array
-    w.line("__syncthreads();")
+    w.barrier()
     with w.loop(f"int lw_i = {number}; lw_i < {count}; lw_i += {threads}"):
         if copy.lanes:
             w.line(f"{memory} lw_mine = {none};")

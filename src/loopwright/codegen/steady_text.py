@@ -113,7 +113,7 @@ class SteadyText:
         advance = f"--lw_left, {variable} += {step_of(self.loop)}"
         with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
             w.line("lw_arrived();")
-            w.line("__syncthreads();")
+            w.barrier()
             for flow in flows.flows:
                 moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
                 for name in (*moved, flow.along):

@@ -103,7 +103,7 @@ def in_block(partial: Partial, size: tuple[int, int, int], arrays: Sequence[str]
     parts = threads // each
     for own, array in zip(partial.own, arrays, strict=True):
         w.only(f"({number}) % {each} == 0", f"{array}[({number}) / {each}] = {w.variable(own)};")
-    w.line("__syncthreads();")
+    w.barrier()
     _all_of(partial, arrays, parts, "", "", w)
     return parts
 
@@ -112,7 +112,7 @@ def in_column(partial: Partial, rows: int, across: int, arrays: Sequence[str], w
     """Put the partial results of `rows` threads along y together, for each of `across` threads along x."""
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {w.variable(own)};")
-    w.line("__syncthreads();")
+    w.barrier()
     _all_of(partial, arrays, rows, "threadIdx.x + ", f"{across} * ", w)
 
 

@@ -26,6 +26,18 @@ class Line:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are."""
+
+    team: str = ""
+
+    @property
+    def text(self) -> str:
+        """The statement."""
+        return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
@@ -73,7 +85,7 @@ class Otherwise(Block):
     """What runs where the branch before it does not."""
 
 
-Node = Line | Block
+Node = Line | Barrier | Block
 Code = tuple[Node, ...]
 
 
@@ -167,10 +179,10 @@ def print_code(code: Code, depth: int, lines: list[str], around: Region, unrolli
     """Append the lines of a piece of code to those of a text, and its loops and branches to the region around.
     unrolling: how a compiler is asked to write iterations out."""
     for node in code:
-        if isinstance(node, Line):
-            lines.append("  " * depth + node.text)
-        else:
+        if isinstance(node, Block):
             _print_block(node, depth, lines, around, unrolling)
+        else:
+            lines.append("  " * depth + node.text)
 
 
 def _print_block(node: Block, depth: int, lines: list[str], around: Region, unrolling: str) -> None:
