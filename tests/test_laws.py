@@ -32,6 +32,7 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.late_imports_are_told,
     checkers.every_public_name_says_what_it_is,
     checkers.trees_are_asked,
+    checkers.generated_code_is_never_read,
 ]
 
 
@@ -94,6 +95,27 @@ def test_upward_imports_are_not_faults(tmp_path: Path) -> None:
         },
     )
     assert checkers.imports_only_upward(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import re",
+        "from re import search",
+        "def f(program):\n    return program.text.find('for (')",
+        "def f(device):\n    return '__global__' in device.text",
+        "def f(device):\n    return device.text[7:]",
+    ],
+)
+def test_a_reader_of_generated_code_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(checkers, "PATTERNS", {"config.py": "options"})
+    monkeypatch.setattr(checkers, "TEXTS", {"config.py": "options"})
+    allowed = "import re\ndef f(options):\n    return options.text.split(';')"
+    plant(tmp_path, {"config.py": allowed, "cost/gpu.py": text, "cost/cpu.py": "def f(text): return text.text"})
+    [found] = checkers.generated_code_is_never_read(tmp_path)
+    assert found.startswith("cost/gpu.py:") and found.endswith("and may not")
+    plant(tmp_path, {"config.py": "", "cost/gpu.py": ""})
+    assert checkers.generated_code_is_never_read(tmp_path) == ["config.py: is allowed what it does not do"] * 2
 
 
 @pytest.mark.parametrize("hot", checkers.HOT)

@@ -26,6 +26,31 @@ NOT_A_STEP = (
     "copies",
 )  # fmt: skip
 
+# Who may use regular expressions, and what is read with them: never code that this package has generated.
+PATTERNS = {
+    "analysis/affine.py": "formulas for isl",
+    "cli/db.py": "options", "cli/example_arguments.py": "options", "config.py": "options",
+    "search/ranges.py": "options",
+    "codegen/names.py": "names", "compiler.py": "names", "frontend/arrays.py": "names", "ir/user_text.py": "names",
+    "ir/printing.py": "the text form of kernels", "ir/tokens.py": "the text form of kernels",
+    "steps/cut.py": "the text form of steps",
+    "profile/exchange.py": "files of measurements", "profile/machine.py": "versions",
+    "report/element.py": "letters that no page may hold", "report/explain.py": "the user's source",
+    "toolchain/cc.py": "what the C compiler says", "toolchain/machine.py": "what the system says",
+    "toolchain/limit.py": "a file of its own", "toolchain/nvrtc.py": "names of architectures",
+    "toolchain/cubin.py": "what NVIDIA's tools say", "toolchain/sass.py": "what NVIDIA's tools say",
+}  # fmt: skip
+# Who may look into an attribute `text`.
+TEXTS = {
+    "analysis/dependence.py": "formulas for isl", "search/ranges.py": "options",
+    "report/grid_layout.py": "an access, as people write it",
+    "answers.py": "it counts the lines", "toolchain/device_text.py": "it leaves out lines by their numbers",
+}  # fmt: skip
+SEARCHES = {
+    "find", "index", "rfind", "rindex", "startswith", "endswith", "split", "rsplit", "splitlines", "partition", "count",
+    "rpartition", "removeprefix", "removesuffix", "replace", "strip",
+}  # fmt: skip
+
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}
 MOST_FILE_LINES = 600
 MOST_FUNCTION_LINES = 60
@@ -193,6 +218,47 @@ def _c_functions(file: SourceFile) -> list[tuple[str, int, int]]:
         elif line.endswith("{") and not line[0].isspace():
             start = number
     return found
+
+
+def generated_code_is_never_read(root: Path) -> list[str]:
+    """What stands in generated code is in its tree and in `Program`. Nobody reads its text: not by regular expressions,
+    which only those modules import that have another use for them, and not by looking into a `text`."""
+    faults: list[str] = []
+    found: dict[str, set[str]] = {"re": set(), "text": set()}
+    for file in source_files(root):
+        for node in ast.walk(file.tree):
+            what = "re" if _imports_re(node) else "text" if _searches_text(node) else ""
+            if what:
+                found[what].add(file.path)
+            if what and file.path not in (PATTERNS if what == "re" else TEXTS):
+                told = "uses regular expressions" if what == "re" else "looks into a text"
+                faults.append(f"{file.path}:{getattr(node, 'lineno', 0)}: {told}, and may not")
+    for allowed, used in ((PATTERNS, found["re"]), (TEXTS, found["text"])):
+        faults += [f"{path}: is allowed what it does not do" for path in allowed if path not in used]
+    return faults
+
+
+def _imports_re(node: ast.AST) -> bool:
+    match node:
+        case ast.Import():
+            return any(alias.name in ("re", "regex") for alias in node.names)
+        case ast.ImportFrom():
+            return node.module in ("re", "regex")
+        case _:
+            return False
+
+
+def _searches_text(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method, value=value)) if method in SEARCHES:
+            looked_at = [value]
+        case ast.Compare(comparators=looked_at) if any(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+            pass
+        case ast.Subscript(value=value):
+            looked_at = [value]
+        case _:
+            return False
+    return any(isinstance(one, ast.Attribute) and one.attr in ("text", "c_text") for one in looked_at)
 
 
 def every_public_name_says_what_it_is(root: Path) -> list[str]:

@@ -109,7 +109,7 @@ def _described(program: Program) -> str:
     lines: list[str] = []
     for part, prefix in ((program, ""), (program.device, "device ")):
         for one in () if part is None else fields(part):
-            if one.name not in ("text", "device"):
+            if one.name not in ("text", "device", "functions"):
                 value = getattr(part, one.name)
                 many = value if isinstance(value, tuple) else (value,)
                 lines += [f"{prefix}{one.name}: {item!r}" for item in many]

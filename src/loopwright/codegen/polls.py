@@ -96,17 +96,12 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     trip = "lw_from_here - lw_whole" if down else "lw_whole - lw_from_here"
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
-    w.line(f"if (LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))) {{")
-    w.function.depth += 1
-    _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    if loop.name not in w.function.counted:
-        w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
-    write("lw_from_here", "lw_whole")
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
+        _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
+    with w.otherwise():
+        if loop.name not in w.function.counted:
+            w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
+        write("lw_from_here", "lw_whole")
 
 
 def _may_stand_twice(body: Body) -> bool:
@@ -120,21 +115,16 @@ def _write_strips(
     """What leaves the loop leaves all strips. question: what each strip begins with, if it does not count."""
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
-    w.line(
-        f"for (int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then) {{"
-    )
-    w.function.depth += 1
-    w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
-    if question:
-        w.line(question)
-    else:
-        spend(f"({rest}) * {operations}", w)
     leaves = any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body))
-    if leaves:
-        w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
-    write("lw_strip", "lw_upper")
-    w.function.depth -= 1
-    w.line("}")
+    with w.loop(f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"):
+        w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
+        if question:
+            w.line(question)
+        else:
+            spend(f"({rest}) * {operations}", w)
+        if leaves:
+            w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
+        write("lw_strip", "lw_upper")
     if leaves:
         del w.function.broken[loop.name]
         w.line(f"{label}:;")
@@ -143,7 +133,6 @@ def _write_strips(
 def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> None:
     """Have `write` write the body of a loop; where it is not in strips, behind a question, which counts the loops in it
     as far as their lengths are known here: to count once is cheaper."""
-    w.function.depth += 1
     w.function.nested += 1
     if isinstance(loop, While) or not is_innermost(loop):
         inner = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
@@ -155,7 +144,6 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
-    w.function.depth -= 1
 
 
 def _is_known_before(loop: For, body: Body, w: Writer) -> bool:

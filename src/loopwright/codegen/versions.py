@@ -72,16 +72,13 @@ def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
     if entry is None:
         write(loop)
         return
-    w.line("{")
-    w.function.depth += 1
-    loop = with_bounds(loop, w)
-    lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
-    first, last = lower, f"({lower} + (lw_trip({lower}, {upper}, {step}) - 1) * {step})"
-    if isinstance(loop.step, Const) and loop.step.value in (1, -1):
-        last = f"({upper} {'-' if loop.step.value == 1 else '+'} 1)"
-    write_both(entry, first, last, w, loop, lambda: write(loop), lambda: write_sequential(loop, w))
-    w.function.depth -= 1
-    w.line("}")
+    with w.block():
+        loop = with_bounds(loop, w)
+        lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
+        first, last = lower, f"({lower} + (lw_trip({lower}, {upper}, {step}) - 1) * {step})"
+        if isinstance(loop.step, Const) and loop.step.value in (1, -1):
+            last = f"({upper} {'-' if loop.step.value == 1 else '+'} 1)"
+        write_both(entry, first, last, w, loop, lambda: write(loop), lambda: write_sequential(loop, w))
 
 
 def write_both(
@@ -92,18 +89,12 @@ def write_both(
     w.notes.append((loop.name, f"tests: indices of {' and '.join(entry.arrays)} at once, before the first iteration"))
     up = isinstance(loop.step, Const) and loop.step.value > 0
     w.line(f"const int64_t {LOW} = {first if up else last}, {HIGH} = {last if up else first};")
-    w.line(f"if (!LW_RARE(!({' && '.join(entry.conditions)}))) {{")
-    w.function.depth += 1
-    with freed(entry.inside, w):
+    with w.branch(f"!LW_RARE(!({' && '.join(entry.conditions)}))"), freed(entry.inside, w):
         fast()
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    before, w.twice = w.twice, False
-    careful()
-    w.twice = before
-    w.function.depth -= 1
-    w.line("}")
+    with w.otherwise():
+        before, w.twice = w.twice, False
+        careful()
+        w.twice = before
 
 
 def with_bounds(loop: For, w: Writer) -> For:

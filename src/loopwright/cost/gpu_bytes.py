@@ -18,7 +18,6 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import Values, value_of
 from loopwright.analysis.trace import Access, Trace, traced
-from loopwright.codegen.names import Names
 from loopwright.codegen.threads import sharing_of
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
 from loopwright.ir.queries import arrays_made
@@ -33,12 +32,10 @@ def bytes_moved(
     block: tuple[int, int, int],
     found: Frequencies,
     shape: Shape,
-    declared: frozenset[str],
+    shared: frozenset[str],
 ) -> float:
-    """Of all launches of one grid in a call. inside: what a block does. declared: identifiers of its arrays in shared
-    memory."""
+    """Of all launches of one grid in a call. inside: what a block does. shared: its arrays in shared memory."""
     local = arrays_made(inside)
-    shared = frozenset(name for name in local if Names().of(name) in declared)
     places = _places(kernel, nest, block, shape)
     loops = {stmt.name: stmt for stmt in statements(inside, For)}
     params = {param.name: param for param in kernel.arrays}

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loopwright.config import Tools
-from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
+from loopwright.devices.emulated_build import ENTRY, build_emulated
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
@@ -302,7 +302,8 @@ class EmulatedModule:
         self.report: list[Fault] = []
         self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
-        self._most_threads = [signature_of(text.text, kernel).most_threads for kernel in text.kernels]
+        most_threads = {entry.name: one.threads for one in text.functions for entry in one.entries}
+        self._most_threads = [most_threads.get(kernel) for kernel in text.kernels]
         try:
             _, self._library = made_and_loaded(lambda: build_emulated(text, config), load_library)
         except OSError as error:

@@ -1,15 +1,13 @@
 """Compile device text for the emulated device: the C++ compiler is found, the headers go in front, the library is kept
-in the store. What the text says of its kernels, names of parameters and launch bounds, is read here too."""
+in the store."""
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -106,8 +104,9 @@ def _make_library(source: str, command: tuple[str, ...], config: Tools, key: str
 def _complete(text: DeviceText) -> str:
     """Headers, text and the table of kernels."""
     names, entries = [], []
+    functions = {entry.name: function for function in text.functions for entry in function.entries}
     for number, kernel in enumerate(text.kernels):
-        parameters = ", ".join(f'"{name}"' for name in signature_of(text.text, kernel).parameters)
+        parameters = ", ".join(f'"{name}"' for name, _ in functions[kernel].parameters)
         names.append(f"const char *const lw_names_{number}[] = {{{parameters or 'nullptr'}}};")
         entry = f"lw_emulated::entry<{kernel}>"
         entries.append(f"  {{{entry}::fill, {entry}::call, lw_names_{number}}},")
@@ -133,29 +132,3 @@ def _complete(text: DeviceText) -> str:
 @functools.cache
 def _header(path: Path) -> str:
     return f'#line 1 "{path.name}"\n{path.read_text()}'
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A kernel's parameter names, and how many threads a block may have; None: no bound of its own."""
-
-    parameters: tuple[str, ...]
-    most_threads: int | None
-
-
-def signature_of(text: str, kernel: str) -> Signature:
-    """What the text says of a kernel. Raises CompilerError where it has none of this name."""
-    head = re.search(rf"__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", text)
-    if head is None:
-        raise CompilerError(f"the device text has no kernel '{kernel}'")
-    bounds = re.search(r"__launch_bounds__\s*\(\s*(\d+)", head[1])
-    parts, depth, start = [], 1, head.end()
-    for at in range(head.end(), len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0 or (depth == 1 and text[at] == ","):
-            parts.append(text[start:at])
-            start = at + 1
-        if depth == 0:
-            break
-    found = [re.search(r"(\w+)\s*$", re.sub(r"/\*.*?\*/", "", part)) for part in parts]
-    return Signature(tuple(name[1] for name in found if name), int(bounds[1]) if bounds else None)

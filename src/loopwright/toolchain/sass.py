@@ -30,6 +30,8 @@ LINE = re.compile(r"\s*//## File ")
 NUMBER = re.compile(r", line (\d+)")
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
 TARGET = re.compile(r"`\((\.L_\w+)\)")
+REGISTER = re.compile(r"\bR(\d+)\b")
+PREDICATE = re.compile(r"!?U?P\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,16 @@ class Instruction:
     def name(self) -> str:
         """The opcode without modifiers."""
         return self.opcode.split(".")[0]
+
+    @property
+    def registers(self) -> tuple[int, ...]:
+        """The numbers of the registers among its operands, in their order."""
+        return tuple(map(int, REGISTER.findall(self.operands)))
+
+    @property
+    def depends(self) -> bool:
+        """Whether a predicate decides if it is done, or if it jumps: `BRA P1, target` does so where P1 is true."""
+        return bool(self.guard) or PREDICATE.match(self.operands) is not None
 
 
 def bytes_moved(opcode: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from loopwright.analysis.counts import Polynomial, trip_counts
@@ -67,8 +66,8 @@ def sequential_places(form: WorkForm, facts: Facts, signature: Signature) -> fro
         return frozenset()
     found -= units
     places = places_of(signature)
-    atoms = re.split(r"&&|\|\|", facts.guard.c_text)
-    together = [{places[name] for name in re.findall(r"\b[sv]\d\w*", atom) if name in places} for atom in atoms]
+    compared = [names for condition in facts.guard.conditions for names in condition.compared]
+    together = [{places[name] for name in names if name in places} for names in compared]
     count = -1
     while count < len(found):
         count = len(found)
