@@ -73,6 +73,12 @@ def under(asked: Asked) -> options:  # type: ignore[valid-type]
     return options(device=asked.device, cache=asked.config.cache, threads=asked.config.threads, store="off")
 
 
+def config_of(asked: Asked) -> Config:
+    """The same as a value."""
+    with under(asked) as found:  # type: ignore[attr-defined]
+        return found  # type: ignore[no-any-return]
+
+
 def space(asked: Asked, one: Specialisation) -> Space:
     """Of a case."""
     found, device = one.analysed, "cpu" if asked.device == "cpu" else "cuda"
@@ -93,7 +99,7 @@ def _maker(asked: Asked) -> _Maker:
     whole = space(asked, one)
     default = whole.variant(whole.default)
     text = default.schedule if isinstance(default, Member) else ""
-    return _Maker(one, whole, judge_for(one, asked.device, one.config, arguments), text)
+    return _Maker(one, whole, judge_for(one, asked.device, config_of(asked), arguments), text)
 
 
 def _made(maker: _Maker, number: int) -> Made:

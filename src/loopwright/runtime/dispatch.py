@@ -24,7 +24,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import Shape, Signature, shape_of
-from loopwright.ir.variant import Variant, compilation_of, default_variant
+from loopwright.ir.variant import GPUS, Variant, compilation_of, default_variant
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
@@ -225,7 +225,8 @@ class Dispatch:
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
         config = _where(arguments, asked, self.parameters)
-        dispatcher = None if default_variant(config).on_gpu else self._dispatcher
+        may_be_there = config.device in GPUS or config.variant  # mostly not, and then nothing more is asked
+        dispatcher = None if may_be_there and default_variant(config).on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, asked, arguments)
