@@ -100,7 +100,7 @@ def test_nothing_is_reordered_where_every_access_is_checked() -> None:
 
 
 def test_plain_only_says_how_loops_run() -> None:
-    assert schedule(found(product, (*SQUARE, np.zeros((4, 4))), recipe="plain")) == "parallelize i"
+    assert schedule(found(product, (*SQUARE, np.zeros((4, 4))), recipe="plain")) == "parallelize i; vectorize k"
     assert "k j" in schedule(found(product, (*SQUARE, np.zeros((4, 4)))))
 
 
