@@ -57,9 +57,12 @@ def test_what_a_row_tells() -> None:
 
 
 def test_the_reference_size_is_the_one_most_variants_ran_at() -> None:
-    few = [row(DEFAULT, 64, 10.0), row(TILED, 64, 20.0), row(TILED, 512, 30.0)]
+    few = [row(DEFAULT, 64, 10.0), row(TILED, 64, 20.0), row(TILED, 512, 30.0), row(LOOPS, 512, 1.0)]
+    few.append(row(ONE_THREAD, 64, 90.0))
     found = cells(section(subject(*few), NOW), "left-out error")
-    assert found[0][0] == "time at 64 x 64" and [line[-1] for line in found[1:]] == [str(DEFAULT), str(TILED)]
+    assert found[0][0] == "time at 64 x 64" and [line[-1] for line in found[1:]] == [
+        str(one) for one in (DEFAULT, TILED, ONE_THREAD, LOOPS)
+    ]
 
 
 def test_sizes_at_which_a_variant_failed_are_counted() -> None:
