@@ -130,7 +130,7 @@ class _Writer:
 
     def _name(self, node: isl.AstNode, iterator: str, mark: str) -> str:
         """The user's name, for a loop that simply is the user's for all its statements; else one made of it."""
-        is_whole = "." not in mark.removeprefix(self._user_loop(mark))
+        is_whole = mark in self.scene.notes.loops
         if is_whole and mark not in self.kept and all(_is(arg, iterator) for arg in self._values_of(node, mark)):
             self.kept.add(mark)
             return mark
@@ -141,9 +141,6 @@ class _Writer:
             name = f"{wanted}.{count}"
         self.taken.add(name)
         return name
-
-    def _user_loop(self, mark: str) -> str:
-        return mark if mark in self.scene.notes.loops else ""
 
     def _values_of(self, node: isl.AstNode, loop: str) -> Iterator[isl.AstExpr]:
         """What a loop variable of the user's is worth at each statement inside."""
