@@ -93,6 +93,7 @@ class Dispatch:
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
+        self._usual: dict[Kind, Serving] = {}
         self._locks = Locks()
         self.codes = CodeTable(compile, self._locks)
         self._executor = Executor(self.codes, self._locks, self.parameters, self.written)
@@ -182,6 +183,7 @@ class Dispatch:
         """Something was measured: the next call of each kind asks what is known."""
         with self._locks.tables:
             self._choosers.clear()
+            self._usual.clear()
             self._serving.clear()
             self._executor.forget()
             if self._dispatcher is not None:
@@ -274,7 +276,12 @@ class Dispatch:
 
     def _default(self, kind: Kind) -> Serving:
         """What serves where nothing else is known."""
-        return Serving(kind, None, whole(default_variant(kind.config)), self._code(kind.signature, kind.config))
+        found = self._usual.get(kind)
+        if found is None or not self.codes.holds(found.code):
+            variant = default_variant(kind.config)
+            found = Serving(kind, None, whole(variant), self._code(kind.signature, kind.config, variant))
+            self._usual[kind] = found
+        return found
 
     def _made(self, chooser: Chooser, kind: Kind, shape: Shape) -> Serving:
         """What is chosen, compiled, while other threads choose and compile. What cannot be made is not chosen again."""
