@@ -25,6 +25,7 @@ from loopwright.config import current, options
 from loopwright.errors import KernelError, ScheduleError
 from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.variant import Compilation, compilation_of
 from loopwright.ir.verify import verify
 from loopwright.recipe.target import Target
 from loopwright.runtime.specialise import as_arguments, signature_of
@@ -69,7 +70,12 @@ def found(function: Callable[..., Any], arguments: tuple[Any, ...], **changes: A
     written = [position for position, name in enumerate(names) if name in source.written]
     signature = signature_of(as_arguments(arguments), written, names)
     with options(**({"device": "cpu", "schedule": "", "checks": "auto"} | changes)) as config:
-        return analysed(source, signature, config)
+        return analysed(source, compilation_of(signature, config))
+
+
+def asked() -> Compilation:
+    """What the options in force ask for, of whatever call."""
+    return compilation_of(signature_of((), []), current())
 
 
 def schedule(one: Analysed) -> str:
@@ -108,8 +114,8 @@ def test_a_gpu_has_a_recipe_of_its_own() -> None:
     one = found(add, SQUARE, device="emulated")
     assert "block.x" in schedule(one)
     with options(device="emulated"):
-        assert program_of(one, current()).device is not None
-    assert program_of(found(add, SQUARE), current()).device is None
+        assert program_of(one, asked()).device is not None
+    assert program_of(found(add, SQUARE), asked()).device is None
 
 
 def test_a_function_outside_the_language() -> None:
@@ -127,7 +133,7 @@ def test_debugging_topics(capsys: pytest.CaptureFixture[str]) -> None:
     one = found(add, SQUARE)
     assert capsys.readouterr().err == ""
     with options(device="cpu", debug=frozenset({"source"})):
-        program = program_of(one, current())
+        program = program_of(one, asked())
     assert capsys.readouterr().err == f"loopwright: {program.text}\n"
     found(add, SQUARE, schedule="parallelize j", debug=frozenset({"schedule"}))
     assert capsys.readouterr().err == "loopwright: add: parallelize j\n"
@@ -165,7 +171,7 @@ def test_a_name_that_is_no_name_of_a_file(tmp_path: Path) -> None:
 def test_a_part_of_the_outermost_loop_is_a_kernel_with_two_more_arguments() -> None:
     whole = found(add, SQUARE)
     with options(device="cpu", schedule=""):
-        parts = analysed_in_parts(whole, current())
+        parts = analysed_in_parts(whole, asked())
     assert parts is not None
     part, _ = parts
     verify(part.recipe.kernel)
@@ -174,21 +180,21 @@ def test_a_part_of_the_outermost_loop_is_a_kernel_with_two_more_arguments() -> N
 
 
 def test_what_has_no_parts() -> None:
-    assert analysed_in_parts(found(straight, LINE), current()) is None
-    assert analysed_in_parts(found(chain, LINE), current()) is None
-    assert analysed_in_parts(found(as_data_says, (*LINE, np.zeros(2, np.int64))), current()) is None
+    assert analysed_in_parts(found(straight, LINE), asked()) is None
+    assert analysed_in_parts(found(chain, LINE), asked()) is None
+    assert analysed_in_parts(found(as_data_says, (*LINE, np.zeros(2, np.int64))), asked()) is None
 
 
 def test_the_variants_that_a_user_names_or_the_recipe_makes() -> None:
     one = found(add, SQUARE)
-    named = space_for(one, current(), tunable("split i {2,4,8}; parallelize i.o"))
+    named = space_for(one, asked(), tunable("split i {2,4,8}; parallelize i.o"))
     assert len(named.points) == 3
     with options(device="cpu"):
-        ours = space_for(one, current())
-        assert len(space_for(one, current(), most=2).points) <= 2 <= len(ours.points)
-        theirs = space_for(one, current(), device="cuda")
+        ours = space_for(one, asked())
+        assert len(space_for(one, asked(), most=2).points) <= 2 <= len(ours.points)
+        theirs = space_for(one, asked(), device="cuda")
     with options(device="emulated"):
-        assert space_for(one, current()).points == theirs.points != ours.points
+        assert space_for(one, asked()).points == theirs.points != ours.points
 
 
 @pytest.mark.parametrize(

@@ -140,13 +140,7 @@ def test_threads_and_tasks_have_their_own() -> None:
     ],
 )
 def test_whether_narrowing_raises(changes: dict[str, Any], raises: bool) -> None:
-    assert Config(**changes).narrowing_raises == raises
-
-
-@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "emulated", "interpreter"])
-def test_what_code_for_a_gpu_is_made_for(device: Any) -> None:
-    assert Config(device=device).on_gpu == (device in ("cuda", "emulated"))
-    assert not Config(device=device, checks="all").on_gpu
+    assert Config(**changes).semantics.narrowing_raises == raises
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")

@@ -6,22 +6,20 @@ from textwrap import indent
 
 import pytest
 
+from loopwright.ir.linear import apart, parted
 from loopwright.ir.nodes import Const, Dim, Expr, For, Kernel, Var
 from loopwright.ir.printing import print_expr
+from loopwright.ir.queries import names_assigned, names_read
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops, statements
 from loopwright.steps.extent import (
-    apart,
     around,
     ends_needed,
     ends_of,
     extent_of,
     loops_around,
     marked,
-    names_assigned,
-    names_read,
-    parted,
     residue,
     sizes_read,
     starts_of,
