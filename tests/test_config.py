@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from loopwright.config import DEBUG_TOPICS, Config, available_cores, current, from_environment, options, parse_size
@@ -98,8 +99,12 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("deterministic", "yes", "option deterministic='yes': True or False is wanted"),
         ("explore", None, "option explore=None: True or False is wanted"),
         ("device", None, "option device=None: choose one of"),
-        ("store", "on", "option store='on': a Path, 'off' or None is wanted"),
-        ("compile_timeout_s", -1, "option compile_timeout_s=-1: a number above 0 is wanted"),
+        ("store", "on", "option store='on': a path, 'off' or None is wanted"),
+        ("cache", None, "option cache=None: a path is wanted"),
+        ("compiler_flags", 3, "option compiler_flags=3: flags with blanks between them"),
+        ("schedule", ["tile i 3"], "option schedule=['tile i 3']: steps as text are wanted"),
+        ("compile_timeout_s", "long", "option compile_timeout_s='long': a number above 0 is wanted"),
+        ("compile_timeout_s", -1, "option compile_timeout_s=-1.0: a number above 0 is wanted"),
         ("debug", frozenset({"x"}), "LOOPWRIGHT_DEBUG has x: choose of"),
     ],
 )
@@ -108,6 +113,23 @@ def test_a_value_that_an_option_cannot_have(option: str, value: Any, told: str) 
     with pytest.raises(ValueError) as caught, options(**{option: value}):
         pass
     assert str(caught.value).startswith(told) and current() is before
+
+
+@pytest.mark.parametrize(
+    ("option", "written", "meant"),
+    [
+        ("cache", "some/folder", Path("some/folder")),
+        ("dump", "some/folder", Path("some/folder")),
+        ("store", "some/file", Path("some/file")),
+        ("compiler_flags", "-O2 -g", ("-O2", "-g")),
+        ("compiler_flags", ["-O2", "-g"], ("-O2", "-g")),
+        ("debug", "times passes", frozenset({"times", "passes"})),
+        ("threads", np.int32(2), 2),
+    ],
+)
+def test_values_as_people_write_them(option: str, written: Any, meant: Any) -> None:
+    with options(**{option: written}) as config:
+        assert getattr(config, option) == meant and type(getattr(config, option)) is type(meant)
 
 
 def test_threads_and_tasks_have_their_own() -> None:

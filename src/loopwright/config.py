@@ -6,9 +6,10 @@ variable: threads and asyncio tasks do not see each other's options.
 
 from __future__ import annotations
 
+import operator
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -175,27 +176,96 @@ def _seconds(name: str, text: str) -> float:
 
 
 def _validated(config: Config) -> Config:
+    """The Config itself. Raises ValueError for a value that an option cannot have."""
     choices = {"device": Device, "checks": Checks, "narrowing": Narrowing, "recipe": RecipeKind}
     for name, allowed in ((name, get_args(kind)) for name, kind in choices.items()):
         if getattr(config, name) not in allowed:
             raise ValueError(f"option {name}={getattr(config, name)!r}: choose one of {', '.join(allowed)}")
-    if isinstance(config.threads, bool) or not isinstance(config.threads, int) or config.threads < 1:
-        raise ValueError(f"option threads={config.threads!r}: a whole number of at least 1 is wanted")
-    for name in ("strict", "deterministic", "explore"):
-        if not isinstance(value := getattr(config, name), bool):
-            raise ValueError(f"option {name}={value!r}: True or False is wanted")
-    if isinstance(config.cache_size, str):
-        config = replace(config, cache_size=parse_size("option cache_size", config.cache_size))
-    size = config.cache_size
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
-        raise ValueError(f"option cache_size={size!r}: bytes, a text such as '500MB', or None for no limit are wanted")
+    if config.threads < 1:
+        raise _unwanted("threads", config.threads)
+    if config.cache_size is not None and config.cache_size < 0:
+        raise _unwanted("cache_size", config.cache_size)
     if not config.compile_timeout_s > 0:
-        raise ValueError(f"option compile_timeout_s={config.compile_timeout_s!r}: a number above 0 is wanted")
-    if not (config.store is None or config.store == "off" or isinstance(config.store, Path)):
-        raise ValueError(f"option store={config.store!r}: a Path, 'off' or None is wanted")
+        raise _unwanted("compile_timeout_s", config.compile_timeout_s)
     if unknown := config.debug - set(DEBUG_TOPICS):
         raise ValueError(f"LOOPWRIGHT_DEBUG has {', '.join(sorted(unknown))}: choose of {', '.join(DEBUG_TOPICS)}")
     return config
+
+
+def _path(value: Any) -> Path:
+    return Path(os.fspath(value))
+
+
+def _path_or_none(value: Any) -> Path | None:
+    return None if value is None else _path(value)
+
+
+def _store_path(value: Any) -> Path | Literal["off"] | None:
+    if value in ("", "on", "auto", "yes", "true"):  # words of other options, and no paths
+        raise TypeError
+    return "off" if value == "off" else _path_or_none(value)
+
+
+def _seconds_wanted(value: Any) -> float:
+    if isinstance(value, str):
+        raise TypeError
+    return float(value)
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _bool(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
+
+
+_WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "threads": (_number, "a whole number of at least 1 is"),
+    "strict": (_bool, "True or False is"),
+    "deterministic": (_bool, "True or False is"),
+    "explore": (_bool, "True or False is"),
+    "cache": (_path, "a path is"),
+    "dump": (_path_or_none, "a path or None is"),
+    "store": (_store_path, "a path, 'off' or None is"),
+    "cache_size": (
+        lambda value: value if value is None
+        else parse_size("option cache_size", value) if isinstance(value, str) else _number(value),
+        "bytes, a text such as '500MB', or None for no limit are",
+    ),
+    "compiler": (_text, "a command is"),
+    "compiler_flags": (_words, "flags with blanks between them, or one text for each, are"),
+    "compile_timeout_s": (_seconds_wanted, "a number above 0 is"),
+    "schedule": (_text, "steps as text are"),
+    "variant": (_text, "a text such as 'cpu 2: recipe' is"),
+    "debug": (lambda value: frozenset(_words(value)), "topics are"),
+}  # fmt: skip
+"""What makes a value of an option of what somebody has written, and what is told where that fails."""
+
+
+def _as_wanted(name: str, value: Any) -> Any:
+    try:
+        return _WANTED[name][0](value) if name in _WANTED else value
+    except TypeError:
+        raise _unwanted(name, value) from None
+
+
+def _unwanted(name: str, value: object) -> ValueError:
+    return ValueError(f"option {name}={value!r}: {_WANTED[name][1]} wanted")
 
 
 DEFAULT: Config = from_environment(os.environ)
@@ -218,7 +288,7 @@ def options(**changes: Any) -> Iterator[Config]:
     for name in changes:
         if name not in names:
             raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}")
-    token = CURRENT.set(_validated(replace(current(), **changes)))
+    token = CURRENT.set(_validated(replace(current(), **{name: _as_wanted(name, changes[name]) for name in changes})))
     try:
         yield current()
     finally:
