@@ -59,7 +59,7 @@ def test_reads_and_writes_count_each() -> None:
 
 
 def test_neighbours_of_a_stencil_count_once() -> None:
-    three = moved("a[0, i] = b[i] + b[i + 1] + b[i + 2]")
+    three = moved("a[0, i] = b[i] + b[i + 1] + b[i + 8]")
     assert three == pytest.approx(WARPS * (4 + 5) * SECTOR)  # the widest of them, and what is written
     assert moved("a[0, i] = b[i] + b[2 * i]") == pytest.approx(WARPS * (4 + 4 + 8) * SECTOR)
 
