@@ -106,6 +106,15 @@ def test_inside_is_told_of_each_variants_own_sites() -> None:
     assert at(models, 512)[2] == [INTERPOLATED, EXTRAPOLATED] and at(models, 32)[2] == [INTERPOLATED] * 2
 
 
+def test_how_far_it_is_to_a_variants_own_sites() -> None:
+    rough = [linear(n) * (1.3 if k % 2 else 1.0) for k, n in enumerate(SIZES)]
+    every = evidence(*(site(n, time) for n, time in zip(SIZES, rough, strict=True)))
+    fewer = evidence(*every.sites[::2], variant=B)
+    models = Sized([(every, None), (fewer, None)])
+    [first, other], [later, same] = at(models, 32)[1], at(models, 64)[1]
+    assert first == pytest.approx(later) and other > 1.5 * same
+
+
 def test_sites_of_the_same_work_are_one() -> None:
     times = (90.0, 100.0, 100.0 * 100 / 90)
     models = Sized([(evidence(*(site(64, time) for time in times)), None)])
