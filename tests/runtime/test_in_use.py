@@ -9,11 +9,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from loopwright.config import Config
 from loopwright.errors import NegativeSizeError
 from loopwright.ir.captured import ABSENT, CapturedConstant
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Compilation
 from loopwright.runtime.in_use import Interpreted, InUse, allocator, facts_of, refreshed, runs_of
 
 SPACE: dict[str, object] = {}
@@ -32,16 +31,16 @@ def in_use(**values: object) -> InUse:
     SPACE.clear()
     SPACE.update(values)
     code = cast(Any, Python(names=tuple(values)))
-    return InUse(cast(Signature, None), Config(), code, tuple(values.values()), "compiled", Interpreted(code))
+    return InUse(cast(Compilation, None), code, tuple(values.values()), "compiled", Interpreted(code))
 
 
-def entry(calls: int) -> Any:
-    return SimpleNamespace(calls=calls, total_ns=10 * calls, min_ns=9, last_ns=11)
+def entry(calls: int, threads: int = 1) -> Any:
+    return SimpleNamespace(threads=threads, calls=calls, total_ns=10 * calls, min_ns=9, last_ns=11)
 
 
 # ---- constants ----------------------------------------------------------------------------------------------------
 
-KEY = (Config(), None, "none")
+KEY = (1, None, "none")
 
 
 class Whole(int):
@@ -106,7 +105,7 @@ def test_facts_as_launchers_take_them() -> None:
     SPACE.clear()
     SPACE["a"] = 1.5
     code = cast(Any, Python(names=("a", "b")))
-    one = InUse(cast(Signature, None), Config(), code, (1.5, ABSENT), "compiled", Interpreted(code))
+    one = InUse(cast(Compilation, None), code, (1.5, ABSENT), "compiled", Interpreted(code))
     assert facts_of(one) == (("item", SPACE, "a", 1.5), ("item", SPACE, "b"))
 
 
@@ -115,9 +114,9 @@ def test_facts_as_launchers_take_them() -> None:
 
 def test_runs_of_each_number_of_threads_that_has_run() -> None:
     one = in_use()
-    one.entries[Config(threads=2), None, "none"] = entry(3)
-    one.entries[Config(threads=4), Shape((5,)), "none"] = entry(1)
-    one.entries[Config(threads=8), None, "none"] = entry(0)
+    one.entries[2, None, "none"] = entry(3, threads=2)
+    one.entries[4, Shape((5,)), "none"] = entry(1, threads=4)
+    one.entries[8, None, "none"] = entry(0, threads=8)
     assert [(run.threads, run.calls, run.total_ns, run.how) for run in runs_of(one)] == [
         (2, 3, 30, "compiled"), (4, 1, 10, "compiled"),
     ]  # fmt: skip
