@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-import loopwright as lw
 from loopwright.codegen.steady import is_shorter
 from loopwright.ir.nodes import If, Kernel
 from loopwright.ir.text import parse_kernel
@@ -52,24 +50,3 @@ def test_other_conditions_do_more(other: If) -> None:
 
 def test_nothing_under_else_is_not_the_same() -> None:
     assert not is_shorter(replace(condition_of(), otherwise=()))
-
-
-@lw.kernel
-def product(a, b, c):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            for k in range(a.shape[1]):
-                c[i, j] += a[i, k] * b[k, j]
-
-
-@pytest.mark.parametrize("columns", [128, 129, 132])
-@pytest.mark.parametrize("around", [0, 1])
-def test_whole_blocks_and_ends_over_many_tiles(columns: int, around: int) -> None:
-    """Aligned or not, whole or not: tiles come one after the other, and a short last one."""
-    random = np.random.default_rng(columns)
-    a = random.integers(-4, 5, (130, 16 * 4 + 5)).astype(np.float32)
-    b = random.integers(-4, 5, (16 * 4 + 5, columns + around)).astype(np.float32)[:, around:]
-    c = np.zeros((130, columns), np.float32)
-    with lw.options(device="emulated"):
-        product(a, b, c)
-    np.testing.assert_array_equal(c, a @ b)

@@ -1,0 +1,63 @@
+"""Loops as C: how they count, what is done in lanes, and what is written out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codegen.scheduled import N, check, host_text, small
+
+
+def test_negative_and_long_steps(tmp_path: Path) -> None:
+    text = """
+kernel backwards(a: float64[1] C, b: float64[1] C):
+    for i in size(a, 0) - 1 .. -1 step -1:
+        b[i] = a[i] + 1.0
+    for j in 0 .. size(a, 0) step 3:
+        b[j] = a[j] + 2.0
+    for k in size(a, 0) - 1 .. 5 step -7:
+        b[k] = b[k] * 2.0
+"""
+    check(text, [small(N), small(N)], tmp_path, "parallelize i; parallelize j; parallelize k")
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+def loop(bounds: str, steps: str = "", body: str = "a[i] = 1.0") -> str:
+    """The C of one loop."""
+    text = host_text(f"kernel k(a: float64[1] C, n: int64):\n    for i in {bounds}:\n        {body}\n", steps)
+    return text[text.index("lw_status = 1;") :]
+
+
+def test_a_loop_by_ones_counts_with_its_own_variable() -> None:
+    assert "for (int64_t i_ = lw_strip; i_ < lw_upper; ++i_) { a_[i_] = 1.0; }" in loop("0 .. n")
+    assert "for (int64_t i_ = lw_strip; i_ > lw_upper; --i_) { a_[i_] = 1.0; }" in loop("n .. 0 step -1")
+
+
+def test_any_other_step_counts_iterations_so_that_nothing_wraps() -> None:
+    for step in ("3", "n"):
+        text = loop(f"0 .. n step {step}")
+        assert "lw_count = lw_trip(lw_lower, n_, lw_step);" in text
+        assert "const int64_t i_ = lw_lower + lw_k * lw_step;" in text
+
+
+def test_bounds_are_evaluated_once() -> None:
+    text = loop("0 .. n * 7")
+    assert text.count("7L") == 1
+
+
+def test_a_short_loop_is_not_cut_into_strips() -> None:
+    text = loop("0 .. 4")
+    assert "LW_STRIP" not in text and "const int64_t lw_upper = 4L; for (int64_t i_ = 0L; i_ < lw_upper; ++i_)" in text
+
+
+def test_lanes_are_promised_to_the_compiler_where_iterations_need_no_order() -> None:
+    assert "#pragma GCC ivdep for (int64_t i_" in loop("0 .. n", "vectorize i")
+    assert "ivdep" not in loop("0 .. n")
+
+
+def test_a_sum_in_lanes_is_a_reduction_and_none_under_strict() -> None:
+    text = "kernel s(b: float64[1] C) -> python float64:\n    var s: float64\n    s = 0.0\n"
+    text += "    for i in 0 .. size(b, 0):\n        s = s + b[i]\n    return s\n"
+    assert "#pragma omp simd reduction(+" in host_text(text, "vectorize i")
+    assert "#pragma omp simd" not in host_text(text, strict=True)
