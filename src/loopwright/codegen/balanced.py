@@ -253,6 +253,7 @@ def _parts(made: Balanced) -> Function:
     """One block for each part of the line."""
     w, nest, threads, size = made.w, made.nest, made.threads, made.entries
     part = made.function("parts")
+    part.asks = False  # its threads meet, and it is short
     with w.on_device(part):
         declare_own(nest.row.body, (), w)
         state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))

@@ -19,6 +19,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.polls import every, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
@@ -118,6 +119,9 @@ class Whole:
         self.read.clear()
         self.written.clear()
 
+    def _ask(self, now: str) -> None:
+        stop_together(self.w, now)
+
     def _around(self, stmt: For | While | If) -> None:
         """Control flow around threads: all threads of the block take the same way."""
         w = self.w
@@ -169,7 +173,8 @@ class Whole:
         w, variable = self.w, self.w.names.of(loop.name)
         lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
         w.function.scoped.add(variable)
-        if isinstance(loop.step, Const) and loop.step.value > 0:
+        counted = isinstance(loop.step, Const) and loop.step.value > 0
+        if counted:
             w.line(f"{{ const int64_t lw_upper = {upper};")
             w.line(f"for (int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}) {{")
         else:
@@ -178,6 +183,7 @@ class Whole:
             w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
             w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
         self.repeated += 1
+        self._ask(every(variable, step_of(loop)) if counted else every("lw_k", 1))
         self._indented(loop.body)
         self.repeated -= 1
         w.line("}}")
@@ -337,7 +343,7 @@ class Whole:
         w.line("}" * opened)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
-        if partials and may_fail((band[0],), w):
+        if partials and (w.function.ends_early or may_fail((band[0],), w)):
             self._stop_with_others()
         for part in partials:
             if team:  # its lanes have all found the same
@@ -495,6 +501,9 @@ class Team(Whole):
 
     def _stop_with_others(self) -> None:
         self.w.line("if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+
+    def _ask(self, now: str) -> None:
+        stop_together(self.w, now, "__ballot_sync(lw_team, {})")
 
     def _put_together(self, partial: Partial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)

@@ -44,7 +44,8 @@ class Function:
     broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
     being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
     loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in
-    registers."""
+    registers. asks: whether loops in it may ask whether to stop. ends_early: whether a thread may end there, in a
+    device function whose threads meet."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -61,6 +62,8 @@ class Function:
     counted: set[str] = field(default_factory=set)
     depth: int = 1
     on_device: bool = False
+    asks: bool = True
+    ends_early: bool = False
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)

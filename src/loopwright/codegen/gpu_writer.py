@@ -18,6 +18,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.polls import stop_each, stop_together
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -38,6 +39,7 @@ from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
 
 AXES = "xyz"
+ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
@@ -68,7 +70,7 @@ class GpuWriter(Writer):
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
-        self.asks = False
+        self.asks = ASKS
         self.device: list[str] = []
         self.kernels: list[str] = []
         self.first = 0  # the number of the first of the kernels finished last
@@ -85,6 +87,7 @@ class GpuWriter(Writer):
         self.copies: dict[str, str] = {}  # of arrays that a block has copies of: what makes a place one in a copy
         self.buffers: dict[str, str] = {}  # of arrays that a block has two of: the text of where the one in use begins
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
+        self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
     def giving_back(self, buffer: str) -> str:
@@ -225,6 +228,7 @@ class GpuWriter(Writer):
             part.parameters["failure"] = None
             part.lines.insert(0, "  if (LW_RARE(failure->site >= 0)) lw_stop();")
         self.checks |= "failure" in part.parameters
+        self._ask_first(part, threads)
         pointers = {array.pointer: array for array in self.arrays.values()}
         given = [self._parameter(name, pointers.get(name), stored) for name in part.parameters]
         used = [f"  {text}" for text in part.declared.values()]
@@ -248,6 +252,17 @@ class GpuWriter(Writer):
             head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({", ".join(given)})'
             lines.append(f"{head} {{ {part.name}<{types}>({own}); }}")
         self.device.append("\n".join(lines))
+
+    def _ask_first(self, part: Function, threads: int) -> None:
+        """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a
+        barrier that it has not come to."""
+        lines, part.lines, part.asks = part.lines, [], True
+        if part.ends_early:
+            lines = [_missed(line, threads) for line in lines]
+        with self.on_device(part):
+            meets = any(word in line for line in lines for word in ("__sync", "__shfl", "__ballot"))
+            (stop_together if meets else stop_each)(self)
+        part.lines += lines
 
     def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
         if name == "failure":
@@ -273,6 +288,12 @@ class GpuWriter(Writer):
         number = f"lw_small ? {near} : {first + 1}"
         self.waits = False
         self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+
+
+def _missed(line: str, threads: int) -> str:
+    """A line of a kernel, where a barrier is also a test."""
+    line = line.replace("__syncthreads();", f"if (__syncthreads_count(1) != {threads}) lw_stop();")
+    return line.replace("__syncwarp(lw_team);", "if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
 
 
 def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:

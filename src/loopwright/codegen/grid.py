@@ -9,12 +9,14 @@ from loopwright.codegen.even import FLAG, even_of
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
+from loopwright.codegen.polls import has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
-from loopwright.codegen.threads import block_size
+from loopwright.codegen.threads import block_size, has_threads
 from loopwright.ir.nodes import (
     Body,
     For,
+    Stmt,
 )
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import BLOCKS, THREADS
@@ -37,6 +39,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     size = block_size(body)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
+    part.ends_early = has_questions(body, w, lambda stmt: _is_whole(stmt, body))
     with w.on_device(part):
         bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
         w.scattered = scattered(bound, w)
@@ -60,6 +63,14 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, w)
     w.even = None
+
+
+def _is_whole(stmt: Stmt, body: Body) -> bool:
+    """Whether all threads of a block run a loop together, not only those of one team."""
+    shared = [loop for loop in statements(body) if isinstance(loop, For) and loop.run in THREADS]
+    if stmt in shared:
+        return True
+    return has_threads(stmt) and not any(inner is stmt for loop in shared for inner in statements(loop.body))
 
 
 def _start_of(block: For, number: str, w: GpuWriter) -> str:

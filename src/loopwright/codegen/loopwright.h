@@ -38,6 +38,9 @@ struct lw_gpu {
   int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
   /* Memory that kernels may write to and nobody reads before `fetch`. To be given back by `release`; NULL: none. */
   void *(*visible)(lw_gpu *gpu, int64_t bytes);
+  /* The number of a new call. Its kernels end early once `*stopped`, in device memory, is not below it. */
+  int64_t (*ticket)(lw_gpu *gpu);
+  const volatile int64_t *stopped;
 };
 
 typedef struct {

@@ -4,11 +4,16 @@ costs nothing that can be measured.
 An innermost loop runs in strips of about LW_PATIENCE operations and asks between two of them; inside of a strip it is
 the very loop that it was. A loop around such loops counts what an iteration does beside them. A loop that is short in
 every call is counted by what it stands in. `While` loops count each iteration.
+
+The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
+memory. Loops of one thread let that thread end. `while` loops have strips, too. Where threads meet, all of them ask
+together (`stop_together`), since who waits for a thread that has ended would go on without what it was to bring.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from loopwright.codegen.function import Writer
 from loopwright.codegen.work import operations_of
@@ -34,6 +39,9 @@ from loopwright.ir.walk import bodies, own_expressions, statements, subexpressio
 from loopwright.steps.extent import extent_of, trip_of
 
 SHORT = 1 << 20  # operations of loops that are not worth a question of their own
+UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
+IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
+MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
 
 
 def operations_in(body: Body) -> int:
@@ -72,12 +80,15 @@ def is_innermost(loop: For) -> bool:
 
 def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
-    return w.asks and is_innermost(loop) and most_operations(loop) is None
+    return w.asks and w.function.asks and is_innermost(loop) and most_operations(loop) is None
 
 
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
-    if w.asks:
+    if w.function.on_device and w.asks and w.function.asks:
+        w.function.declared.setdefault("lw_due", "int32_t lw_due = LW_PATIENCE;")
+        w.line(f"LW_SPEND(lw_due, {operations}, {_stops(w)})")
+    elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
         w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
 
@@ -89,6 +100,9 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         write(first, bound)
         return
     w.line(f"const int64_t lw_whole = {bound};")
+    if w.function.on_device:
+        _write_device_strips(loop, first, down, w, write)
+        return
     if w.function.nested == 0 or not w.twice or not _may_stand_twice(loop.body):
         _write_strips(loop, first, down, w, write)
         return
@@ -129,15 +143,99 @@ def _write_strips(
         w.line(question)
     else:
         spend(f"({rest}) * {operations}", w)
-    leaves = any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body))
-    if leaves:
-        w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
-    write("lw_strip", "lw_upper")
-    w.function.depth -= 1
-    w.line("}")
-    if leaves:
-        del w.function.broken[loop.name]
-        w.line(f"{label}:;")
+    with _breaking_out_of(loop, w):
+        write("lw_strip", "lw_upper")
+        w.function.depth -= 1
+        w.line("}")
+
+
+def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
+    """Asks at the end of each strip but the last: most loops have one."""
+    ahead = "lw_below" if down else "lw_ahead"
+    w.line(f"for (int64_t lw_strip = {first};;) {{")
+    w.function.depth += 1
+    strip = f"LW_STRIP({max(1, operations_in(loop.body))})"
+    w.line(f"const int64_t lw_upper = {ahead}(lw_strip, lw_whole, {strip});")
+    with _breaking_out_of(loop, w):
+        write("lw_strip", "lw_upper")
+        w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
+        w.line(f"if ({_stops(w)}) lw_stop();")
+        w.line("lw_strip = lw_upper;")
+        w.function.depth -= 1
+        w.line("}")
+
+
+def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
+    """A `while` loop, whose body `write` writes. On a GPU, where it holds no loops, in strips: to count iterations one
+    by one takes a fourth of the time of a short one."""
+    condition = w.text(loop.condition)
+    if not (w.function.on_device and w.asks and w.function.asks) or any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
+        w.line(f"while ({condition}) {{")
+        write_iteration(loop, w, write)
+        w.line("}")
+        return
+    w.function.nested += 1
+    w.line("for (;;) {")
+    w.function.depth += 1
+    w.line(f"{w.unrolling} {4 if operations_in(loop.body) <= UNROLLED else 1}")
+    w.line(f"for (int lw_n = 0; lw_n < {IN_A_STRIP}; ++lw_n) {{")
+    w.function.depth += 1
+    with _breaking_out_of(loop, w, always=True) as label:
+        w.line(f"if (!({condition})) goto {label};")
+        write()
+        w.function.depth -= 1
+        w.line("}")
+        w.line(f"if ({_stops(w)}) lw_stop();")
+        w.function.depth -= 1
+        w.line("}")
+    w.function.nested -= 1
+
+
+@contextmanager
+def _breaking_out_of(loop: For | While, w: Writer, always: bool = False) -> Iterator[str]:
+    """Around the text of a loop that is in strips: what leaves it leaves all of them. The label behind it, where there
+    is one."""
+    if not always and not any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        yield ""
+        return
+    w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
+    yield label
+    del w.function.broken[loop.name]
+    w.line(f"{label}:;")
+
+
+def _stops(w: Writer) -> str:
+    """C text, on a GPU: whether the call has to end."""
+    return f"LW_STOPS({w.use('lw_stopped')}, {w.use('lw_ticket')})"
+
+
+def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({})") -> None:
+    """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
+    of when they ask, the same for all of them. any_of: of whether one of them is told to."""
+    if w.asks and w.function.asks:
+        w.line(f"if ({f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+
+
+def every(variable: str, step: int) -> str:
+    """C text: once in MEETINGS iterations of a loop, and not in the first one where it begins at 0."""
+    period = MEETINGS * step
+    return f"(uint32_t){variable} % {period}u >= {period - step}u"
+
+
+def stop_each(w: Writer) -> None:
+    """The same for a thread that meets no other."""
+    if w.asks:
+        w.line(f"if ({_stops(w)}) lw_stop();")
+
+
+def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bool:
+    """Whether a thread of a GPU may end in the middle of a body, and others not. is_whole: whether all threads of a
+    block run a loop together."""
+    return w.asks and any(
+        isinstance(stmt, While) or (isinstance(stmt, For) and (in_strips(stmt, w) or not is_innermost(stmt)))
+        for stmt in statements(body)
+        if not is_whole(stmt)
+    )
 
 
 def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> None:
@@ -147,6 +245,7 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     w.function.nested += 1
     if isinstance(loop, While) or not is_innermost(loop):
         inner = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
+        inner = [] if w.function.on_device else inner
         terms = [f"{max(1, operations_in(loop.body))}"]
         for stmt in inner:
             trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"

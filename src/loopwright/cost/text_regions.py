@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 KERNEL = re.compile(r"^static __device__ __forceinline__ void (\w+)\(")
-HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
+HEADER = re.compile(r"for \(\w+ (?!lw_n\b)(\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
 STEADY = re.compile(r"for \(int lw_left = .*; lw_left > 0; --lw_left, (\w+) \+= \d+\)")
 SEVERAL = re.compile(r"for \(; lw_at < lw_upper && .*; lw_at \+= (\d+)\)")
 LEFT = re.compile(r"for \(; lw_at < lw_upper; lw_at \+= (\d+)\)")

@@ -1,6 +1,6 @@
 /* What host code can ask of a real GPU (struct lw_gpu), and copies between NumPy's memory and the GPU's.
 
-   It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's headers are not
+   Behind gpu_wait.c. It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's headers are not
    needed. Every function may be called by any thread: it makes the GPU's context current for itself, and leaves
    another one that was current as it was. */
 #include <pthread.h>
@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500 };           /* of CUresult */
+enum { STOPPED = -1, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600 }; /* the others: CUresult */
 enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
 enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
 enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
 enum { FAILURE_BYTES = 24, SLOT_BYTES = 64, SLOTS = 64 };                 /* of the page that a module and its kernels see */
+enum { IN_QUEUE = 64 }; /* launches of the main thread between two marks, of which it waits for the last but one */
+enum { SPIN_NS = 10000000, LONGEST_NAP_NS = 1000000 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
 typedef uint64_t device_memory;
@@ -37,6 +39,8 @@ typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuEventRecord)(void *event, void *stream);
   int (*cuEventSynchronize)(void *event);
   int (*cuMemFreeHost)(void *memory);
+  int (*cuStreamQuery)(void *stream);
+  int (*cuEventQuery)(void *event);
 } lw_driver;
 
 typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
@@ -48,6 +52,8 @@ struct lw_gpu {
   void (*release)(lw_gpu *gpu, void *memory);
   int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
   void *(*visible)(lw_gpu *gpu, int64_t bytes);
+  int64_t (*ticket)(lw_gpu *gpu);
+  const volatile int64_t *stopped;
 };
 
 /* Two buffers of pinned memory: while the GPU copies from or to one of them, a CPU thread fills or empties the other.
@@ -66,6 +72,10 @@ typedef struct {
   int64_t lanes, half_bytes;
   pthread_mutex_t copying[2]; /* one for each direction: held by the thread whose copy uses its lanes */
   lane lane[2][MOST_LANES];
+  void *stop_stream;      /* its copies wait for no kernel */
+  device_memory stopped;  /* calls of the main thread with this ticket or an earlier one end */
+  int64_t last_stopped, launches;
+  void *marks[2];
 } lw_cuda;
 
 /* How an array of the host lies beside its copy on the device (copy_layout.py has the same struct): there its elements
@@ -111,6 +121,64 @@ static void leave(const lw_cuda *gpu, bool pushed) {
   if (pushed) gpu->cu.cuCtxPopCurrent(&ours);
 }
 
+/* ---- waiting -------------------------------------------------------------------------------------------------- */
+
+/* All calls of the main thread so far end early, those that Python has not waited for too. */
+void lw_cuda_stop(lw_cuda *gpu) {
+  bool pushed;
+  if (enter(gpu, &pushed)) return; /* a lost GPU */
+  gpu->last_stopped = tickets;
+  gpu->cu.cuMemcpyHtoDAsync(gpu->stopped, &gpu->last_stopped, sizeof gpu->last_stopped, gpu->stop_stream);
+  gpu->cu.cuStreamSynchronize(gpu->stop_stream);
+  leave(gpu, pushed);
+}
+
+/* Until a stream or an event has nothing left to do. In the main thread signals are heard meanwhile; where a handler
+   raises, the kernels end early. With naps, a 256th of the time may pass before the end is seen. */
+static int wait_for(lw_cuda *gpu, int (*query)(void *), int (*synchronize)(void *), void *what) {
+  if (!is_main()) return synchronize(what);
+  const int64_t begun_ns = now_ns();
+  int error;
+  while ((error = query(what)) == NOT_READY && !is_held) {
+    const int64_t waited_ns = now_ns() - begun_ns, part_ns = waited_ns / 256;
+    if (waited_ns < SPIN_NS) continue;
+    nanosleep(&(struct timespec){0, part_ns < LONGEST_NAP_NS ? part_ns : LONGEST_NAP_NS}, NULL);
+    hears();
+  }
+  if (error != NOT_READY) return error;
+  lw_cuda_stop(gpu);
+  return synchronize(what);
+}
+
+static int wait_for_stream(lw_cuda *gpu, void *stream) {
+  return wait_for(gpu, gpu->cu.cuStreamQuery, gpu->cu.cuStreamSynchronize, stream);
+}
+
+static int wait_for_event(lw_cuda *gpu, void *event) {
+  return wait_for(gpu, gpu->cu.cuEventQuery, gpu->cu.cuEventSynchronize, event);
+}
+
+int32_t lw_cuda_wait(lw_cuda *gpu, void *stream) {
+  bool pushed;
+  int error = enter(gpu, &pushed);
+  if (error) return error;
+  error = wait_for_stream(gpu, stream);
+  leave(gpu, pushed);
+  return error;
+}
+
+/* The driver takes a thousand launches, and then keeps who starts more waiting, deaf to signals; and all that it has
+   taken is still to be begun, to end early. */
+static int keep_queue_short(lw_cuda *gpu, void *stream) {
+  if (!is_main() || ++gpu->launches % IN_QUEUE) return 0;
+  void **mark = &gpu->marks[gpu->launches / IN_QUEUE % 2];
+  int error = *mark ? wait_for_event(gpu, *mark) : gpu->cu.cuEventCreate(mark, EVENT_WITHOUT_TIME);
+  return error ? error : gpu->cu.cuEventRecord(*mark, stream);
+}
+
+static int32_t ask_hears(lw_watch *watch) { return hears(); }
+LW_EXPORT lw_watch lw_cuda_watch = {.ask = ask_hears};
+
 /* ---- copies: through pinned memory ---------------------------------------------------------------------------- */
 
 static void *pinned(const lw_cuda *gpu, int64_t bytes) {
@@ -119,15 +187,15 @@ static void *pinned(const lw_cuda *gpu, int64_t bytes) {
   return aligned_alloc(PAGE, (size_t)bytes); /* no more may be pinned: slower, and as correct */
 }
 
-static int open_lane(const lw_cuda *gpu, lane *l, void *stream) {
+static int open_lane(lw_cuda *gpu, lane *l, void *stream) {
   for (int k = 0; k < 2; k++) {
     if (!l->half[k] && !(l->half[k] = pinned(gpu, gpu->half_bytes))) return OUT_OF_MEMORY;
     int error = l->done[k] ? 0 : gpu->cu.cuEventCreate(&l->done[k], EVENT_WITHOUT_TIME);
     if (error) return error;
   }
   if (l->stream == stream) return 0;
-  int error = gpu->cu.cuEventSynchronize(l->done[0]); /* the streams are in no order */
-  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
+  int error = wait_for_event(gpu, l->done[0]); /* the streams are in no order */
+  if (!error) error = wait_for_event(gpu, l->done[1]);
   if (error) return error;
   l->stream = stream;
   l->fill = 0;
@@ -164,11 +232,11 @@ static void through(const lw_layout *l, char *between, int64_t from, int64_t byt
 
 /* Returns when bytes from .. from + bytes are in pinned memory; the GPU may still be copying. Small arrays follow one another in a
    half, so that many of them wait for nothing. */
-static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const lw_layout *host, int64_t from, int64_t bytes,
+static int lane_up(lw_cuda *gpu, lane *l, device_memory to, const lw_layout *host, int64_t from, int64_t bytes,
                    void *stream) {
   while (bytes > 0) {
     if (l->fill && bytes > gpu->half_bytes - l->fill) {
-      int error = gpu->cu.cuEventSynchronize(l->done[l->now ^ 1]);
+      int error = wait_for_event(gpu, l->done[l->now ^ 1]);
       if (error) return error;
       l->now ^= 1;
       l->fill = 0;
@@ -187,10 +255,10 @@ static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const lw_layou
   return 0;
 }
 
-static int lane_down(const lw_cuda *gpu, lane *l, const lw_layout *host, int64_t to, device_memory from, int64_t bytes,
+static int lane_down(lw_cuda *gpu, lane *l, const lw_layout *host, int64_t to, device_memory from, int64_t bytes,
                      void *stream) {
-  int error = gpu->cu.cuEventSynchronize(l->done[0]);
-  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
+  int error = wait_for_event(gpu, l->done[0]);
+  if (!error) error = wait_for_event(gpu, l->done[1]);
   const int64_t most = gpu->half_bytes;
   int64_t asked = 0, taken = 0;
   l->fill = most; /* if it ends early, the halves are in use */
@@ -205,7 +273,7 @@ static int lane_down(const lw_cuda *gpu, lane *l, const lw_layout *host, int64_t
     }
     const int k = (taken / most) & 1;
     const int64_t part = bytes - taken < most ? bytes - taken : most;
-    error = gpu->cu.cuEventSynchronize(l->done[k]);
+    error = wait_for_event(gpu, l->done[k]);
     if (error) return error;
     through(host, l->half[k], to + taken, part, false);
     taken += part;
@@ -286,7 +354,7 @@ int32_t lw_cuda_allocate(lw_cuda *gpu, void *stream, int64_t bytes, device_memor
   const size_t wanted = bytes > 0 ? (size_t)bytes : 1;
   error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
   if (LW_RARE(error == OUT_OF_MEMORY)) {
-    error = gpu->cu.cuStreamSynchronize(stream);
+    error = wait_for_stream(gpu, stream);
     if (!error) error = gpu->cu.cuMemPoolTrimTo(gpu->pool, 0);
     if (!error) error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
     if (error) gpu->cu.cuMemPoolTrimTo(gpu->pool, 0); /* a pool that fails may keep all that it tried to grow by */
@@ -305,7 +373,8 @@ int32_t lw_cuda_release(lw_cuda *gpu, void *stream, device_memory memory) {
 }
 
 /* functions: addresses in the order of lw_driver. lanes: how many threads a large copy uses. NULL: no memory. */
-lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, int64_t lanes, int64_t half_bytes) {
+lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, void *stop_stream, int64_t lanes,
+                     int64_t half_bytes) {
   lw_cuda *gpu = calloc(1, sizeof(lw_cuda));
   if (!gpu) return NULL;
   memcpy(&gpu->cu, functions, sizeof(lw_driver));
@@ -314,12 +383,19 @@ lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, int64_t 
   gpu->lanes = lanes < 1 ? 1 : lanes < MOST_LANES ? lanes : MOST_LANES;
   gpu->half_bytes = (half_bytes + PAGE - 1) / PAGE * PAGE;
   for (int k = 0; k < 2; k++) pthread_mutex_init(&gpu->copying[k], NULL);
-  return gpu;
+  gpu->stop_stream = stop_stream;
+  bool pushed;
+  if (enter(gpu, &pushed)) return NULL;
+  int error = gpu->cu.cuMemAllocAsync(&gpu->stopped, sizeof gpu->last_stopped, stop_stream);
+  leave(gpu, pushed);
+  if (!error) lw_cuda_stop(gpu); /* no call has a ticket yet, or none that matters */
+  return error ? NULL : gpu;
 }
 
 /* ---- struct lw_gpu -------------------------------------------------------------------------------------------- */
 
 static int32_t note(lw_cuda_module *self, int error, int doing, int64_t kernel, int64_t bytes) {
+  if (error == STOPPED) return error;
   pthread_mutex_lock(&self->noting);
   if (!self->error) {
     self->error = error;
@@ -373,7 +449,8 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
     return note(self, NOT_FOUND, LAUNCH, kernel, shared);
   bool pushed;
   int error = enter(self->gpu, &pushed);
-  if (!error) error = start(self, kernel, grid, block, shared, arguments);
+  if (!error) error = keep_queue_short(self->gpu, self->stream);
+  if (!error) error = LW_RARE(hears()) ? STOPPED : start(self, kernel, grid, block, shared, arguments);
   leave(self->gpu, pushed);
   return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
 }
@@ -392,15 +469,16 @@ static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
   if (here) {
     bool pushed;
     int error = enter(self->gpu, &pushed);
-    if (!error) error = self->gpu->cu.cuStreamSynchronize(self->stream);
+    if (!error) error = wait_for_stream(self->gpu, self->stream);
     leave(self->gpu, pushed);
     if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
     memcpy(to, here, (size_t)bytes);
-    return 0;
+    return is_held && is_main() ? STOPPED : 0;
   }
   const lw_layout host = {.host = to, .run = bytes, .end = bytes};
   int error = lw_cuda_copy(self->gpu, self->stream, &host, (device_memory)(uintptr_t)from, 0);
-  return LW_RARE(error) ? note(self, error, FETCH, last_kernel(self), bytes) : 0;
+  if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
+  return is_held && is_main() ? STOPPED : 0;
 }
 
 static void *allocate(lw_gpu *table, int64_t bytes) {
@@ -451,6 +529,8 @@ static int32_t clear(lw_gpu *table, void *memory, int64_t bytes) {
   return LW_RARE(error) ? note(self, error, CLEAR, last_kernel(self), bytes) : 0;
 }
 
+static int64_t ticket(lw_gpu *table) { return new_ticket(); }
+
 void lw_cuda_module_end(lw_cuda_module *self) {
   if (!self) return;
   bool pushed;
@@ -469,7 +549,7 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
                                    int64_t count, int32_t (*wanted)(int64_t kernel)) {
   lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
   if (!self) return NULL;
-  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible};
+  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible, ticket, (const int64_t *)(uintptr_t)gpu->stopped};
   self->gpu = gpu;
   self->stream = stream;
   self->count = count;

@@ -107,17 +107,20 @@ class CudaModule:
         """What the device has found wrong since the last time, or None. Waits for all launches. Raises what interrupted
         the compiler."""
         try:
+            self._gpu.raise_held()
             found = (ctypes.c_int64 * 5)()
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
             trouble, self._trouble = self._trouble, None
+            if error == NOT_FOUND and trouble is None:  # interrupted before its first line
+                raise KeyboardInterrupt
             if error == NOT_FOUND and trouble is not None:
                 if not isinstance(trouble, Exception):
                     raise trouble
                 return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {trouble}")
             if error:
                 return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
-            self._gpu.ask("cuStreamSynchronize", self._stream, doing=f"running {self._before(last)}")
+            self._gpu.wait_for(self._stream, f"running {self._before(last)}")
         except DeviceError as lost:
             return lost
         return None

@@ -99,7 +99,7 @@ class Prepared:
             *(ctypes.addressof(part) for part in parts),
             threads,
             ctypes.addressof(self.failure),
-            None,
+            executable.gpu.watch,
             executable.module.table,
             executable.failures,
         )

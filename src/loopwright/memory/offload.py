@@ -123,6 +123,11 @@ class OffloadEntry(by_ctypes.Entry):
     sampled: Sampled | None = None  # while somebody watches
     _late_in_parts_ns = 0
 
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        executable: GpuExecutable = self.payload
+        self._entry = executable.gpu.function(executable.entry)
+
     def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
         """See Entry. Of calls that return before their kernels have run, some are told, as the GPU has timed them."""
         super().watch(observer, calls, spent_ns)
@@ -233,7 +238,7 @@ class OffloadEntry(by_ctypes.Entry):
         module = in_parts.found.executable.module
         late_ns = module.late_ns
         try:
-            run_slices(in_parts, slices, self.FUNCTION(in_parts.found.executable.entry), self.threads, in_windows)
+            run_slices(in_parts, slices, self.threads, in_windows)
         finally:
             self._late_in_parts_ns += module.late_ns - late_ns
 
