@@ -13,6 +13,7 @@ FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctype
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+TICKET = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 TEXT = DeviceText("", ("saxpy", "fault", "nothing"))
 
 
@@ -20,11 +21,10 @@ class Table:
     """What host code does with struct lw_gpu."""
 
     def __init__(self, module):
-        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR, ALLOCATE)
-        functions = [
-            kind(each) for kind, each in zip(kinds, (ctypes.c_void_p * 6).from_address(module.table), strict=True)
-        ]
-        self._launch, self._fetch, self._allocate, self._release, self._clear, self._visible = functions
+        kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR, ALLOCATE, TICKET)
+        *addresses, self.stopped = (ctypes.c_void_p * 8).from_address(module.table)
+        functions = [kind(each) for kind, each in zip(kinds, addresses, strict=True)]
+        self._launch, self._fetch, self._allocate, self._release, self._clear, self._visible, self._ticket = functions
         self.module, self.table = module, module.table
 
     def launch(self, kernel, grid, block, shared, *values):
@@ -50,3 +50,6 @@ class Table:
 
     def clear(self, address, size_bytes):
         return self._clear(self.table, address, size_bytes)
+
+    def ticket(self):
+        return self._ticket(self.table)

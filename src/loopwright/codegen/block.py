@@ -19,7 +19,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
-from loopwright.codegen.polls import every, stop_together
+from loopwright.codegen.polls import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
@@ -58,6 +58,7 @@ from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
 
 InThread = Callable[[For, GpuWriter], None]
+IN_A_PART = 64  # operations of a thread, at least
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
@@ -295,6 +296,8 @@ class Whole:
         """A nest that threads share, for each of the parts that the block goes on to."""
         for line in self.each_part:
             self.w.line(line)
+        if self.each_part:
+            spend(IN_A_PART, self.w)
         self._band(band, False)
         if self.each_part:
             self.w.line("}")
@@ -452,6 +455,8 @@ class Whole:
         w.line(f"{{ const int64_t lw_upper = {upper};")
         test = f"{some}{variable} {sign} lw_upper"
         w.line(f"for (int64_t {variable} = {start}; {test}; {variable} += {sharing * step}) {{")
+        if not extent:
+            spend(max(1, operations_in(loop.body)), w)
         return 2
 
     def _in_rounds(self, loop: For, rounds: int, start: str, some: str) -> int:

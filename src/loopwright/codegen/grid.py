@@ -20,6 +20,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
 FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
@@ -43,6 +44,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     with w.on_device(part):
         bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
         w.scattered = scattered(bound, w)
+        part.ends_early |= bool(w.scattered)
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
@@ -66,10 +68,11 @@ def write_grid(loop: For, w: GpuWriter) -> None:
 
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:
-    """Whether all threads of a block run a loop together, not only those of one team."""
+    """Whether all threads of a block run a loop together, not only those of one team; or share a short one."""
     shared = [loop for loop in statements(body) if isinstance(loop, For) and loop.run in THREADS]
-    if stmt in shared:
-        return True
+    for loop in shared:
+        if loop is stmt:
+            return bool(extent_of(loop))
     return has_threads(stmt) and not any(inner is stmt for loop in shared for inner in statements(loop.body))
 
 

@@ -126,11 +126,24 @@ static void leave(const lw_cuda *gpu, bool pushed) {
 /* All calls of the main thread so far end early, those that Python has not waited for too. */
 void lw_cuda_stop(lw_cuda *gpu) {
   bool pushed;
-  if (enter(gpu, &pushed)) return; /* a lost GPU */
+  if (!gpu->stopped || enter(gpu, &pushed)) return; /* nothing runs; a lost GPU */
   gpu->last_stopped = tickets;
   gpu->cu.cuMemcpyHtoDAsync(gpu->stopped, &gpu->last_stopped, sizeof gpu->last_stopped, gpu->stop_stream);
   gpu->cu.cuStreamSynchronize(gpu->stop_stream);
   leave(gpu, pushed);
+}
+
+/* Where kernels read what lw_cuda_stop writes; 0: no memory. */
+static device_memory word_of(lw_cuda *gpu) {
+  bool pushed;
+  pthread_mutex_lock(&gpu->copying[0]);
+  if (!gpu->stopped && !enter(gpu, &pushed)) {
+    if (gpu->cu.cuMemAllocAsync(&gpu->stopped, sizeof gpu->last_stopped, gpu->stop_stream)) gpu->stopped = 0;
+    leave(gpu, pushed);
+    lw_cuda_stop(gpu); /* no kernel runs that asks */
+  }
+  pthread_mutex_unlock(&gpu->copying[0]);
+  return gpu->stopped;
 }
 
 /* Until a stream or an event has nothing left to do. In the main thread signals are heard meanwhile; where a handler
@@ -384,12 +397,7 @@ lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, void *st
   gpu->half_bytes = (half_bytes + PAGE - 1) / PAGE * PAGE;
   for (int k = 0; k < 2; k++) pthread_mutex_init(&gpu->copying[k], NULL);
   gpu->stop_stream = stop_stream;
-  bool pushed;
-  if (enter(gpu, &pushed)) return NULL;
-  int error = gpu->cu.cuMemAllocAsync(&gpu->stopped, sizeof gpu->last_stopped, stop_stream);
-  leave(gpu, pushed);
-  if (!error) lw_cuda_stop(gpu); /* no call has a ticket yet, or none that matters */
-  return error ? NULL : gpu;
+  return gpu;
 }
 
 /* ---- struct lw_gpu -------------------------------------------------------------------------------------------- */
@@ -549,7 +557,8 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
                                    int64_t count, int32_t (*wanted)(int64_t kernel)) {
   lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
   if (!self) return NULL;
-  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible, ticket, (const int64_t *)(uintptr_t)gpu->stopped};
+  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible, ticket};
+  self->table.stopped = (const int64_t *)(uintptr_t)word_of(gpu);
   self->gpu = gpu;
   self->stream = stream;
   self->count = count;
@@ -558,7 +567,7 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
   self->functions = calloc((size_t)count + 1, sizeof(void *));
   self->shared_allowed = calloc((size_t)count + 1, sizeof(int32_t));
   pthread_mutex_init(&self->noting, NULL);
-  if (!self->functions || !self->shared_allowed) {
+  if (!self->functions || !self->shared_allowed || !self->table.stopped) {
     lw_cuda_module_end(self);
     return NULL;
   }

@@ -112,8 +112,6 @@ class CudaModule:
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
             trouble, self._trouble = self._trouble, None
-            if error == NOT_FOUND and trouble is None:  # interrupted before its first line
-                raise KeyboardInterrupt
             if error == NOT_FOUND and trouble is not None:
                 if not isinstance(trouble, Exception):
                     raise trouble
