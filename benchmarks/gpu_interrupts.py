@@ -1,5 +1,5 @@
-"""`python -m benchmarks.gpu_interrupts [file]`: what it costs kernels on an NVIDIA GPU that Ctrl-C can end them, and how
-soon it does. Written to the file as JSON.
+"""`python -m benchmarks.gpu_interrupts [file]`: what it costs kernels on an NVIDIA GPU that Ctrl-C can end them, and
+how soon it does. Written to the file as JSON.
 
 Each kernel is compiled with questions and without; both run in turn, by the GPU's clock, and the ratio is the median of
 those of the rounds. Calls are timed by the CPU's clock in the main thread, which hears signals, and in another one,
@@ -224,6 +224,7 @@ class Stop(Exception):
 
 def latencies() -> list[dict[str, Any]]:
     """Milliseconds from the signal to the exception, and whether the next call is right."""
+
     def on_gpu(*arrays: Any) -> Any:
         return [lw.device_array(one) for one in arrays]
 

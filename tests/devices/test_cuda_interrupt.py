@@ -137,4 +137,3 @@ def test_a_lost_gpu_is_told_before_a_signal(gpu, driver, module):
     table.launch(1, (1,), (32,), 0)
     assert isinstance(table.module.fault(), DeviceError)
     gpu.stop()
-

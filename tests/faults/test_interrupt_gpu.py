@@ -3,6 +3,7 @@ emulated one: as `test_interrupt.py` has it for the CPU."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,145 @@ def test_every_shape_of_kernel_ends(cache: Path, device: str, names: str) -> Non
             child.interrupt()
             ends.append(child.line(SOON_S))
     assert ends == ["stopped True True"] * len(names.split())
+
+
+def test_other_signals_raise_what_their_handlers_raise(cache: Path, device: str) -> None:
+    code = """
+def late(number, frame):
+    raise TimeoutError("too late")
+with lw.options(**how):
+    parallel(np.zeros(8), 3)
+    for number in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, late)
+        print("go", flush=True)
+        try:
+            parallel(np.zeros(1000), LONG)
+        except TimeoutError as error:
+            print(error, flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        for number in (signal.SIGALRM, signal.SIGTERM):
+            assert child.line(120) == "go"
+            child.interrupt(0.1, number)
+            assert child.line(SOON_S) == "too late"
+
+
+def test_a_handler_that_does_not_raise_lets_it_go_on(cache: Path, device: str) -> None:
+    code = """
+seen = []
+signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+with lw.options(**how):
+    innermost(np.ones(8), 3)
+    print("go", flush=True)
+    n = 1 << 20
+    while len(seen) < 3:
+        n *= 2
+        assert innermost(np.ones(8), n) == 2.0
+    print(len(seen), flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        assert child.line(120) == "go"
+        for _ in range(3):
+            child.interrupt(0.15)
+        assert child.line() == "3"
+
+
+def test_who_waits_for_arrays_on_the_gpu_ends_what_was_started(cache: Path, device: str) -> None:
+    code = """
+@lw.kernel
+def count(a, n):
+    for i in range(len(a)):
+        for t in range(n):
+            a[i] += 1.0
+with lw.options(**how):
+    (a,) = on_gpu(np.zeros(1000))
+    count(a, 2)
+    for _ in range(2):
+        print("go", flush=True)
+        try:
+            count(a, LONG)
+            a.numpy()
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+        before = a.numpy()
+        count(a, 5)
+        print((before == np.floor(before)).all(), (a.numpy() == before + 5).all(), flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        for _ in range(2):
+            assert child.line(120) == "go"
+            child.interrupt(0.1)
+            assert [child.line(SOON_S), child.line(SOON_S)] == ["stopped", "True True"]
+
+
+def test_arrays_of_the_host_are_as_they_were(cache: Path, device: str) -> None:
+    code = """
+a = np.arange(1000.0)
+with lw.options(**how):
+    parallel(np.zeros(8), 3)
+    print("go", flush=True)
+    try:
+        parallel(a, LONG)
+    except KeyboardInterrupt:
+        print((a == np.arange(1000.0)).all(), flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        assert child.line(120) == "go"
+        child.interrupt(0.1)
+        assert child.line(SOON_S) == "True"
+
+
+def test_no_signal_is_lost_and_no_call_is_skipped(cache: Path, device: str) -> None:
+    code = """
+class Tick(Exception):
+    pass
+raised = 0
+def tick(number, frame):
+    global raised
+    raised += 1
+    raise Tick
+a, caught = np.zeros(2000), 0
+with lw.options(**how):
+    parallel(a, 3)
+    wanted = a.copy()
+    signal.signal(signal.SIGALRM, tick)
+    for k in range(300):
+        a[:] = 0.0
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-5 + k % 100 * 1e-5)
+            parallel(a, 3)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except Tick:
+            caught += 1
+        else:
+            assert (a == wanted).all(), k
+    print(caught == raised > 0, caught, raised, flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        assert child.line(120).startswith("True")
+
+
+def test_calls_of_other_threads_run_to_their_end(cache: Path, device: str) -> None:
+    code = """
+found = []
+def work():
+    with lw.options(**how):
+        found.append(float(innermost(np.ones(8), 20_000_000)))
+with lw.options(**how):
+    innermost(np.ones(8), 3)
+    parallel(np.ones(1000), 3)
+    other = threading.Thread(target=work)
+    other.start()
+    time.sleep(0.05)
+    print("go", flush=True)
+    try:
+        parallel(np.ones(1000), LONG)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+    other.join()
+    print(found, flush=True)
+"""
+    with Child(GPU + code, cache, device) as child:
+        assert child.line(120) == "go"
+        child.interrupt(0.3)
+        assert [child.line(30), child.line(30)] == ["stopped", "[2.0]"]

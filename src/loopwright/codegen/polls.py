@@ -169,7 +169,10 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     """A `while` loop, whose body `write` writes. On a GPU, where it holds no loops, in strips: to count iterations one
     by one takes a fourth of the time of a short one."""
     condition = w.text(loop.condition)
-    if not (w.function.on_device and w.asks and w.function.asks) or any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
+    is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+    if is_around or not (w.function.on_device and w.asks and w.function.asks):
+        isinstance(stmt, For | While) for stmt in statements(loop.body)
+    ):
         w.line(f"while ({condition}) {{")
         write_iteration(loop, w, write)
         w.line("}")

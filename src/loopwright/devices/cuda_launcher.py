@@ -44,17 +44,17 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @functools.cache
 def cuda_launcher(config: Config) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
-    code = waiting_launcher("cuda_launch.c", config)
+    code = waiting_launcher(("cuda_memory.c", "cuda_launch.c"), config)
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(code, name)
         function.restype, function.argtypes = result, arguments
     return code
 
 
-def waiting_launcher(last: str, config: Config) -> ctypes.CDLL:
-    """A file of this folder behind gpu_wait.c, compiled and loaded. Raises CompilerError."""
+def waiting_launcher(last: tuple[str, ...], config: Config) -> ctypes.CDLL:
+    """Files of this folder behind gpu_wait.c, compiled and loaded. Raises CompilerError."""
     folder = resources.files(__package__)
-    parts = ("launcher_interrupt.c", "gpu_wait.c", last)
+    parts = ("launcher_interrupt.c", "gpu_wait.c", *last)
     text = "\n".join(folder.joinpath(part).read_text(encoding="utf-8") for part in parts)
     try:
         _, code = made_and_loaded(lambda: cc.build(text, ("-pthread",), config), lambda made: load_library(made.path))

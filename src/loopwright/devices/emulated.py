@@ -195,7 +195,7 @@ class _Waiting:
 @functools.cache
 def _waiting() -> _Waiting:
     """Raises CompilerError."""
-    code = waiting_launcher("emulated_wait.c", current())
+    code = waiting_launcher(("emulated_wait.c",), current())
     code.lw_emulated_call.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
     watch, stopped = (address_in(code, f"lw_emulated_{name}") for name in ("watch", "stopped"))
     ticket = ctypes.cast(code.lw_emulated_ticket, _TICKET)

@@ -97,9 +97,10 @@ class Memory:
 
     def table(self) -> tuple[int, int]:
         """Address and length of the table of live blocks, for C; valid until the next change. Arrays may be collected
-        as garbage, and their blocks released, at any line of this."""
+        as garbage, and their blocks released, at any line of this; and a signal may have ended a release in the middle."""
         while (made := self._table) is None:
-            blocks = [block for start in tuple(self._starts) if (block := self._blocks.get(start)) is not None]
+            starts = tuple(self._starts)
+            blocks = [block for start in starts if (block := self._blocks.get(start)) is not None]
             made = (Allocation * len(blocks))()
             for entry, block in zip(made, blocks, strict=True):
                 entry.first, entry.low, entry.high, entry.real = (
@@ -108,7 +109,7 @@ class Memory:
                     block.address + block.size_bytes,
                     block.room.ctypes.data,
                 )
-            if len(blocks) == len(self._starts):
+            if len(starts) == len(self._starts):
                 self._table = made
         return ctypes.addressof(made), len(made)
 

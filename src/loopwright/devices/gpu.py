@@ -57,8 +57,8 @@ class Module(Protocol):
         the host's memory: the address of an lw_failure; 0: nowhere but there."""
 
     def fault(self) -> Exception | None:
-        """What the device has found wrong since the last time, or None. Waits for all launches. Raises what a handler of
-        a signal has raised while the main thread waited."""
+        """What the device has found wrong since the last time, or None. Waits for all launches. Raises what a
+        handler of a signal has raised while the main thread waited."""
 
 
 class Timer(Protocol):

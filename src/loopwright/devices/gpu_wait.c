@@ -1,5 +1,5 @@
 /* How a thread that waits for a GPU hears signals. Behind launcher_interrupt.c, whose clock and test for the main thread
-   it uses, and before cuda_launch.c; the emulated device has it alone.
+   it uses, and before cuda_memory.c; the emulated device has it alone.
 
    Each call has a ticket, and its kernels end early once the device's word `stopped` is not below it: so what ends one
    call ends none that comes later. Only the main thread hears anything. What a handler raises there is held

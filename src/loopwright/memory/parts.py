@@ -320,9 +320,7 @@ class _Run:
         raise_failure(0, self.prepared, self.executable, None)
 
 
-def run_slices(
-    call: PartedCall, slices: Sequence[Slice], threads: int, in_windows: bool
-) -> None:
+def run_slices(call: PartedCall, slices: Sequence[Slice], threads: int, in_windows: bool) -> None:
     """Make the call in parts. in_windows: arrays that parts do not share have memory for two parts only. Where it
     fails, what parts before have written is the caller's. Raises what a call raises, and NoRoom, with nothing done."""
     executable = call.found.executable
