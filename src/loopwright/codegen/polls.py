@@ -171,8 +171,6 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     condition = w.text(loop.condition)
     is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
     if is_around or not (w.function.on_device and w.asks and w.function.asks):
-        isinstance(stmt, For | While) for stmt in statements(loop.body)
-    ):
         w.line(f"while ({condition}) {{")
         write_iteration(loop, w, write)
         w.line("}")

@@ -1,8 +1,8 @@
 /* A real GPU: waiting for it, its memory, and copies between NumPy's memory and the GPU's. cuda_launch.c follows.
 
-   Behind gpu_wait.c. It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's headers are not
-   needed. Every function may be called by any thread: it makes the GPU's context current for itself, and leaves
-   another one that was current as it was. */
+   Behind gpu_wait.c. It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's
+   headers are not needed. Every function may be called by any thread: it makes the GPU's context current for itself, and
+   leaves another one that was current as it was. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -97,7 +97,7 @@ class Memory:
 
     def table(self) -> tuple[int, int]:
         """Address and length of the table of live blocks, for C; valid until the next change. Arrays may be collected
-        as garbage, and their blocks released, at any line of this; and a signal may have ended a release in the middle."""
+        as garbage, and their blocks released, at any line of this; and a signal may have ended a release halfway."""
         while (made := self._table) is None:
             starts = tuple(self._starts)
             blocks = [block for start in starts if (block := self._blocks.get(start)) is not None]
