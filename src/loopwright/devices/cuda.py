@@ -57,7 +57,7 @@ FORKED = (
     "  try: start processes with multiprocessing's 'spawn' or 'forkserver'; until then kernels run on the CPU"
 )
 
-# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of its lw_driver, under their names in the library.
+# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
 FUNCTIONS = (
     "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
     "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
