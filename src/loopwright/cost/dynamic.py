@@ -32,7 +32,7 @@ from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
-from loopwright.cost.text_regions import Region
+from loopwright.cost.text_regions import QUESTION, Region
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
@@ -322,6 +322,8 @@ class _Shares:
     def _text(self, branch: Region) -> float:
         """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
         where it is neither."""
+        if branch.condition == QUESTION:
+            return 0.0
         steady = next((one for one in branch.inner if one.part == "steady"), None)
         parts = self.parts.get(steady.name) if steady else None
         if parts is None:

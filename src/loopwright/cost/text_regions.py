@@ -24,6 +24,9 @@ ANY_TILES = re.compile(r"(?!lw_next\b)(\w+) < lw_upper( &&|$)")
 FIRST_THREAD = re.compile(r"\s*if \((threadIdx\.x == 0[^()]*)\) [^{]*;$")
 """What one thread does in one statement."""
 
+QUESTION = "LW_STOPS"
+"""Whether a call has to end: a line that hardly counts."""
+
 Kind = Literal["kernel", "loop", "then", "else"]
 Part = Literal["all", "first", "steady", "rest", "several", "left"]
 
@@ -113,6 +116,8 @@ class _Reader:
                 self._end(number)
         if alone := FIRST_THREAD.match(line):
             self.here.inner.append(Region("then", number, number, condition=alone[1], outer=self.here))
+        if QUESTION in line:
+            self.here.inner.append(Region("then", number, number, condition=QUESTION, outer=self.here))
         if _is_loop(line) and not line.rstrip().endswith("{"):
             loop = self._loop(line, number)
             loop.last = number + 1  # of one statement
