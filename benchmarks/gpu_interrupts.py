@@ -23,7 +23,6 @@ import numpy as np
 
 import loopwright as lw
 from benchmarks.gpu import kernels
-from benchmarks.gpu.sparse import matrix
 from loopwright.codegen import gpu_writer
 from loopwright.devices.cuda import find_gpus, why_none
 
@@ -114,7 +113,10 @@ def cases() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     def there(*shape: int, kind: Any = np.float64) -> Any:
         return lw.device_array(random.random(shape).astype(kind))
 
-    pointer, column, value = (lw.device_array(one) for one in matrix(1_000_000, True))
+    lengths = np.minimum((random.pareto(1.2, 1_000_000) + 1) * 4, 100_000).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    pointer, value = lw.device_array(ends), there(int(ends[-1]))
+    column = lw.device_array(random.integers(0, 1_000_000, int(ends[-1])))
     x, y = there(1_000_000), there(1_000_000)
     plain = {name: getattr(kernels, name).__wrapped__ for name in kernels_used}
     n, plane, cube = 1 << 26, (8192, 8192), (400, 400, 400)
