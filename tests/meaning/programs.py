@@ -61,9 +61,13 @@ def program(seed: int) -> Program:
     sizes = {symbol: choices.pick((3, 5, 7, 8, 2)) for symbol in SYMBOLS}
     arrays = _arrays(choices, names)
     scalars = _scalars(choices, names)
-    scope = Scope(sizes, arrays, (*scalars, *(_GLOBALS if choices.chance(30) else ())), any_size=choices.chance(55))
-    source = _text(choices, names, scope, scalars)
-    calls = _calls(choices, names, arrays, scalars, sizes)
+    known = (*scalars, *(_GLOBALS if choices.chance(30) else ()))
+    options = _options(choices, names)
+    order = _order(choices, names, [*arrays, *scalars, *options])
+    chosen = tuple(Scalar(f"chosen{at}", WEAK_INT, 0, 4) for at, option in enumerate(options) if option.read)
+    scope = Scope(sizes, arrays, (*known, *chosen), any_size=choices.chance(55))
+    source = _text(choices, names, scope, order, options)
+    calls = _calls(choices, names, order, arrays, scalars, options, sizes)
     return Program(source, calls, frozenset(names.features), names.exact)
 
 
@@ -146,10 +150,49 @@ def _scalars(choices: Choices, names: Names) -> tuple[Scalar, ...]:
     return tuple(scalars)
 
 
+@dataclass(frozen=True)
+class Option:
+    """A parameter that is no number and no array: what it is given in a call, and how a number is made of it (which
+    the variable `chosen0` or `chosen1` is then), "" for a parameter that nobody reads."""
+
+    name: str
+    values: tuple[str, ...]
+    read: str
+
+
+_OPTIONS = {
+    "option": (("None", "None", "2"), ("3 if option is None else 1", "0 if option is None else option")),
+    "mode": (
+        ("'fast'", "'slow'", "''"),
+        ("2 if mode == 'fast' else 1", "1 if mode in ('fast', 'slow') else 4", "0 if mode != 'slow' else 3"),
+    ),
+    "pair": (("(1, 3)", "(2, 0)", "(4, 1)"), ("pair[0]", "pair[-1]", "len(pair)", "min(pair[1], 2)")),
+}
+
+
+def _options(choices: Choices, names: Names) -> tuple[Option, ...]:
+    options = []
+    for name, (values, reads) in _OPTIONS.items():
+        if choices.chance(10):
+            read = choices.pick(("", *reads))
+            names.note(f"parameter {name}" if read else "parameter that nobody reads")
+            options.append(Option(name, values, read))
+    return tuple(options)
+
+
+def _order(choices: Choices, names: Names, parameters: list[Array | Scalar | Option]) -> tuple[str, ...]:
+    """The parameters' names as the function has them: arrays, then scalars, then others, or in any order."""
+    order = list(dict.fromkeys(parameter.name for parameter in parameters))
+    if choices.chance(35):
+        names.note("parameters in any order")
+        order.sort(key=lambda name: (choices.number(0, 9), name))
+    return tuple(order)
+
+
 # ---- the text ----
 
 
-def _text(choices: Choices, names: Names, scope: Scope, parameters: tuple[Scalar, ...]) -> str:
+def _text(choices: Choices, names: Names, scope: Scope, order: tuple[str, ...], options: tuple[Option, ...]) -> str:
     returns: tuple[Kind, ...] | None = None
     if choices.chance(35):
         kinds = (WEAK_INT, WEAK_FLOAT, WEAK_BOOL, *STRONG)
@@ -158,13 +201,9 @@ def _text(choices: Choices, names: Names, scope: Scope, parameters: tuple[Scalar
     outside, inside, scope = _helpers(choices, names, scope)
     scope = statements(context, scope, most=6, percent=70)
     before = _end(context, scope)
-    order = list(dict.fromkeys([array.name for array in scope.arrays if not array.local and array.name in _OWN]))
-    signature = ", ".join([*order, *(scalar.name for scalar in parameters)])
-    body = [*before, *inside, *context.lines]
-    return "\n".join([HEADER, *outside, "", f"def kernel({signature}):", *body, ""])
-
-
-_OWN = frozenset(("a", "b", "c", "d", "at0", "at1", "start", "column", "entry", "p"))
+    chosen = [f"    chosen{at} = {option.read}" for at, option in enumerate(options) if option.read]
+    body = [*chosen, *before, *inside, *context.lines]
+    return "\n".join([HEADER, *outside, "", f"def kernel({', '.join(order)}):", *body, ""])
 
 
 def _end(context: Context, scope: Scope) -> list[str]:
@@ -266,14 +305,21 @@ def _helper(
 
 
 def _calls(
-    choices: Choices, names: Names, arrays: tuple[Array, ...], scalars: tuple[Scalar, ...], sizes: dict[str, int]
-) -> tuple[tuple[Recipe, ...], ...]:
+    choices: Choices, names: Names, order: tuple[str, ...], arrays: tuple[Array, ...], scalars: tuple[Scalar, ...],
+    options: tuple[Option, ...], sizes: dict[str, int],
+) -> tuple[tuple[Recipe, ...], ...]:  # fmt: skip
     profile = "small" if names.exact else choices.pick(("special", "small", "extreme"))
     if names.exact and choices.chance(20):
         profile = "extreme"
     names.note(f"data {profile}")
     layouts = {array.name: _layout(choices, names, array) for array in arrays}
-    first = _recipes(choices, arrays, scalars, sizes, profile, layouts)
+
+    def arguments(sizes: dict[str, int]) -> tuple[Recipe, ...]:
+        given = _recipes(choices, arrays, scalars, sizes, profile, layouts)
+        given += tuple(Numbers(option.name, choices.pick(option.values)) for option in options)
+        return tuple(sorted(given, key=lambda recipe: order.index(recipe.name)))
+
+    first = arguments(sizes)
     calls = [first]
     for _ in range(choices.weighted(((3, 1), (3, 2), (1, 0)))):
         others = {symbol: size + choices.pick((1, 0, 3)) for symbol, size in sizes.items()}
@@ -282,7 +328,7 @@ def _calls(
             names.note("sizes 0, 1 and 2")
         elif choices.chance(20):
             others = {symbol: choices.pick((4, 1, 0, 2, 3, 5, 6, 8)) for symbol in SYMBOLS}
-        calls.append(_recipes(choices, arrays, scalars, others, profile, layouts))
+        calls.append(arguments(others))
     if "prange" not in names.features and choices.chance(50):
         calls += _shared_memory(choices, names, first)
     return tuple((*call, *_settings(choices, names)) for call in calls)

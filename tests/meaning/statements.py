@@ -87,7 +87,7 @@ def augmentation(context: Context, scope: Scope, kind: Kind) -> tuple[str, Term]
     choices = context.choices
     operators = ["&", "|", "^"] if kind.is_bool else ["+", "-", "*", "//", "%"]
     if kind.is_float and not context.names.exact:
-        operators += ["/"]
+        operators += ["/", "/"]
     if kind.is_integer:
         operators += ["&", "|", "^"]
     operator = choices.pick(operators)

@@ -346,3 +346,27 @@ def test_a_variable_of_a_branch_that_is_never_taken(tmp_path: Path) -> None:
                     pass
     """
     agree(tmp_path, text, Numbers("n", "2"))
+
+
+def test_zero_minus_zero_is_not_minus_zero(tmp_path: Path) -> None:
+    """gcc makes -x of a literal 0.0 - x where x is a converted integer or an absolute value."""
+    text = """
+        def kernel(a, b):
+            for i in range(len(a)):
+                a[i] = 0.0 - i // 2
+                b[i] = 0 - math.fabs(i - 1)
+    """
+    agree(tmp_path, text, Cells("a", "float64", (4,)), Cells("b", "float32", (4,)))
+
+
+def test_an_element_compared_with_a_negative_number_exists(tmp_path: Path) -> None:
+    text = """
+        def kernel(a, n):
+            last = 7
+            for i in range(n, 0, -1):
+                if not a[i] < -i:
+                    last = i
+            return last
+    """
+    agree(tmp_path, text, Cells("a", "uint64", (3,)), Numbers("n", "5"))
+    agree(tmp_path, text, Cells("a", "uint64", (3,)), Numbers("n", "2"))

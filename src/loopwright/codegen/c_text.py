@@ -139,6 +139,9 @@ def _binary(expr: Binary, env: Environment) -> str:
             return f"(({name})((u{name}){left} {_PLAIN[expr.op]} (u{name}){right}))"
         case "mul" if scalar.name == "uint16" and not env.cannot_overflow(expr):  # C would multiply signed ints
             return f"(({name})((uint32_t){left} * (uint32_t){right}))"
+        case "sub" if scalar.is_float and isinstance(expr.left, Const) and expr.left.value == 0:
+            # gcc makes -x of a literal zero minus an x that it knows not to be -0.0: -0.0 for 0 - 0
+            return f"lw_minus_{scalar.name}({left}, {right})"
         case "add" | "sub" | "mul" | "truediv" | "and" | "or" | "xor":
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":

@@ -337,6 +337,7 @@ template <class T> LW_PURE T lw_cube(T a) {
     type w = floor##f(q);                                                                          \
     return q - w > (type)0.5 ? w + 1 : w;                                                          \
   }                                                                                                \
+  LW_PURE type lw_minus_##suffix(type a, type b) { return a - b; }                                 \
   LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }             \
   LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }             \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }               \

@@ -271,6 +271,7 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
     type w = floor##f(q);                                                                              \
     return q - w > (type)0.5 ? w + 1 : w;                                                              \
   }                                                                                                    \
+  LW_PURE type lw_minus_##suffix(type a, type b) { return a - b; }                                     \
   LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }                 \
   LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }                 \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }                   \

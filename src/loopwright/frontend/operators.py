@@ -272,15 +272,16 @@ def _cast(expr: Expr, to: Scalar) -> Expr:
 
 
 def _exact(cx: Context, op: CompareOp, x: Expr, y: Expr, node: ast.AST) -> Expr:
-    """A signed integer beside a uint64: decided by the sign first, then as uint64."""
+    """A signed integer beside a uint64: decided by the sign, and as uint64. Both are evaluated in any case: the other
+    side may be an element that does not exist."""
     if x.type.kind == "uint":
         return _exact(cx, _MIRRORED[op], y, x, node)
     x = cx.once(x, cx.at(node))
     zero = Const(0, x.type)
     same = Compare(op, Cast(x, UINT64), _cast(y, UINT64))
     if op in ("ne", "lt", "le"):
-        return Logical("or", Compare("lt", x, zero), same)
-    return Logical("and", Compare("ge", x, zero), same)
+        return Binary("or", Compare("lt", x, zero), same)
+    return Binary("and", Compare("ge", x, zero), same)
 
 
 # ---- one type for several numbers -----------------------------------------------------------------------------
