@@ -8,7 +8,7 @@ from loopwright.ir.program import DeviceText
 
 HALF = 4096
 _ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_int64
-LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS)
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, _ADDRESS, _COUNT, _ADDRESS, _ADDRESS, _COUNT, _ADDRESS, _COUNT)
 FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -22,15 +22,15 @@ class Table:
 
     def __init__(self, module):
         kinds = (LAUNCH, FETCH, ALLOCATE, RELEASE, CLEAR, ALLOCATE, TICKET)
-        *addresses, self.stopped = (ctypes.c_void_p * 8).from_address(module.table)
+        *addresses, self.stopped, self.patience = (ctypes.c_void_p * 9).from_address(module.table)
         functions = [kind(each) for kind, each in zip(kinds, addresses, strict=True)]
         self._launch, self._fetch, self._allocate, self._release, self._clear, self._visible, self._ticket = functions
         self.module, self.table = module, module.table
 
-    def launch(self, kernel, grid, block, shared, *values):
+    def launch(self, kernel, grid, block, shared, *values, work=0):
         sizes = [(ctypes.c_int64 * 3)(*(*each, 1, 1)[:3]) for each in (grid, block)]
         arguments = (ctypes.c_void_p * max(1, len(values)))(*map(ctypes.addressof, values))
-        return self._launch(self.table, kernel, sizes[0], sizes[1], shared, arguments)
+        return self._launch(self.table, kernel, sizes[0], sizes[1], shared, arguments, work)
 
     def saxpy(self, n, a, x, y):
         values = ctypes.c_int64(n), ctypes.c_float(a), ctypes.c_uint64(x), ctypes.c_uint64(y)

@@ -347,7 +347,7 @@ class Whole:
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
         if partials and (w.function.ends_early or may_fail((band[0],), w)):
-            self._stop_with_others()
+            self._stop_with_others("" if may_fail((band[0],), w) else "lw_asks && ")
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "if (threadIdx.x) ")
@@ -400,15 +400,17 @@ class Whole:
             self.written.clear()
         put_together(partial, self.w)
 
-    def _stop_with_others(self) -> None:
-        """Where a check has ended one of the threads, a sum without its part is none: nobody goes on."""
+    def _stop_with_others(self, where: str) -> None:
+        """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
+        where: C text of a condition, with `&&`, or ''."""
         if prod(self.size) in POWERS:
             everyone = f"{hex((1 << prod(self.size)) - 1)}u"
-            self.w.line(f"if (__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
+            self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
         else:
-            self.w.line(f"if (__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
-            self.read.clear()
-            self.written.clear()
+            self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
+            if not where:
+                self.read.clear()
+                self.written.clear()
 
     def _parts(self, partial: Partial) -> list[str]:
         """Names of shared arrays through which partial results are put together."""
@@ -504,8 +506,8 @@ class Team(Whole):
         self.read.clear()
         self.written.clear()
 
-    def _stop_with_others(self) -> None:
-        self.w.line("if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+    def _stop_with_others(self, where: str) -> None:
+        self.w.line(f"if ({where}__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
 
     def _ask(self, now: str) -> None:
         stop_together(self.w, now, "__ballot_sync(lw_team, {})")

@@ -44,8 +44,8 @@ class Function:
     broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
     being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
     loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in
-    registers. asks: whether loops in it may ask whether to stop. ends_early: whether a thread may end there, in a
-    device function whose threads meet."""
+    registers. asks: whether the text of a device function asks whether to stop. both: it is also compiled as one that
+    does not: C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others meet."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -63,6 +63,7 @@ class Function:
     depth: int = 1
     on_device: bool = False
     asks: bool = True
+    both: bool = False
     ends_early: bool = False
 
     def line(self, text: str) -> None:

@@ -65,15 +65,18 @@ class NotOnGpu(Exception):
 
 class GpuWriter(Writer):
     """device: finished texts of kernels; kernels: their names, two for each: the first with 32-bit distances between
-    elements; and a third where there is one for whole tiles only, which `even` is about. slots: how many scalars are
-    handed to the host. checks: some kernel may record a failure."""
+    elements; and a third where there is one for whole tiles only, which `even` is about; then the same again where they
+    ask whether to stop only if the host says so. slots: how many scalars are handed to the host. checks: some kernel may
+    record a failure."""
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
         self.asks = ASKS
         self.device: list[str] = []
         self.kernels: list[str] = []
-        self.first = 0  # the number of the first of the kernels finished last
+        self.first = self.versions = (
+            0  # of the kernels finished last: the number of the first, how many are of one kind
+        )
         self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
@@ -220,15 +223,17 @@ class GpuWriter(Writer):
     def finish_kernel(
         self, part: Function, threads: int, body: Body, shared: Sequence[str] = (), tested: bool = False
     ) -> None:
-        """The two kernels of a device function whose lines are complete. tested: these look by themselves whether
-        something has failed before."""
+        """The kernels of a device function whose lines are complete. tested: these look by themselves whether
+        something has failed before, and ask whether to stop."""
         stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
             part.lines.insert(0, "  if (LW_RARE(failure->site >= 0)) lw_stop();")
         self.checks |= "failure" in part.parameters
-        self._ask_first(part, threads)
+        self._ask_first(part, threads, tested)
+        asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
+        part.parameters |= {name: part.parameters.pop(name) for name in asking}  # the others as they are without
         pointers = {array.pointer: array for array in self.arrays.values()}
         given = [self._parameter(name, pointers.get(name), stored) for name in part.parameters]
         used = [f"  {text}" for text in part.declared.values()]
@@ -236,8 +241,12 @@ class GpuWriter(Writer):
         versions = [("32", "int32_t"), ("64", "int64_t")]
         if self.even:
             versions = [(name, f"{type_}, false") for name, type_ in versions] + [("even", "int32_t, true")]
+        self.versions = len(versions)
+        if part.both:
+            asks = [(f"asks{name}", f"{types}, true") for name, types in versions]
+            versions = [(name, f"{types}, false") for name, types in versions] + asks
         lines = [
-            f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}>",
+            f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}{', bool lw_asks' if part.both else ''}>",
             f"static __device__ __forceinline__ void {part.name}({', '.join(given)}) {{",
             *(f"  {text}" for text in shared),
             *used,
@@ -253,15 +262,16 @@ class GpuWriter(Writer):
             lines.append(f"{head} {{ {part.name}<{types}>({own}); }}")
         self.device.append("\n".join(lines))
 
-    def _ask_first(self, part: Function, threads: int) -> None:
+    def _ask_first(self, part: Function, threads: int, tested: bool) -> None:
         """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a
         barrier that it has not come to."""
-        lines, part.lines, part.asks = part.lines, [], True
-        if part.ends_early:
-            lines = [_missed(line, threads) for line in lines]
+        lines, part.lines = part.lines, []
         with self.on_device(part):
             meets = any(word in line for line in lines for word in ("__sync", "__shfl", "__ballot"))
-            (stop_together if meets else stop_each)(self)
+            if not tested:
+                (stop_together if meets else stop_each)(self)
+        if part.ends_early:
+            lines = [_missed(line, threads) for line in lines]
         part.lines += lines
 
     def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
@@ -275,25 +285,31 @@ class GpuWriter(Writer):
             return f"LW_GLOBAL(char) {name}"
         return f"LW_GLOBAL({'' if array.name in stored else 'const '}{array.memory_type}) {name}"
 
-    def start(self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str]) -> None:
+    def start(
+        self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str], work: str = "0.0"
+    ) -> None:
         """Lines that start the kernels finished last. own: C names, declared where the line stands, for some of the
-        parameters."""
-        first = self.first
+        parameters. work: C text of what a thread does at most, where the kernel does not ask; else whether it does is in
+        `lw_asks`."""
+        first = f"{self.first} + (lw_asks ? {self.versions} : 0)" if part.both else f"{self.first}"
         names = {"failure": "lw_failed"}
         arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
         self.use("lw_small")
         self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
-        near = f"{FLAG} ? {first + 2} : {first}" if self.even else f"{first}"
-        number = f"lw_small ? {near} : {first + 1}"
+        near = f"{FLAG} ? 2 : 0" if self.even else "0"
+        self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
+        threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
+        units = f"lw_spent(lw_together({work}, {threads}))"
+        units = f"lw_asks ? 0 : {units}" if part.both else "0" if part.asks else units
         self.waits = False
-        self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+        self.launched(f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {units})")
 
 
 def _missed(line: str, threads: int) -> str:
     """A line of a kernel, where a barrier is also a test."""
-    line = line.replace("__syncthreads();", f"if (__syncthreads_count(1) != {threads}) lw_stop();")
-    return line.replace("__syncwarp(lw_team);", "if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+    line = line.replace("__syncthreads();", f"LW_MEET({threads});")
+    return line.replace("__syncwarp(lw_team);", "LW_MEET_TEAM(lw_team);")
 
 
 def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:

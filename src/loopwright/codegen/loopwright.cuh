@@ -132,19 +132,36 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #define LW_PART [[maybe_unused]] static __device__ __noinline__
 #define LW_PURE [[maybe_unused]] static __device__ __forceinline__
 
+/* Whether a kernel asks whether its call has to end; those of which there are two know better. */
+[[maybe_unused]] static constexpr bool lw_asks = true;
+
 /* Whether a call has to end: the host has written its ticket, or a later one, where `stopped` points to. */
-#define LW_STOPS(stopped, ticket) LW_RARE(*(stopped) >= (ticket))
+#define LW_STOPS(stopped, ticket) (lw_asks && LW_RARE(*(stopped) >= (ticket)))
 
 /* How many operations a thread does between two questions, in loops around others and in innermost ones. */
 #ifndef LW_PATIENCE
 #define LW_PATIENCE (1 << 14)
 #endif
 #define LW_STRIP(operations) (4 * LW_PATIENCE / (operations) + 1)
-#define LW_SPEND(due, operations, stops)    \
-  if (LW_RARE((due -= (operations)) < 0)) { \
-    due = LW_PATIENCE;                      \
-    if (stops) lw_stop();                   \
+#define LW_COUNT(due, operations) \
+  if (lw_asks) due -= (operations);
+#define LW_SPEND(due, operations, stops)               \
+  if (lw_asks && LW_RARE((due -= (operations)) < 0)) { \
+    due = LW_PATIENCE;                                 \
+    if (stops) lw_stop();                              \
   }
+
+/* Barriers of a block, and of a team, where a thread may have ended: then all of them do. */
+#define LW_MEET(threads)                                         \
+  do {                                                           \
+    if (!lw_asks) __syncthreads();                               \
+    else if (__syncthreads_count(1) != (threads)) lw_stop();     \
+  } while (0)
+#define LW_MEET_TEAM(lanes)                                      \
+  do {                                                           \
+    if (!lw_asks) __syncwarp(lanes);                             \
+    else if (__ballot_sync((lanes), 1) != (lanes)) lw_stop();    \
+  } while (0)
 
 struct lw_failure {
   int64_t site, index, size; /* site < 0: none */

@@ -6,8 +6,10 @@ the very loop that it was. A loop around such loops counts what an iteration doe
 every call is counted by what it stands in. `While` loops count each iteration.
 
 The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
-memory. Loops of one thread let that thread end. `while` loops have strips, too. Where threads meet, all of them ask
-together (`stop_together`), since who waits for a thread that has ended would go on without what it was to bring.
+memory. Kernels of which the host knows that they are short do not ask (most_work.py); where it depends on sizes, there
+are two of one text. Loops of one thread let that thread end. `while` loops have strips, too. Where threads meet, all of
+them ask together (`stop_together`), since who waits for a thread that has ended would go on without what it was to
+bring.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from loopwright.codegen.function import Writer
+from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
 from loopwright.ir.nodes import (
     Allocate,
@@ -86,8 +89,7 @@ def in_strips(loop: For, w: Writer) -> bool:
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
     if w.function.on_device and w.asks and w.function.asks:
-        w.function.declared.setdefault("lw_due", "int32_t lw_due = LW_PATIENCE;")
-        w.line(f"LW_SPEND(lw_due, {operations}, {_stops(w)})")
+        w.line(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
     elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
         w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
@@ -100,14 +102,14 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         write(first, bound)
         return
     w.line(f"const int64_t lw_whole = {bound};")
+    operations = max(1, operations_in(loop.body))
+    trip = "lw_from_here - lw_whole" if down else "lw_whole - lw_from_here"
     if w.function.on_device:
-        _write_device_strips(loop, first, down, w, write)
+        _write_on_device(loop, first, trip, down, w, write)
         return
     if w.function.nested == 0 or not w.twice or not _may_stand_twice(loop.body):
         _write_strips(loop, first, down, w, write)
         return
-    operations = max(1, operations_in(loop.body))
-    trip = "lw_from_here - lw_whole" if down else "lw_whole - lw_from_here"
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
     w.line(f"if (LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))) {{")
@@ -149,13 +151,39 @@ def _write_strips(
         w.line("}")
 
 
+def _write_on_device(
+    loop: For, first: str, trip: str, down: bool, w: Writer, write: Callable[[str, str], None]
+) -> None:
+    """The loop as it is without questions, where there are none, and inside of another one where it has few
+    iterations: that counts them. Else strips."""
+    operations, nested = max(1, operations_in(loop.body)), w.function.nested > 0
+    if not (nested or w.function.both) or not _may_stand_twice(loop.body):
+        if nested:
+            w.line(f"LW_COUNT({_due(w)}, {operations} * LW_STRIP({operations}))")
+        _write_device_strips(loop, first, down, w, write)
+        return
+    plain = ["!lw_asks"] * w.function.both + [f"(uint64_t)({trip}) <= LW_STRIP({operations})"] * nested
+    w.line(f"const int64_t lw_from_here = {first};")
+    w.line(f"if ({' || '.join(plain)}) {{")
+    w.function.depth += 1
+    if nested:
+        w.line(f"LW_COUNT({_due(w)}, (int32_t)({trip}) * {operations})")
+    write("lw_from_here", "lw_whole")
+    w.function.depth -= 1
+    w.line("} else {")
+    w.function.depth += 1
+    _write_device_strips(loop, "lw_from_here", down, w, write)
+    w.function.depth -= 1
+    w.line("}")
+
+
 def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
-    """Asks at the end of each strip but the last: most loops have one."""
+    """Asks at the end of each strip but the last."""
     ahead = "lw_below" if down else "lw_ahead"
     w.line(f"for (int64_t lw_strip = {first};;) {{")
     w.function.depth += 1
     strip = f"LW_STRIP({max(1, operations_in(loop.body))})"
-    w.line(f"const int64_t lw_upper = {ahead}(lw_strip, lw_whole, {strip});")
+    w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
     with _breaking_out_of(loop, w):
         write("lw_strip", "lw_upper")
         w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
@@ -205,6 +233,12 @@ def _breaking_out_of(loop: For | While, w: Writer, always: bool = False) -> Iter
     w.line(f"{label}:;")
 
 
+def _due(w: Writer) -> str:
+    """What counts the operations of a GPU's thread."""
+    w.function.declared.setdefault("lw_due", "[[maybe_unused]] int32_t lw_due = LW_PATIENCE;")
+    return "lw_due"
+
+
 def _stops(w: Writer) -> str:
     """C text, on a GPU: whether the call has to end."""
     return f"LW_STOPS({w.use('lw_stopped')}, {w.use('lw_ticket')})"
@@ -214,7 +248,7 @@ def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({
     """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
     of when they ask, the same for all of them. any_of: of whether one of them is told to."""
     if w.asks and w.function.asks:
-        w.line(f"if ({f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+        w.line(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
 
 
 def every(variable: str, step: int) -> str:
@@ -225,13 +259,20 @@ def every(variable: str, step: int) -> str:
 
 def stop_each(w: Writer) -> None:
     """The same for a thread that meets no other."""
-    if w.asks:
+    if w.asks and w.function.asks:
         w.line(f"if ({_stops(w)}) lw_stop();")
 
 
+def ask_where_long(part: Function, work: Amount, w: Writer) -> None:
+    """Say of a device function whether its text is to ask: where a thread does more than MOST units, and where only the
+    host will know, in a version of its own. work: of a thread, as most_work.py has it."""
+    part.asks = w.asks and not (isinstance(work, float) and work <= MOST)
+    part.both = part.asks and isinstance(work, str)
+
+
 def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bool:
-    """Whether a thread of a GPU may end in the middle of a body, and others not. is_whole: whether all threads of a
-    block run a loop together."""
+    """Whether a thread of a GPU may end in the middle of a body of a function that asks, and others not. is_whole:
+    whether all threads of a block run a loop together."""
     return w.asks and any(
         isinstance(stmt, While) or (isinstance(stmt, For) and (in_strips(stmt, w) or not is_innermost(stmt)))
         for stmt in statements(body)

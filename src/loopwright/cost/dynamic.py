@@ -32,7 +32,7 @@ from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
-from loopwright.cost.text_regions import QUESTION, Region
+from loopwright.cost.text_regions import PLAIN, QUESTION, Region
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
@@ -324,6 +324,8 @@ class _Shares:
         where it is neither."""
         if branch.condition == QUESTION:
             return 0.0
+        if PLAIN.search(branch.condition):
+            return 1.0 if branch.kind == "then" else 0.0
         steady = next((one for one in branch.inner if one.part == "steady"), None)
         parts = self.parts.get(steady.name) if steady else None
         if parts is None:

@@ -24,8 +24,9 @@ ANY_TILES = re.compile(r"(?!lw_next\b)(\w+) < lw_upper( &&|$)")
 FIRST_THREAD = re.compile(r"\s*if \((threadIdx\.x == 0[^()]*)\) [^{]*;$")
 """What one thread does in one statement."""
 
-QUESTION = "LW_STOPS"
-"""Whether a call has to end: a line that hardly counts."""
+QUESTION, PLAIN = "LW_STOPS", re.compile(r"!lw_asks|LW_STRIP\(")
+"""Whether a call has to end: a line that hardly counts. What the condition of a loop that stands twice has, the first
+time as it is without questions."""
 
 Kind = Literal["kernel", "loop", "then", "else"]
 Part = Literal["all", "first", "steady", "rest", "several", "left"]

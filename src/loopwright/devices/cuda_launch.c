@@ -45,7 +45,7 @@ static bool is_there(const lw_cuda_module *self, int64_t kernel) {
 
 /* The driver looks at the sizes, but takes them as 32 bits. A grid without blocks is no launch: nothing is to do. */
 static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared,
-                      void **arguments) {
+                      void **arguments, int64_t work) {
   lw_cuda_module *self = (lw_cuda_module *)table;
   const int64_t all = grid[0] | grid[1] | grid[2] | block[0] | block[1] | block[2] | shared;
   if (LW_RARE((uint64_t)kernel >= (uint64_t)self->count || (uint64_t)all > INT32_MAX))
@@ -55,7 +55,7 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
     return note(self, NOT_FOUND, LAUNCH, kernel, shared);
   bool pushed;
   int error = enter(self->gpu, &pushed);
-  if (!error) error = keep_queue_short(self->gpu, self->stream);
+  if (!error) error = keep_queue_short(self->gpu, self->stream, work);
   if (!error) error = LW_RARE(hears()) ? STOPPED : start(self, kernel, grid, block, shared, arguments);
   leave(self->gpu, pushed);
   return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
@@ -157,6 +157,7 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
   if (!self) return NULL;
   self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible, ticket};
   self->table.stopped = (const int64_t *)(uintptr_t)word_of(gpu);
+  self->table.patience = MOST_UNITS;
   self->gpu = gpu;
   self->stream = stream;
   self->count = count;

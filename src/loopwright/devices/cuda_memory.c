@@ -15,6 +15,8 @@ enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* wha
 enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
 enum { FAILURE_BYTES = 24, SLOT_BYTES = 64, SLOTS = 64 };                 /* of the page that a module and its kernels see */
 enum { IN_QUEUE = 64 }; /* launches of the main thread between two marks, of which it waits for the last but one */
+#define WORK_IN_QUEUE (INT64_C(1) << 35) /* units between them, where kernels do not ask: milliseconds (most_work.py) */
+enum { MOST_UNITS = 1 << 19 }; /* of a thread that does not ask: MOST of codegen/most_work.py */
 enum { SPIN_NS = 10000000, LONGEST_NAP_NS = 1000000 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
@@ -46,7 +48,7 @@ typedef struct { /* FUNCTIONS of cuda.py, in this order */
 typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
 struct lw_gpu {
   int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
-                    void **arguments);
+                    void **arguments, int64_t work);
   int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
   void *(*allocate)(lw_gpu *gpu, int64_t bytes);
   void (*release)(lw_gpu *gpu, void *memory);
@@ -54,6 +56,7 @@ struct lw_gpu {
   void *(*visible)(lw_gpu *gpu, int64_t bytes);
   int64_t (*ticket)(lw_gpu *gpu);
   const volatile int64_t *stopped;
+  int64_t patience;
 };
 
 /* Two buffers of pinned memory: while the GPU copies from or to one of them, a CPU thread fills or empties the other.
@@ -74,7 +77,7 @@ typedef struct {
   lane lane[2][MOST_LANES];
   void *stop_stream;      /* its copies wait for no kernel */
   device_memory stopped;  /* calls of the main thread with this ticket or an earlier one end */
-  int64_t last_stopped, launches;
+  int64_t last_stopped, launches, work, passed; /* of the main thread, since the last mark; marks so far */
   void *marks[2];
 } lw_cuda;
 
@@ -181,10 +184,13 @@ int32_t lw_cuda_wait(lw_cuda *gpu, void *stream) {
 }
 
 /* The driver takes a thousand launches, and then keeps who starts more waiting, deaf to signals; and all that it has
-   taken is still to be begun, to end early. */
-static int keep_queue_short(lw_cuda *gpu, void *stream) {
-  if (!is_main() || ++gpu->launches % IN_QUEUE) return 0;
-  void **mark = &gpu->marks[gpu->launches / IN_QUEUE % 2];
+   taken is still to be begun, to end early; or, where it does not ask, to run. */
+static int keep_queue_short(lw_cuda *gpu, void *stream, int64_t work) {
+  if (!is_main()) return 0;
+  gpu->work += work;
+  if (++gpu->launches < IN_QUEUE && gpu->work < WORK_IN_QUEUE) return 0;
+  gpu->launches = gpu->work = 0;
+  void **mark = &gpu->marks[gpu->passed++ % 2];
   int error = *mark ? wait_for_event(gpu, *mark) : gpu->cu.cuEventCreate(mark, EVENT_WITHOUT_TIME);
   return error ? error : gpu->cu.cuEventRecord(*mark, stream);
 }

@@ -35,6 +35,7 @@ MOST_BLOCK = (1024, 1024, 64)
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
 STOPPED = -1
+MOST_UNITS = 1 << 10  # of a thread of a launch that does not ask (codegen/most_work.py): it takes a tenth of a second
 INVALID, OUT_OF_RESOURCES, ILLEGAL_ADDRESS, LAUNCH_FAILED = 1, 701, 700, 719  # as CUDA numbers them
 
 
@@ -75,7 +76,7 @@ class _Launch(ctypes.Structure):
 
 _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
-    ctypes.c_int64, ctypes.c_void_p,
+    ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64,
 )  # fmt: skip
 _FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -98,6 +99,7 @@ class Table(ctypes.Structure):
         ("visible", _ALLOCATE),
         ("ticket", _TICKET),
         ("stopped", ctypes.c_void_p),
+        ("patience", ctypes.c_int64),
     )
 
 
@@ -358,6 +360,7 @@ class EmulatedModule:
             _ALLOCATE(self._allocate),
             _waiting().ticket,
             _waiting().stopped,
+            MOST_UNITS,
         )
         self.table = ctypes.addressof(self._table)
 
@@ -380,7 +383,7 @@ class EmulatedModule:
         _waiting().raise_held()
         return _error_of(self.faults())
 
-    def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int) -> int:
+    def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int, work: int) -> int:
         try:
             return self._launched(kernel, grid, block, shared_bytes, arguments)
         except Exception as error:  # C cannot see it; a report can tell it

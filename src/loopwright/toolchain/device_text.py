@@ -12,6 +12,8 @@ from importlib import resources
 from loopwright.ir.program import DeviceText
 
 ENTRY = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
+ASKING = ("_asks32", "_asks64", "_askseven")
+"""Endings of kernels that ask whether to stop, where there are others that do not."""
 DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
 
 
@@ -21,8 +23,9 @@ def complete(text: DeviceText) -> DeviceText:
 
 
 def of_width(text: DeviceText, bits: int) -> DeviceText:
-    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64."""
-    return only(text, [name for name in text.kernels if not name.endswith((f"_{96 - bits}", "_even"))])
+    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64;
+    where there are some that ask and some that do not, the latter."""
+    return only(text, [name for name in text.kernels if not name.endswith((f"_{96 - bits}", "_even", *ASKING))])
 
 
 def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
@@ -37,12 +40,12 @@ def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
 def compiled_first(text: DeviceText) -> tuple[str, ...]:
     """The kernels that any call is likely to need."""
     late = _either(text)
-    return tuple(name for name in text.kernels if name not in late and not name.endswith("_64"))
+    return tuple(name for name in text.kernels if name not in late and not name.endswith(("_64", *ASKING)))
 
 
 def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
     """The kernels that are compiled together with one, where a launch needs it."""
-    if kernel in _either(text):
+    if kernel in _either(text) or kernel.endswith(ASKING):
         return (kernel,)
     far = tuple(name for name in text.kernels if name.endswith("_64"))
     return far if kernel in far else compiled_first(text)
