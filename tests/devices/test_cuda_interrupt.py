@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from devices.cuda_table import Table
+from devices.cuda_table import HALF, Table
 from loopwright.errors import DeviceError
 from loopwright.ir.program import DeviceText
 
@@ -137,3 +137,40 @@ def test_a_lost_gpu_is_told_before_a_signal(gpu, driver, module):
     table.launch(1, (1,), (32,), 0)
     assert isinstance(table.module.fault(), DeviceError)
     gpu.stop()
+
+
+def test_a_handler_may_copy_while_its_thread_waits_in_a_copy(gpu, endless):
+    """Found: it waited for a lock that its own thread held."""
+    mine, back = np.arange(6.0), np.zeros(6)
+    aside, wanted = gpu.allocate(48), gpu.allocate(HALF)
+
+    def handler(number, frame):
+        gpu.stop()  # or the copies would wait for ever
+        gpu.upload(aside, mine)
+        gpu.download(back, aside)
+
+    for copy in (lambda one: gpu.download(one, wanted), lambda one: [gpu.upload(wanted, one) for _ in range(99)]):
+        endless()
+        back[:] = 0
+        with alarm(0.05, handler=handler):
+            copy(np.ones(HALF // 8))
+        gpu.synchronize()
+        assert (back == mine).all()
+
+
+def test_work_that_does_not_ask_is_not_queued_for_long(gpu, endless, driver):
+    """Of launches that cannot be ended, few wait behind one that runs."""
+    table = endless.table
+    y = gpu.allocate(HALF)
+    endless()
+    with alarm(0.1):
+        launched = 0
+        while not table.launch(0, (1,), (32,), 0, *saxpy_of_nothing(y), work=1 << 34):
+            launched += 1
+    assert launched < 8
+    with pytest.raises(Late):
+        table.module.fault()
+
+
+def saxpy_of_nothing(address):
+    return ctypes.c_int64(0), ctypes.c_float(0), ctypes.c_uint64(address), ctypes.c_uint64(address)

@@ -563,7 +563,7 @@ class Columns(Whole):
         if not self._keep(stmt):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
 
-    def _stop_with_others(self) -> None:
+    def _stop_with_others(self, where: str) -> None:
         self.w.line(f"if (__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
     def _put_together(self, partial: Partial) -> None:

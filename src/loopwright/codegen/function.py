@@ -42,10 +42,11 @@ class Function:
     outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
     the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
     broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
-    being written. counted: loops whose operations are counted before them. counters: what counts the iterations of
-    loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in
-    registers. asks: whether the text of a device function asks whether to stop. both: it is also compiled as one that
-    does not: C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others meet."""
+    being written. counted: loops whose operations are counted before them. owed: by names of loops, operations of those
+    around that they count. counters: what counts the iterations of loops of which there is a constant number, from 0.
+    own_bytes: of the arrays that each thread of a block keeps in registers. asks: whether the text of a device function
+    asks whether to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether
+    a thread may end there, where others meet."""
 
     name: str
     lines: list[str] = field(default_factory=list)
@@ -60,6 +61,7 @@ class Function:
     own_bytes: int = 0
     nested: int = 0
     counted: set[str] = field(default_factory=set)
+    owed: dict[str, int] = field(default_factory=dict)
     depth: int = 1
     on_device: bool = False
     asks: bool = True

@@ -65,9 +65,9 @@ class NotOnGpu(Exception):
 
 class GpuWriter(Writer):
     """device: finished texts of kernels; kernels: their names, two for each: the first with 32-bit distances between
-    elements; and a third where there is one for whole tiles only, which `even` is about; then the same again where they
-    ask whether to stop only if the host says so. slots: how many scalars are handed to the host. checks: some kernel may
-    record a failure."""
+    elements; and a third where there is one for whole tiles only, which `even` is about; then those that ask whether to
+    stop, where others do not. slots: how many scalars are handed to the host. checks: some kernel may record a failure.
+    """
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
@@ -289,8 +289,7 @@ class GpuWriter(Writer):
         self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str], work: str = "0.0"
     ) -> None:
         """Lines that start the kernels finished last. own: C names, declared where the line stands, for some of the
-        parameters. work: C text of what a thread does at most, where the kernel does not ask; else whether it does is in
-        `lw_asks`."""
+        parameters. work: C text of what a thread does at most, where a kernel does not ask."""
         first = f"{self.first} + (lw_asks ? {self.versions} : 0)" if part.both else f"{self.first}"
         names = {"failure": "lw_failed"}
         arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]

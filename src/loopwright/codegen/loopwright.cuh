@@ -143,8 +143,10 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #define LW_PATIENCE (1 << 14)
 #endif
 #define LW_STRIP(operations) (4 * LW_PATIENCE / (operations) + 1)
-#define LW_COUNT(due, operations) \
-  if (lw_asks) due -= (operations);
+/* Whether a loop of few iterations goes on without a question; that counts them, and what is owed for the loop around. */
+#define LW_PLAIN(due, trip, operations, owed)         \
+  ((uint64_t)(trip) <= LW_STRIP(operations) &&        \
+   (due -= (int32_t)(trip) * (operations) + (owed)) >= 0)
 #define LW_SPEND(due, operations, stops)               \
   if (lw_asks && LW_RARE((due -= (operations)) < 0)) { \
     due = LW_PATIENCE;                                 \

@@ -1,6 +1,6 @@
 """The most work that a thread of a GPU may do in one launch, as far as the host knows it before: by this it decides
-whether the launch has to ask whether to stop, and how many blocks it starts at once. An upper bound, unlike the estimate
-of work.py; None where only data tells. Loop variables of the launch stand for the ends of their loops.
+whether the launch has to ask whether to stop, and how many blocks it starts at once. It is a bound, unlike what work.py
+estimates, and None where only data tells. Loop variables of the launch stand for the ends of their loops.
 
 A unit is an operation of arithmetic. What moves 8 bytes from or to the GPU's memory takes as long as many of them, and
 an update that threads make in turn takes longest (on an H200 at 4.8 TB/s and 1.8 GHz: 2**36 units are 10 ms of accesses

@@ -29,6 +29,7 @@ from loopwright.ir.nodes import (
     Call,
     Checked,
     Const,
+    Continue,
     Dim,
     For,
     If,
@@ -159,19 +160,20 @@ def _write_on_device(
     operations, nested = max(1, operations_in(loop.body)), w.function.nested > 0
     if not (nested or w.function.both) or not _may_stand_twice(loop.body):
         if nested:
-            w.line(f"LW_COUNT({_due(w)}, {operations} * LW_STRIP({operations}))")
+            spend(f"{operations} * LW_STRIP({operations})", w)
         _write_device_strips(loop, first, down, w, write)
         return
-    plain = ["!lw_asks"] * w.function.both + [f"(uint64_t)({trip}) <= LW_STRIP({operations})"] * nested
+    owed = w.function.owed.pop(loop.name, 0)
+    plain = ["!lw_asks"] * w.function.both + [f"LW_PLAIN({_due(w)}, {trip}, {operations}, {owed})"] * nested
     w.line(f"const int64_t lw_from_here = {first};")
     w.line(f"if ({' || '.join(plain)}) {{")
     w.function.depth += 1
-    if nested:
-        w.line(f"LW_COUNT({_due(w)}, (int32_t)({trip}) * {operations})")
     write("lw_from_here", "lw_whole")
     w.function.depth -= 1
     w.line("} else {")
     w.function.depth += 1
+    if nested:
+        spend(owed + operations, w)
     _write_device_strips(loop, "lw_from_here", down, w, write)
     w.function.depth -= 1
     w.line("}")
@@ -203,32 +205,30 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
         write_iteration(loop, w, write)
         w.line("}")
         return
-    w.function.nested += 1
+    # One way out of the inner loop, and no label: the others keep registers apart, and cost instructions.
     w.line("for (;;) {")
-    w.function.depth += 1
-    w.line(f"{w.unrolling} {4 if operations_in(loop.body) <= UNROLLED else 1}")
-    w.line(f"for (int lw_n = 0; lw_n < {IN_A_STRIP}; ++lw_n) {{")
-    w.function.depth += 1
-    with _breaking_out_of(loop, w, always=True) as label:
-        w.line(f"if (!({condition})) goto {label};")
-        write()
-        w.function.depth -= 1
-        w.line("}")
-        w.line(f"if ({_stops(w)}) lw_stop();")
-        w.function.depth -= 1
-        w.line("}")
+    w.line(f"  int lw_n = {IN_A_STRIP};")
+    w.line(f"  {w.unrolling} {4 if operations_in(loop.body) <= UNROLLED else 1}")
+    w.line(f"  while ((int)({condition}) & (int)(--lw_n != 0)) {{")
+    w.function.depth += 2
+    w.function.nested += 1
+    write()
     w.function.nested -= 1
+    w.function.depth -= 2
+    w.line("  }")
+    w.line("  if (lw_n) break;")
+    w.line(f"  if ({_stops(w)}) lw_stop();")
+    w.line("}")
 
 
 @contextmanager
-def _breaking_out_of(loop: For | While, w: Writer, always: bool = False) -> Iterator[str]:
-    """Around the text of a loop that is in strips: what leaves it leaves all of them. The label behind it, where there
-    is one."""
-    if not always and not any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body)):
-        yield ""
+def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
+    """Around the text of a loop that is in strips: what leaves it leaves all of them."""
+    if not any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        yield
         return
     w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
-    yield label
+    yield
     del w.function.broken[loop.name]
     w.line(f"{label}:;")
 
@@ -285,18 +285,28 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     as far as their lengths are known here: to count once is cheaper."""
     w.function.depth += 1
     w.function.nested += 1
-    if isinstance(loop, While) or not is_innermost(loop):
-        inner = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
-        inner = [] if w.function.on_device else inner
+    if w.function.on_device and (inner := _counting(loop, w)) is not None:
+        w.function.owed[inner.name] = operations_in(loop.body)
+    elif isinstance(loop, While) or not is_innermost(loop):
+        known = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
+        known = [] if w.function.on_device else known
         terms = [f"{max(1, operations_in(loop.body))}"]
-        for stmt in inner:
+        for stmt in known:
             trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
             terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
-        w.function.counted |= {stmt.name for stmt in inner}
+        w.function.counted |= {stmt.name for stmt in known}
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
     w.function.depth -= 1
+
+
+def _counting(loop: For | While, w: Writer) -> For | None:
+    """A loop that counts, on a GPU, for the one around it as well: each iteration comes to it."""
+    if any(isinstance(stmt, Continue) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        return None
+    inner = (stmt for stmt in loop.body if isinstance(stmt, For) and in_strips(stmt, w))
+    return next((stmt for stmt in inner if _may_stand_twice(stmt.body)), None)
 
 
 def _is_known_before(loop: For, body: Body, w: Writer) -> bool:

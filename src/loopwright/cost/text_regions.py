@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 KERNEL = re.compile(r"^static __device__ __forceinline__ void (\w+)\(")
-HEADER = re.compile(r"for \(\w+ (?!lw_n\b)(\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
+HEADER = re.compile(r"for \(\w+ (\w+) = ([^;]+); ([^;]+); ([^;{]*)\)")
 STEADY = re.compile(r"for \(int lw_left = .*; lw_left > 0; --lw_left, (\w+) \+= \d+\)")
 SEVERAL = re.compile(r"for \(; lw_at < lw_upper && .*; lw_at \+= (\d+)\)")
 LEFT = re.compile(r"for \(; lw_at < lw_upper; lw_at \+= (\d+)\)")
@@ -24,7 +24,7 @@ ANY_TILES = re.compile(r"(?!lw_next\b)(\w+) < lw_upper( &&|$)")
 FIRST_THREAD = re.compile(r"\s*if \((threadIdx\.x == 0[^()]*)\) [^{]*;$")
 """What one thread does in one statement."""
 
-QUESTION, PLAIN = "LW_STOPS", re.compile(r"!lw_asks|LW_STRIP\(")
+QUESTION, PLAIN = "LW_STOPS", re.compile(r"!lw_asks|LW_PLAIN\(")
 """Whether a call has to end: a line that hardly counts. What the condition of a loop that stands twice has, the first
 time as it is without questions."""
 

@@ -349,14 +349,37 @@ static int copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory
   return error;
 }
 
+/* The same for the handler of a signal that came while its thread waited in a copy, whose lanes are in use. */
+static int copy_aside(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int64_t bytes, bool up) {
+  bool pushed;
+  char *all = malloc((size_t)bytes);
+  if (!all) return OUT_OF_MEMORY;
+  int error = enter(gpu, &pushed);
+  if (!error) {
+    if (up) through(host, all, 0, bytes, true);
+    error = up ? gpu->cu.cuMemcpyHtoDAsync(device, all, (size_t)bytes, stream)
+               : gpu->cu.cuMemcpyDtoHAsync(all, device, (size_t)bytes, stream);
+    if (!error) error = wait_for_stream(gpu, stream);
+    if (!error && !up) through(host, all, 0, bytes, false);
+    leave(gpu, pushed);
+  }
+  free(all);
+  return error;
+}
+
+static __thread bool copying_now[2];
+
 /* Between an array of the host and device memory, in order with what was started on `stream`. Up: when it returns, host
    memory may change. Down: host memory is there. One copy up and one copy down may go on at once. */
 int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int32_t up) {
   int64_t bytes = host->run;
   for (int64_t k = 0; k < host->axes; k++) bytes *= host->size[k];
   if (bytes <= 0 || host->axes > MOST_AXES) return bytes < 0 || host->axes > MOST_AXES ? INVALID_VALUE : 0;
+  if (LW_RARE(copying_now[up != 0])) return copy_aside(gpu, stream, host, device, bytes, up);
   pthread_mutex_lock(&gpu->copying[up != 0]);
+  copying_now[up != 0] = true;
   int error = copy(gpu, stream, host, device, bytes, up);
+  copying_now[up != 0] = false;
   pthread_mutex_unlock(&gpu->copying[up != 0]);
   return error;
 }

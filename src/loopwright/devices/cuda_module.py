@@ -40,7 +40,7 @@ class CudaModule:
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []
         self._there: set[str] = set()
-        self._loading = threading.Lock()
+        self._loading = threading.RLock()  # a signal's handler may make a call meanwhile
         self.late_ns = 0
         self._trouble: BaseException | None = None
         here = weakref.ref(self)

@@ -117,7 +117,8 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
 
 
 class OffloadEntry(by_ctypes.Entry):
-    """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to."""
+    """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to. Only
+    the handler of a signal may make one while its thread waits in another: its kernels run behind those."""
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
     sampled: Sampled | None = None  # while somebody watches
