@@ -1,21 +1,26 @@
-"""`python -m benchmarks.gpu_interrupts [file]`: what it costs kernels on an NVIDIA GPU that Ctrl-C can end them, and
-how soon it does. Written to the file as JSON.
+"""`python -m benchmarks.gpu_interrupts [file] [--base checkout]`: what it costs kernels on an NVIDIA GPU that Ctrl-C
+can end them, and how soon it does. Written to the file as JSON.
 
-Each kernel is compiled with questions and without; both run in turn, by the GPU's clock, and the ratio is the median of
-those of the rounds. Calls are timed by the CPU's clock in the main thread, which hears signals, and in another one,
-which does not. Latency is the time from a signal to the exception that its handler raises.
+Each kernel is compiled as it is, so that it asks whether to stop where the launch is long; as one that always asks; and
+as one that never does. All run in turn, by the GPU's clock, and ratios to the last are medians of those of the rounds.
+Calls are timed by the CPU's clock in the main thread, in processes of their own: in turn with those of another
+checkout, where one is named (the folder that has `src`). Latency is the time from a signal to the exception that its
+handler raises.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +28,17 @@ import numpy as np
 
 import loopwright as lw
 from benchmarks.gpu import kernels
-from loopwright.codegen import gpu_writer
+from loopwright.codegen import gpu_writer, grid, one_thread
 from loopwright.devices.cuda import find_gpus, why_none
 
 ROUNDS = 15
 ROUND_NS = 15e6
 CALLS = 2000
 SIGNAL_AFTER_S = 0.3
-LONG = 10**12
+LONG, ASKS = 10**12, 1 << 18
+"""Iterations: of calls that do not end by themselves; enough that the kernel which asks is compiled."""
+CALLING_ROUNDS = 3
+VARIANTS = ("never", "as it is", "always")
 
 
 def collatz(a, out):
@@ -160,63 +168,90 @@ kernels_used = (
 
 
 def ratio(name: str, function: Callable[..., Any], arguments: tuple[Any, ...], folder: Path) -> dict[str, Any]:
-    """Nanoseconds with questions and without."""
+    """Nanoseconds of each variant, and ratios to the first."""
     gpu, runs = find_gpus()[0], {}
-    for asks in (True, False):
-        gpu_writer.ASKS = asks
-        made, options = lw.kernel(function), lw.options(cache=folder / str(asks), store="off", device="cuda")
-        with options:
+    for variant in VARIANTS:
+        made, options = lw.kernel(function), {"cache": folder / variant, "store": "off", "device": "cuda"}
+        with asking(variant), lw.options(**options):
             made(*arguments)
 
-        def run(times: int, made: Any = made, cache: Path = folder / str(asks)) -> float:
-            with lw.options(cache=cache, store="off", device="cuda"), gpu.timer() as timer:
+        def run(times: int, made: Any = made, options: dict[str, Any] = options) -> float:
+            with lw.options(**options), gpu.timer() as timer:
                 for _ in range(times):
                     made(*arguments)
             return timer.elapsed_ns / times
 
-        runs[asks] = run
-    gpu_writer.ASKS = True
-    times = int(max(1, min(2000, ROUND_NS / max(runs[True](3), 1))))
-    for run in runs.values():
-        run(times)
+        runs[variant] = run
+    times = int(max(1, min(2000, ROUND_NS / max(runs["never"](3), 1))))
+    for variant in VARIANTS:
+        with asking(variant):  # it may compile more
+            runs[variant](times)
     rounds = []
     for k in range(ROUNDS):
-        order = (True, False) if k % 2 else (False, True)
-        got = {asks: runs[asks](times) for asks in order}
-        rounds.append((got[True], got[False]))
-    return {
-        "kernel": name,
-        "with_ns": statistics.median(a for a, _ in rounds),
-        "without_ns": statistics.median(b for _, b in rounds),
-        "ratio": statistics.median(a / b for a, b in rounds),
-        "spread": statistics.quantiles([a / b for a, b in rounds], n=4),
-    }
+        order = VARIANTS if k % 2 else VARIANTS[::-1]
+        rounds.append({variant: runs[variant](times) for variant in order})
+    found: dict[str, Any] = {"kernel": name}
+    for variant in VARIANTS:
+        ratios = [one[variant] / one["never"] for one in rounds]
+        found[variant] = {
+            "ns": statistics.median(one[variant] for one in rounds),
+            "ratio": statistics.median(ratios),
+            "spread": statistics.quantiles(ratios, n=4),
+        }
+    return found
 
 
-def call_costs() -> list[dict[str, Any]]:
-    """Of calls that are short: started only, and waited for."""
-    found = []
+@contextmanager
+def asking(variant: str) -> Iterator[None]:
+    """Within it, kernels are written as this variant says."""
+    before = grid.ask_where_long
+    gpu_writer.ASKS = variant != "never"
+    if variant == "always":
+        grid.ask_where_long = one_thread.ask_where_long = lambda part, work, w: None
+    yield
+    gpu_writer.ASKS = True
+    grid.ask_where_long = one_thread.ask_where_long = before
+
+
+def call_times() -> dict[str, float]:
+    """Microseconds of calls that are short: started only, and waited for."""
+    found = {}
     a, b, c = (lw.device_array(np.arange(8.0)) for _ in range(3))
     calls = {"add of 8, started": lambda: kernels.add(a, b, c), "total of 8, waited for": lambda: kernels.total(a)}
     for name, call in calls.items():
-        times: dict[str, list[float]] = {"main": [], "other": []}
-
-        def measure(which: str, call: Callable[[], Any] = call, times: dict[str, list[float]] = times) -> None:
-            with lw.options(device="cuda", store="off"):
+        times = []
+        with lw.options(device="cuda", store="off"):
+            for _ in range(ROUNDS):
                 begun = time.perf_counter_ns()
                 for _ in range(CALLS):
                     call()
-                times[which].append((time.perf_counter_ns() - begun) / CALLS)
-            find_gpus()[0].synchronize()
+                times.append((time.perf_counter_ns() - begun) / CALLS / 1e3)
+                find_gpus()[0].synchronize()
+        found[name] = statistics.median(times[1:])
+    return found
 
-        for _ in range(ROUNDS):
-            measure("main")
-            other = threading.Thread(target=measure, args=("other",))
-            other.start()
-            other.join()
-        middle = {which: statistics.median(times[which][1:]) for which in times}
-        ratios = [x / y for x, y in zip(times["main"][1:], times["other"][1:], strict=True)]
-        found.append({"call": name, **middle, "ratio": statistics.median(ratios)})
+
+def call_costs(base: Path | None) -> list[dict[str, Any]]:
+    """The same of this checkout and of another one, in turn."""
+    here = Path(lw.__file__).parents[1]
+    rounds: dict[str, list[dict[str, float]]] = {"here": [], "base": []}
+    for _ in range(CALLING_ROUNDS):
+        for which, source in (("base", base and base / "src"), ("here", here)):
+            if source is not None:
+                paths = [
+                    str(source),
+                    str(Path.cwd()),
+                    *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+                ]
+                command = [sys.executable, "-m", "benchmarks.gpu_interrupts", "--calls"]
+                environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+                told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout
+                rounds[which].append(json.loads(told.splitlines()[-1]))
+    found = []
+    for name in rounds["here"][0]:
+        middle = {which: statistics.median(one[name] for one in got) for which, got in rounds.items() if got}
+        one = {"call": name, **{f"{which}_us": us for which, us in middle.items()}}
+        found.append(one | ({"ratio": middle["here"] / middle["base"]} if "base" in middle else {}))
     return found
 
 
@@ -237,11 +272,17 @@ def latencies() -> list[dict[str, Any]]:
     made = {one.__name__: lw.kernel(one) for one in (power, steps, endless, triangle, recurrence)}
     (resident,) = on_gpu(np.ones(1 << 20))
     square = on_gpu(*(np.ones((8192, 8192)) for _ in range(3)))
+    sums = on_gpu(*(np.ones(1 << 28) for _ in range(3)))
     long = on_gpu(np.ones((64, 1 << 22)), np.ones((1 << 22, 64)), np.zeros((64, 64)))
 
     def products(arrays: Any, times: int) -> None:
         for _ in range(times):
             kernels.gemm(*arrays)
+        find_gpus()[0].synchronize()
+
+    def adds(times: int) -> None:
+        for _ in range(times):
+            kernels.add(*sums)
         find_gpus()[0].synchronize()
 
     calls: dict[str, Callable[[], Any]] = {
@@ -255,12 +296,16 @@ def latencies() -> list[dict[str, Any]]:
         "power, array of the GPU": lambda: waited(made["power"], resident, LONG),
         "products of 8192": lambda: products(square, 100),
         "products over 2^22": lambda: products(long, 100),
+        "adds of 2^28": lambda: adds(1000),
     }
     found = []
     with lw.options(device="cuda", store="off"):
-        made["power"](np.ones(4), 3), made["recurrence"](np.ones(8), 3), made["steps"](np.ones(64), 3)
-        made["triangle"](np.ones(4), 3), made["endless"](-np.ones(4)), made["power"](on_gpu(np.ones(4))[0], 3)
-        products(square, 1), products(long, 1)
+        made["power"](np.ones(4), ASKS), made["recurrence"](np.ones(8), ASKS), made["steps"](np.ones(64), 3)
+        made["triangle"](np.ones(4), ASKS), made["endless"](-np.ones(4)), made["power"](on_gpu(np.ones(4))[0], ASKS)
+        made["recurrence"](np.ones(8), 3)
+        products(square, 1)
+        products(long, 1)
+        adds(1)
         for name, call in calls.items():
             got = []
             for _ in range(3):
@@ -285,20 +330,28 @@ def raise_stop(number: int, frame: object) -> None:
 
 def main() -> int:
     """Measure, and print a line of JSON for each; 1 where there is no GPU."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, help="where to write all of it")
+    parser.add_argument("--base", type=Path, help="another checkout, to compare calls with")
+    parser.add_argument("--calls", action="store_true", help="only time calls, of this checkout")
+    asked = parser.parse_args()
     if not find_gpus():
         print(why_none(), file=sys.stderr)
         return 1
+    if asked.calls:
+        print(json.dumps(call_times()))
+        return 0
     table: dict[str, Any] = {"gpu": find_gpus()[0].name, "kernels": []}
     with tempfile.TemporaryDirectory() as folder:
         for name, (function, arguments) in cases().items():
             table["kernels"].append(ratio(name, function, arguments, Path(folder)))
             print(json.dumps(table["kernels"][-1]), flush=True)
-    table["calls"] = call_costs()
+    table["calls"] = call_costs(asked.base)
     print(json.dumps(table["calls"]), flush=True)
     signal.signal(signal.SIGALRM, raise_stop)
     table["latency"] = latencies()
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(json.dumps(table, indent=1) + "\n")
+    if asked.file:
+        asked.file.write_text(json.dumps(table, indent=1) + "\n")
     return 0
 
 

@@ -564,7 +564,7 @@ class Columns(Whole):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
 
     def _stop_with_others(self, where: str) -> None:
-        self.w.line(f"if (__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
+        self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
     def _put_together(self, partial: Partial) -> None:
         arrays = self._parts(partial)
