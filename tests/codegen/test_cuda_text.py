@@ -25,15 +25,16 @@ from loopwright.recipe.gpu import gpu_recipe
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.toolchain import nvrtc
 from loopwright.toolchain.cubin import KernelResources
-from loopwright.toolchain.device_text import complete
+from loopwright.toolchain.device_text import ASKING, complete
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"adi", "bilateral", "cooccurrence", "syr2k"}
+SPILLING = {"gesummv", "bilateral", "cooccurrence", "syr2k"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
 in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product
-of four operands has its 128 registers full (8 to 84 bytes)."""
+of four operands has its 128 registers full (8 to 84 bytes). Kernels that ask whether to stop, of long launches, are not
+counted where there are others: `adi` has 8 bytes there."""
 
 
 def program(function: Callable[..., object], arguments: tuple[Any, ...], **options: Any) -> Any:
@@ -59,7 +60,7 @@ def test_benchmarks(case: Case) -> None:
         return
     assert case.name not in ON_THE_CPU
     kernels = compiled(made.device)
-    spilled = any(needs.spill_store_bytes for needs in kernels.values())
+    spilled = any(needs.spill_store_bytes for name, needs in kernels.items() if not name.endswith(ASKING))
     assert spilled == (case.name in SPILLING)
 
 

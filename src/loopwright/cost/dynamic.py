@@ -270,7 +270,8 @@ class _Shares:
         but the ones in `rolled`."""
         total = self.own.get(region.name, Operations())
         for one in region.within():
-            if one.kind == "loop" and one.outer is not None and one.outer.loop is region and one not in rolled:
+            here = one.kind == "loop" and one.outer is not None and one.outer.loop is region
+            if here and one not in rolled and not _in_strips(one, region):
                 total = total + self.expected(one, rolled) * (one.trips or 1)
         return total * region.at_once if region.part == "several" else total
 
@@ -324,8 +325,6 @@ class _Shares:
         where it is neither."""
         if branch.condition == QUESTION:
             return 0.0
-        if PLAIN.search(branch.condition):
-            return 1.0 if branch.kind == "then" else 0.0
         steady = next((one for one in branch.inner if one.part == "steady"), None)
         parts = self.parts.get(steady.name) if steady else None
         if parts is None:
@@ -398,6 +397,12 @@ def _is_first(region: Region, inside: Region) -> bool:
     """Whether a region is inside another, and in no second version of anything there."""
     path = list(takewhile(lambda one: one is not inside, region.around()))
     return inside in region.around() and not any(map(_is_second, path))
+
+
+def _in_strips(region: Region, inside: Region) -> bool:
+    """Whether a region is in the second text of a loop, which asks whether to stop."""
+    path = takewhile(lambda one: one is not inside, region.around())
+    return any(one.kind == "else" and PLAIN.search(one.condition) for one in path)
 
 
 def _is_second(branch: Region) -> bool:

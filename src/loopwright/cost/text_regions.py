@@ -25,8 +25,8 @@ FIRST_THREAD = re.compile(r"\s*if \((threadIdx\.x == 0[^()]*)\) [^{]*;$")
 """What one thread does in one statement."""
 
 QUESTION, PLAIN = "LW_STOPS", re.compile(r"!lw_asks|LW_PLAIN\(")
-"""Whether a call has to end: a line that hardly counts. What the condition of a loop that stands twice has, the first
-time as it is without questions."""
+"""Whether a call has to end: a line that hardly counts. What the condition of a loop that stands twice has: for the
+first text, which is as without questions."""
 
 Kind = Literal["kernel", "loop", "then", "else"]
 Part = Literal["all", "first", "steady", "rest", "several", "left"]
