@@ -273,6 +273,7 @@ def latencies() -> list[dict[str, Any]]:
     (resident,) = on_gpu(np.ones(1 << 20))
     square = on_gpu(*(np.ones((8192, 8192)) for _ in range(3)))
     sums = on_gpu(*(np.ones(1 << 28) for _ in range(3)))
+    line = np.ones(1 << 28)
     long = on_gpu(np.ones((64, 1 << 22)), np.ones((1 << 22, 64)), np.zeros((64, 64)))
 
     def products(arrays: Any, times: int) -> None:
@@ -289,7 +290,8 @@ def latencies() -> list[dict[str, Any]]:
         "power": lambda: made["power"](np.ones(1 << 20), LONG),
         "power, one thread": lambda: made["power"](np.ones(1), LONG),
         "steps": lambda: made["steps"](np.ones(1 << 20), LONG),
-        "long steps": lambda: made["steps"](np.ones(1 << 28), LONG),
+        "long steps": lambda: made["steps"](line, LONG),
+        "long steps, array of the GPU": lambda: waited(made["steps"], sums[0], LONG),
         "endless": lambda: made["endless"](np.ones(1 << 20)),
         "triangle": lambda: made["triangle"](np.ones(4000), LONG),
         "recurrence": lambda: made["recurrence"](np.ones(8), LONG),

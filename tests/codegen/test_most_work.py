@@ -108,6 +108,25 @@ def halves(a):
             a[i] = a[i] * 0.5
 
 
+def histogram(b, h):
+    for i in range(len(b)):
+        h[b[i]] += 1
+
+
+def test_blocks_that_share_many_parts_are_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found: each block counted as if it did all the parts that one may have, and every part was a launch."""
+    works: list[int] = []
+    launched = emulated.EmulatedModule._launched
+
+    def noting(self: Any, *others: Any) -> int:
+        works.append(others[-1])
+        return launched(self, *others)
+
+    monkeypatch.setattr(emulated.EmulatedModule, "_launched", noting)
+    agree(histogram, np.arange(200_000) % 7, np.zeros(7, np.int64))
+    assert len(works) == 1
+
+
 def test_which_kernels_ask() -> None:
     a = np.arange(40.0)
     constant, sizes, data = (

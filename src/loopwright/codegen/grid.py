@@ -79,10 +79,6 @@ def _is_whole(stmt: Stmt, body: Body) -> bool:
     return has_threads(stmt) and not any(inner is stmt for loop in shared for inner in statements(loop.body))
 
 
-def _times(work: Amount, parts: int) -> Amount:
-    return work if not parts or work is None else work * parts if isinstance(work, float) else f"({work}) * {parts}"
-
-
 def _start_of(block: For, number: str, w: GpuWriter) -> str:
     """The line that sets the variable of a loop over blocks, from the number of an iteration as C text."""
     variable = w.names.of(block.name)
@@ -118,9 +114,9 @@ def _start_grid(
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
     if w.even:
         w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
-    each = write_each(part, _times(work, parts), w)
+    each = write_each(part, work, w)
     most = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
-    if blocks and (part.both or not part.asks):
+    if blocks and w.asks and (part.both or not part.asks):
         room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
         w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")
         for axis in sorted(block.run[-1] for block in blocks):
@@ -135,5 +131,6 @@ def _start_grid(
             w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
             own["lw_end_x"] = "lw_end_x"
             grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
-    w.start(part, [grid[axis] for axis in AXES], size, own, each)
+    work_of_thread = f"{each} * ((lw_number - 1) / lw_grid[0] + 1)" if parts else each
+    w.start(part, [grid[axis] for axis in AXES], size, own, work_of_thread)
     w.line("}" * len(blocks))

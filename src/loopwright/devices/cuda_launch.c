@@ -56,7 +56,7 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
   bool pushed;
   int error = enter(self->gpu, &pushed);
   if (!error) error = keep_queue_short(self->gpu, self->stream, work);
-  if (!error) error = LW_RARE(hears()) ? STOPPED : start(self, kernel, grid, block, shared, arguments);
+  if (!error) error = start(self, kernel, grid, block, shared, arguments);
   leave(self->gpu, pushed);
   return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
 }
@@ -159,7 +159,7 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
   self->table.stopped = (const int64_t *)(uintptr_t)word_of(gpu);
   self->table.patience = MOST_UNITS;
   self->gpu = gpu;
-  self->stream = stream;
+  self->stream = gpu->own = stream;
   self->count = count;
   self->wanted = wanted;
   self->last = -1;

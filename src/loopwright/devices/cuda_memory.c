@@ -16,6 +16,8 @@ enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
 enum { FAILURE_BYTES = 24, SLOT_BYTES = 64, SLOTS = 64 };                 /* of the page that a module and its kernels see */
 enum { IN_QUEUE = 64 }; /* launches of the main thread between two marks, of which it waits for the last but one */
 #define WORK_IN_QUEUE (INT64_C(1) << 35) /* units between them, where kernels do not ask: milliseconds (most_work.py) */
+#define PERIOD_NS INT64_C(8000000) /* so long at most may the GPU take from one mark to the next */
+#define SOON (INT64_C(1) << 33)   /* units that are over before anybody misses an answer to Ctrl-C */
 enum { MOST_UNITS = 1 << 19 }; /* of a thread that does not ask: MOST of codegen/most_work.py */
 enum { SPIN_NS = 10000000, LONGEST_NAP_NS = 1000000 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
@@ -78,7 +80,11 @@ typedef struct {
   void *stop_stream;      /* its copies wait for no kernel */
   device_memory stopped;  /* calls of the main thread with this ticket or an earlier one end */
   int64_t last_stopped, launches, work, passed; /* of the main thread, since the last mark; marks so far */
+  int64_t halved, passed_ns; /* how often WORK_IN_QUEUE was too much by half; when a mark was passed that was waited for */
   void *marks[2];
+  void *own;     /* the stream of kernels, if no other library's */
+  int64_t ahead; /* units of the main thread in it, since that waited for all of it */
+  int32_t unsure; /* it may have more to do than that: kernels that ask, or of other threads */
 } lw_cuda;
 
 /* How an array of the host lies beside its copy on the device (copy_layout.py has the same struct): there its elements
@@ -166,8 +172,14 @@ static int wait_for(lw_cuda *gpu, int (*query)(void *), int (*synchronize)(void 
   return synchronize(what);
 }
 
+/* What is over soon is left to the driver, which is deaf to signals, but sees the end at once. */
 static int wait_for_stream(lw_cuda *gpu, void *stream) {
-  return wait_for(gpu, gpu->cu.cuStreamQuery, gpu->cu.cuStreamSynchronize, stream);
+  if (stream != gpu->own || !is_main()) return wait_for(gpu, gpu->cu.cuStreamQuery, gpu->cu.cuStreamSynchronize, stream);
+  const bool soon = !__atomic_exchange_n(&gpu->unsure, 0, __ATOMIC_ACQ_REL) && gpu->ahead < SOON;
+  const int error =
+      soon ? gpu->cu.cuStreamSynchronize(stream) : wait_for(gpu, gpu->cu.cuStreamQuery, gpu->cu.cuStreamSynchronize, stream);
+  if (!error) gpu->ahead = 0;
+  return error;
 }
 
 static int wait_for_event(lw_cuda *gpu, void *event) {
@@ -183,16 +195,37 @@ int32_t lw_cuda_wait(lw_cuda *gpu, void *stream) {
   return error;
 }
 
+/* Wait for a mark. full: it is there since much work was queued; by the time from one to the next it shows how long that
+   really takes. */
+static int pass(lw_cuda *gpu, void *mark, bool full) {
+  int error = gpu->cu.cuEventQuery(mark);
+  if (error != NOT_READY) {
+    gpu->passed_ns = 0; /* the GPU may have had nothing to do */
+    return error;
+  }
+  error = wait_for_event(gpu, mark);
+  const int64_t now = now_ns(), took = now - gpu->passed_ns;
+  if (full && gpu->passed_ns && took > PERIOD_NS && gpu->halved < 10) gpu->halved++;
+  if (full && gpu->passed_ns && took < PERIOD_NS / 4 && gpu->halved > 0) gpu->halved--;
+  gpu->passed_ns = now;
+  return error;
+}
+
 /* The driver takes a thousand launches, and then keeps who starts more waiting, deaf to signals; and all that it has
-   taken is still to be begun, to end early; or, where it does not ask, to run. */
+   taken is still to be begun, to end early; or, where it does not ask, to run. STOPPED: nothing more is to be started. */
 static int keep_queue_short(lw_cuda *gpu, void *stream, int64_t work) {
-  if (!is_main()) return 0;
+  const bool counts = is_main();
+  if (stream == gpu->own && (!work || !counts)) __atomic_store_n(&gpu->unsure, 1, __ATOMIC_RELEASE);
+  if (!counts) return 0;
+  if (gpu->ahead < SOON) gpu->ahead += work;
   gpu->work += work;
-  if (++gpu->launches < IN_QUEUE && gpu->work < WORK_IN_QUEUE) return 0;
+  if (++gpu->launches < IN_QUEUE && gpu->work < WORK_IN_QUEUE >> gpu->halved) return is_held ? STOPPED : 0;
+  const bool full = gpu->launches < IN_QUEUE;
   gpu->launches = gpu->work = 0;
   void **mark = &gpu->marks[gpu->passed++ % 2];
-  int error = *mark ? wait_for_event(gpu, *mark) : gpu->cu.cuEventCreate(mark, EVENT_WITHOUT_TIME);
-  return error ? error : gpu->cu.cuEventRecord(*mark, stream);
+  int error = *mark ? pass(gpu, *mark, full) : gpu->cu.cuEventCreate(mark, EVENT_WITHOUT_TIME);
+  if (!error) error = gpu->cu.cuEventRecord(*mark, stream);
+  return error ? error : hears() ? STOPPED : 0;
 }
 
 static int32_t ask_hears(lw_watch *watch) { return hears(); }

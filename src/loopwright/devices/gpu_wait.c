@@ -17,7 +17,7 @@ void PyErr_Restore(struct _object *, struct _object *, struct _object *);
 static int64_t tickets;                       /* the last one that a call got */
 static struct _object *held[3];               /* an exception: type, value, traceback */
 static int is_held;
-static __thread int64_t heard_ns;             /* when this thread asked last, or began its call */
+static __thread int64_t heard_ns;             /* when this thread asked last */
 static __thread enum { UNKNOWN, MAIN, OTHER } role; /* a thread that works for the main one is OTHER */
 static __thread int64_t own_ticket;           /* of a call that another thread runs for the main one; 0: none */
 
@@ -30,7 +30,6 @@ static int is_main(void) {
 static int64_t new_ticket(void) {
   if (own_ticket) return own_ticket;
   if (!is_main()) return INT64_MAX;
-  heard_ns = now_ns();
   return __atomic_add_fetch(&tickets, 1, __ATOMIC_RELAXED);
 }
 
