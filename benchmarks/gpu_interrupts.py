@@ -259,15 +259,19 @@ class Stop(Exception):
     """What the handler raises."""
 
 
+def on_gpu(*arrays: Any) -> Any:
+    """The arrays, in a GPU's memory."""
+    return [lw.device_array(one) for one in arrays]
+
+
+def waited(kernel: Any, *arguments: Any) -> None:
+    """Make a call, and wait for all that it has started."""
+    kernel(*arguments)
+    find_gpus()[0].synchronize()
+
+
 def latencies() -> list[dict[str, Any]]:
     """Milliseconds from the signal to the exception, and whether the next call is right."""
-
-    def on_gpu(*arrays: Any) -> Any:
-        return [lw.device_array(one) for one in arrays]
-
-    def waited(kernel: Any, *arguments: Any) -> None:
-        kernel(*arguments)
-        find_gpus()[0].synchronize()
 
     made = {one.__name__: lw.kernel(one) for one in (power, steps, endless, triangle, recurrence)}
     (resident,) = on_gpu(np.ones(1 << 20))

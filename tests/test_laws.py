@@ -31,6 +31,8 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.no_local_imports,
     checkers.late_imports_are_told,
     checkers.every_public_name_says_what_it_is,
+    checkers.trees_are_asked,
+    checkers.generated_code_is_never_read,
 ]
 
 
@@ -93,6 +95,27 @@ def test_upward_imports_are_not_faults(tmp_path: Path) -> None:
         },
     )
     assert checkers.imports_only_upward(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import re",
+        "from re import search",
+        "def f(program):\n    return program.text.find('for (')",
+        "def f(device):\n    return '__global__' in device.text",
+        "def f(device):\n    return device.text[7:]",
+    ],
+)
+def test_a_reader_of_generated_code_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(checkers, "PATTERNS", {"config.py": "options"})
+    monkeypatch.setattr(checkers, "TEXTS", {"config.py": "options"})
+    allowed = "import re\ndef f(options):\n    return options.text.split(';')"
+    plant(tmp_path, {"config.py": allowed, "cost/gpu.py": text, "cost/cpu.py": "def f(text): return text.text"})
+    [found] = checkers.generated_code_is_never_read(tmp_path)
+    assert found.startswith("cost/gpu.py:") and found.endswith("and may not")
+    plant(tmp_path, {"config.py": "", "cost/gpu.py": ""})
+    assert checkers.generated_code_is_never_read(tmp_path) == ["config.py: is allowed what it does not do"] * 2
 
 
 @pytest.mark.parametrize("hot", checkers.HOT)
@@ -259,6 +282,36 @@ def test_a_missing_docstring_is_found(tmp_path: Path) -> None:
         "x.py:3: public has no docstring",
         "y.py: the module has no docstring",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[s for s in statements(body) if isinstance(s, Store)]", "statements takes the kinds that are wanted"),
+        ("{p for p in expressions(body) if isinstance(p, Load | Var) and p.name}", "expressions takes the kinds"),
+        ("any(isinstance(p, Load) for p in subexpressions(expr))", "subexpressions takes the kinds"),
+        ("{s.name for s in statements(body, Assign)}", "names_assigned of ir/queries.py says that"),
+        ("x = {part.array for part in expressions(a.body, Load)}", "arrays_loaded of ir/queries.py says that"),
+        ("for s in statements(b):\n    if isinstance(s, For) and s.run:\n        f(s)", "statements takes the kinds"),
+    ],
+)
+def test_what_is_picked_from_a_tree_by_hand_is_found(tmp_path: Path, text: str, fault: str) -> None:
+    plant(tmp_path, {"steps/x.py": f"\n{text}\n", "ir/queries.py": text})
+    [found] = checkers.trees_are_asked(tmp_path)
+    assert found.startswith(f"steps/x.py:2: {fault}")
+
+
+def test_other_ways_through_a_tree_are_no_faults(tmp_path: Path) -> None:
+    text = """
+    {s.name for s in statements(body, Assign) if s.value.type == INT64}
+    [s for s in statements(body) if s.at is None or isinstance(s, Store)]
+    [s for s in statements(body) if not isinstance(s, Store)]
+    [s for s in body if isinstance(s, Store)]
+    {s.name: s for s in statements(body, For)}
+    any(isinstance(p, fixed) for p in subexpressions(expr))
+    """
+    plant(tmp_path, {"steps/x.py": "\n".join(map(str.strip, text.splitlines()))})
+    assert checkers.trees_are_asked(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -15,19 +15,18 @@ import pytest
 
 # The modules of each place that `import loopwright` loads.
 AT_IMPORT = {
-    "choice": {"base", "experience", "variants"},
+    "choice": {"base", "experience"},
     "config": set(),
     "deferred": set(),
     "devices": {"base", "cpu", "launcher"},
     "errors": set(),
     "frontend": {"capture", "markers", "outside", "parse", "watched", "written"},
-    "ir": {"captured", "location", "program", "signature", "types"},
+    "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
-    "profile": {"measurement"},
     "remembered": set(),
     "revision": set(),
-    "runtime": {"bind", "compiled", "considered", "dispatch", "in_use", "specialise"},
+    "runtime": {"bind", "code_table", "compiled", "considered", "dispatch", "execute", "in_use", "locks", "specialise"},
     "specialisation": set(),
     "toolchain": {"cc", "library", "machine", "store", "trust"},
 }
@@ -145,7 +144,9 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
 
 ANOTHER = """
 import os, pathlib
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.variant import Variant
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.store import Store
 store = Store(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
 store.add([Measurement("another", "machine", Variant("cpu", "plain", 1), Shape((9,)), Work(), "ok", 1.0)])
@@ -155,8 +156,10 @@ TUNED = """
 from loopwright.config import current
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
-from loopwright.choice.variants import default_variant
+from loopwright.ir.variant import Variant
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement
+from loopwright.ir.variant import default_variant
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import put_kernel
 from loopwright.tuning.work import work_form

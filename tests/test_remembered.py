@@ -209,13 +209,6 @@ def test_the_number_of_threads_hits(load, passes):
     assert passes == ["f"]
 
 
-def test_each_option_is_known_to_matter_or_not_to():
-    """A new option matters until somebody has thought about it."""
-    assert set(remembered.INDIFFERENT) == {
-        "device", "threads", "variant", "explore", "cache", "cache_size", "compile_timeout_s", "debug", "dump", "store",
-    }  # fmt: skip
-
-
 def test_what_runs_on_the_cpu_is_the_same_under_every_device_that_means_it(load, passes):
     called(load("K = 2" + PLAIN).f)
     with lw.options(device="cpu"):  # as where it was chosen among variants

@@ -19,10 +19,12 @@ from benchmarks.choice.parts import Bench
 from loopwright.config import Config, options
 from loopwright.errors import LoopwrightError
 from loopwright.ir.nodes import Store
+from loopwright.ir.signature import Shape, shape_of
+from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.ir.walk import statements
 from loopwright.profile.clock import measure
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work, shape_of
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.work_form import WorkForm
 from loopwright.tuning.agreement import disagreement
 from loopwright.tuning.judge import judge_for

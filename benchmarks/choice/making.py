@@ -15,7 +15,7 @@ from benchmarks.choice.cases import Case, Device, Size
 from loopwright.compiler import target_of_machine
 from loopwright.config import Config, options
 from loopwright.errors import LoopwrightError
-from loopwright.profile.measurement import RECIPE
+from loopwright.ir.variant import RECIPE
 from loopwright.search.space import Member, Space, space_of
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.judge import Judge, judge_for
@@ -73,6 +73,12 @@ def under(asked: Asked) -> options:  # type: ignore[valid-type]
     return options(device=asked.device, cache=asked.config.cache, threads=asked.config.threads, store="off")
 
 
+def config_of(asked: Asked) -> Config:
+    """The same as a value."""
+    with under(asked) as found:  # type: ignore[attr-defined]
+        return found  # type: ignore[no-any-return]
+
+
 def space(asked: Asked, one: Specialisation) -> Space:
     """Of a case."""
     found, device = one.analysed, "cpu" if asked.device == "cpu" else "cuda"
@@ -93,7 +99,7 @@ def _maker(asked: Asked) -> _Maker:
     whole = space(asked, one)
     default = whole.variant(whole.default)
     text = default.schedule if isinstance(default, Member) else ""
-    return _Maker(one, whole, judge_for(one, asked.device, one.config, arguments), text)
+    return _Maker(one, whole, judge_for(one, asked.device, config_of(asked), arguments), text)
 
 
 def _made(maker: _Maker, number: int) -> Made:

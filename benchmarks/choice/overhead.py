@@ -19,12 +19,13 @@ import loopwright as lw
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
 from loopwright.choice.adapt import Adaptive
-from loopwright.choice.variants import default_variant
 from loopwright.config import Config, current, options
+from loopwright.ir.signature import Shape, shape_of
+from loopwright.ir.variant import Variant, default_variant
 from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work, shape_of
+from loopwright.profile.measurement import Measurement, Work
 
 VARIANTS = 100
 SEEN = (64, 128, 200, 256, 384, 512, 700, 1024, 1500, 2048)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from benchmarks.choice.cases import Device, Size
 from benchmarks.choice.rows import Book, Row
 from loopwright.config import Config
-from loopwright.profile.measurement import Variant
+from loopwright.ir.variant import Variant
 
 
 @dataclass

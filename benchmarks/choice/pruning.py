@@ -17,7 +17,7 @@ from benchmarks.choice.rows import Row
 from benchmarks.choice.trying import Crew, Timed, setting_of
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
-from loopwright.profile.measurement import RECIPE, Variant
+from loopwright.ir.variant import RECIPE, Variant
 from loopwright.tuning.tune import FIRST
 
 PREPARING, MEASURING = 0.6, 0.95

@@ -14,8 +14,9 @@ from benchmarks.choice.prediction import measurements
 from benchmarks.choice.rows import Row
 from benchmarks.choice.survey import Point, by_medians, left_out, surveyed
 from loopwright.choice.adapt import Adaptive
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.joined import joined_models
-from loopwright.profile.measurement import Shape, Variant
 
 CALLS = {"small": 6, "full": 200}
 SEED = 70

@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks.choice.calls import Problem
 from benchmarks.choice.parts import Bench
-from loopwright.profile.measurement import Variant, shape_of
+from loopwright.ir.signature import shape_of
+from loopwright.ir.variant import Variant
 
 Entry = dict[str, Any]
 

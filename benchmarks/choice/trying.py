@@ -12,12 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.choice.making import Asked
-from loopwright.choice.variants import default_variant
+from benchmarks.choice.making import Asked, config_of
 from loopwright.ir.nodes import Store
+from loopwright.ir.signature import shape_of
 from loopwright.ir.text import print_kernel
+from loopwright.ir.variant import PLAIN, Variant, default_variant
 from loopwright.ir.walk import statements
-from loopwright.profile.measurement import PLAIN, Variant, shape_of
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.isolated import Isolated
@@ -49,12 +49,13 @@ def setting_of(asked: Asked, one: Specialisation, arguments: tuple[object, ...],
     written = tuple(sorted({param.argument for param in kernel.arrays if param.name in stored}))
     form = work_form(kernel, one.analysed.facts, one.signature)
     sizes = shape_of(arguments)
-    cpu = replace(one.config, device="cpu")
+    config = config_of(asked)
+    cpu = replace(config, device="cpu")
     is_small = 0 < form.at(sizes).iterations <= PLAIN_ITERATIONS
     reference = Variant("cpu", PLAIN, 1) if is_small else default_variant(cpu)
     names = tuple(inspect.signature(asked.case.kernel).parameters)
     resident = asked.device != "cpu"
-    return Setting(print_kernel(kernel), names, written, one.signature, one.config, str(path), reference, resident)
+    return Setting(print_kernel(kernel), names, written, one.signature, config, str(path), reference, resident)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ from loopwright.errors import (
     ScheduleError,
 )
 from loopwright.frontend.markers import function, prange
+from loopwright.ir.variant import Variant
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
-from loopwright.profile.measurement import Variant
 
 if TYPE_CHECKING:
     from loopwright.report.explanation import Explanation

@@ -17,6 +17,7 @@ from loopwright.config import Config
 from loopwright.cost.call_shape import shape_of
 from loopwright.frontend.capture import Source
 from loopwright.ir.signature import Signature
+from loopwright.ir.variant import compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.explain import Counted, explain
@@ -35,10 +36,14 @@ FOR_EXPLAIN = 8_000_000
 
 @together(FOR_EXPLAIN)
 def explained(
-    one: Specialisation, arguments: tuple[object, ...] | None, choices: tuple[ChoiceReport, ...], runs: Sequence[Run]
+    one: Specialisation,
+    arguments: tuple[object, ...] | None,
+    choices: tuple[ChoiceReport, ...],
+    runs: Sequence[Run],
+    plan: str = "",
 ) -> Explanation:
     """All that is told of one specialisation. arguments: of the call that is asked about, None where it is about all of
-    them; runs: of the whole kernel."""
+    them; runs: of the whole kernel; plan: of that call."""
     mine = [run for run in runs if run.compiled is one]
     written, facts = one.analysed.written, one.analysed.facts
     counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
@@ -53,6 +58,7 @@ def explained(
         Counted(counts, touched),
         _decided(recipe, choices),
         choices,
+        plan,
     )
 
 
@@ -67,8 +73,8 @@ def space(
     """The variants that tuning may choose from for such calls: those of the schedule of the options, where it has
     ranges, else of these ranges, else those that the recipe makes. Raises KernelError, ScheduleError."""
     asked = Ranges(config.schedule) if "{" in config.schedule else ranges
-    found = analysed(source, signature, replace(config, schedule=""))
-    return space_for(found, config, asked, device, MOST if most is None else most)
+    wanted = compilation_of(signature, replace(config, schedule="", variant=""))
+    return space_for(analysed(source, wanted), wanted, asked, device, MOST if most is None else most)
 
 
 def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[DecisionReport, ...]:
@@ -86,7 +92,7 @@ def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[Decisio
 def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:
     if one.program is None or one.artifact is None:
         return None
-    compiler = find_compiler(one.config)
+    compiler = find_compiler(one.compilation.tools)
     artifact = one.artifact
     return Generated(
         lines=one.program.text.count("\n"),
@@ -106,7 +112,7 @@ def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[G
         return ()
     written = one.analysed.written
     shape = Shape({}, {}) if arguments is None else shape_of(written, arguments)
-    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.config, shape)
+    return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.compilation.tools, shape)
 
 
 def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:

@@ -18,7 +18,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.openmp import generate
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
@@ -28,9 +28,9 @@ from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
-from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
+from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.in_parts import in_parts, outermost
@@ -59,38 +59,38 @@ class Analysed:
     seconds: float
 
 
-def analysed(source: Source, signature: Signature, config: Config, outside: Outside | None = None) -> Analysed:
+def analysed(source: Source, wanted: Compilation, outside: Outside | None = None) -> Analysed:
     """All passes up to the schedule. `outside`: as `lower` takes it. Raises KernelError where the function is outside
     the language."""
-    with together(_total(config)), stack_of_python(lambda: too_deep(source.definition)):
-        return _analysed(source, signature, config, outside)
+    with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
+        return _analysed(source, wanted, outside)
 
 
-def _total(config: Config) -> int:
+def _total(wanted: Compilation) -> int:
     """How much work isl may have with a kernel; each step that a user asks for may take some more."""
-    return (FOR_GPU if config.on_gpu else TOTAL) + FOR_STEP * (config.schedule.count(";") + 1 if config.schedule else 0)
+    return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
 
 
-def _analysed(source: Source, signature: Signature, config: Config, outside: Outside | None) -> Analysed:
+def _analysed(source: Source, wanted: Compilation, outside: Outside | None) -> Analysed:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
-    lowered = lower(source, signature, outside, config.narrowing_raises)
+    lowered = lower(source, wanted.signature, outside, wanted.semantics.narrowing_raises)
     verify(lowered.kernel)
-    passes = Passes(lowered.kernel, config)
+    passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
     facts = analyse(kernel)
     # Last, from facts alone.
-    found = scheduled(kernel, facts, config)
+    found = scheduled(kernel, facts, wanted)
     passes.after("schedule", found.kernel)
-    if "schedule" in config.debug:
+    if "schedule" in wanted.tools.debug:
         say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
     return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
 
 
 @together(FOR_PARTS)
-def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] | None:
+def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, Box] | None:
     """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
     Raises ScheduleError where the schedule that is asked for does not fit."""
     loop = outermost(found.written, found.facts)
@@ -102,23 +102,24 @@ def analysed_in_parts(found: Analysed, config: Config) -> tuple[Analysed, Box] |
     verify(kernel)
     # What is proven of all iterations holds of some: the guard is the same.
     facts = analyse_restructured(kernel, found.facts)
-    made = scheduled(kernel, facts, config)
+    made = scheduled(kernel, facts, wanted)
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
 @together(FOR_GPU)
-def scheduled(kernel: Kernel, facts: Facts, config: Config) -> Recipe:
-    """The schedule that the options ask for, or the one that the facts suggest. With every access checked nothing is
+def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
+    """The schedule that is asked for, or the one that the facts suggest. With every access checked nothing is
     proven, so nothing is reordered. Raises ScheduleError where a step that is asked for is not legal."""
-    if config.checks == "all":
+    strict = wanted.semantics.strict
+    if wanted.semantics.checks == "all":
         return Recipe((), kernel, facts)
-    if config.schedule:
-        steps = parse_schedule(config.schedule)
-        after, proven = apply_schedule(kernel, facts, steps, config.strict)
+    if wanted.steps:
+        steps = parse_schedule(wanted.steps)
+        after, proven = apply_schedule(kernel, facts, steps, strict)
         return Recipe(tuple(Decision(step, ASKED_FOR) for step in steps), after, proven)
-    if config.on_gpu:
-        return gpu_recipe(kernel, facts, config.strict)
-    return recipe(kernel, facts, config.strict, target_of_machine() if config.recipe == "auto" else None)
+    if wanted.on_gpu:
+        return gpu_recipe(kernel, facts, strict)
+    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine())
 
 
 def target_of_machine() -> Target:
@@ -135,28 +136,32 @@ def target_of_machine() -> Target:
 
 
 def space_for(
-    found: Analysed, config: Config, ranges: Ranges | None = None, device: SpaceDevice | None = None, most: int = MOST
+    found: Analysed,
+    wanted: Compilation,
+    ranges: Ranges | None = None,
+    device: SpaceDevice | None = None,
+    most: int = MOST,
 ) -> Space:
     """The variants of an analysed kernel for tuning: those that a schedule with ranges stands for, or those that the
-    recipe makes with other numbers. device: by default the one that the options ask for."""
+    recipe makes with other numbers. device: by default the one that is asked for."""
     if ranges is not None:
-        return space_of_ranges(ranges, found.written, found.facts, config.strict)
-    chosen: SpaceDevice = device or ("cuda" if config.on_gpu else "cpu")
-    return space_of(found.written, found.facts, config.strict, chosen, target_of_machine(), most)
+        return space_of_ranges(ranges, found.written, found.facts, wanted.semantics.strict)
+    chosen: SpaceDevice = device or ("cuda" if wanted.on_gpu else "cpu")
+    return space_of(found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(), most)
 
 
-def program_of(found: Analysed, config: Config) -> Program:
+def program_of(found: Analysed, wanted: Compilation) -> Program:
     """The program of an analysed kernel. Raises NotOnGpu."""
-    kernel, facts = found.recipe.kernel, found.recipe.facts
+    kernel, facts, meaning = found.recipe.kernel, found.recipe.facts, wanted.semantics
     with (
-        together(_total(config)),
+        together(_total(wanted)),
         stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)),
     ):
-        if config.on_gpu:
-            program = generate_gpu(kernel, facts, config.strict)
+        if wanted.on_gpu:
+            program = generate_gpu(kernel, facts, meaning.strict)
         else:
-            program = generate(kernel, facts, config.checks == "all", config.strict, config.deterministic)
-    if "source" in config.debug:
+            program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)
+    if "source" in wanted.tools.debug:
         say(program.text)
     return program
 
@@ -167,10 +172,10 @@ def say(text: str) -> None:
 
 
 class Passes:
-    """Notes what each pass changed: numbered files in `config.dump`, lines where 'passes' is debugged."""
+    """Notes what each pass changed: numbered files in the folder `dump`, lines where 'passes' is debugged."""
 
-    def __init__(self, kernel: Kernel, config: Config) -> None:
-        self._kernel, self._config, self._count = kernel, config, 0
+    def __init__(self, kernel: Kernel, tools: Tools) -> None:
+        self._kernel, self._tools, self._count = kernel, tools, 0
         self._note("lower")
 
     def after(self, name: str, kernel: Kernel) -> Kernel:
@@ -181,9 +186,9 @@ class Passes:
         return kernel
 
     def _note(self, name: str) -> None:
-        if "passes" in self._config.debug:
+        if "passes" in self._tools.debug:
             say(f"{self._kernel.name} after {name}:\n{print_kernel(self._kernel)}")
-        folder = self._config.dump
+        folder = self._tools.dump
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             plain = re.sub(r"\W", "_", self._kernel.name)

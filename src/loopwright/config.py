@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
@@ -25,29 +25,12 @@ DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """device: `cpu` runs compiled code on the CPU, `cuda` on an NVIDIA GPU, `auto` on the GPU where arguments are in
-    its memory, else on the CPU; `emulated` does on the CPU what a GPU would do, slowly, and reports its faults;
-    `interpreter` is the slow reference. threads: how many CPU threads, at least 1. strict: results equal Python's to
-    the last bit (no reordered float sums, no fused multiply-add). deterministic: on a CPU, the same bits for any number
-    of threads. checks: `auto` tests in the code only what is not proven, `all` tests every access. narrowing: what
-    storing a NumPy number does where the array's signed integer type cannot hold it: `wrap`, or `raise` what Python
-    raises; `auto` raises under strict and under checks=`all`. cache: folder of compiled code. cache_size: how many
-    bytes it may have, None for any number. compiler, compiler_flags: the C compiler and what is added to its flags.
-    compile_timeout_s: after how many seconds a compilation is given up. debug: topics to print; dump: folder for the IR
-    after each pass. recipe: `auto` restructures loops where the facts promise a gain, `plain` only says which ones run
-    in parallel. schedule: steps to take instead of the recipe, as
-    text (docs/schedules.md); without effect under checks=`all`. variant: the one that serves every call, as text, such
-    as `cpu 2: recipe` (docs/tuning.md): it decides device, threads and schedule. explore: whether kernels that run for
-    long may try other variants meanwhile, in at most 5 % of their time. store: the
-    file of measurements (docs/store.md), `off` for none, None for the one in the cache folder."""
+class Tools:
+    """What code is made with, and where it is kept: options that change neither what results mean nor how loops run.
+    cache: folder of compiled code. cache_size: how many bytes it may have, None for any number. compiler,
+    compiler_flags: the C compiler and what is added to its flags. compile_timeout_s: after how many seconds a
+    compilation is given up. debug: topics to print; dump: folder for the IR after each pass."""
 
-    device: Device = "auto"
-    threads: int = 1
-    strict: bool = False
-    deterministic: bool = False
-    checks: Checks = "auto"
-    narrowing: Narrowing = "auto"
     cache: Path = Path()
     cache_size: int | None = 10**9
     compiler: str = ""
@@ -55,6 +38,40 @@ class Config:
     compile_timeout_s: float = 120.0
     debug: frozenset[str] = frozenset()
     dump: Path | None = None
+
+
+class Semantics(NamedTuple):
+    """What the results of a call mean. strict: they equal Python's to the last bit (no reordered float sums, no fused
+    multiply-add). deterministic: on a CPU, the same bits for any number of threads. checks: `auto` tests in the code
+    only what is not proven, `all` tests every access. narrowing_raises: storing a NumPy number where a signed integer
+    type cannot hold it raises what Python raises; else it wraps."""
+
+    strict: bool = False
+    deterministic: bool = False
+    checks: Checks = "auto"
+    narrowing_raises: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Config(Tools):
+    """All options, with those of Tools. device: `cpu` runs compiled code on the CPU, `cuda` on an NVIDIA GPU, `auto` on
+    the GPU where arguments are in its memory, else on the CPU; `emulated` does on the CPU what a GPU would do, slowly,
+    and reports its faults; `interpreter` is the slow reference. threads: how many CPU threads, at least 1. strict,
+    deterministic, checks: see Semantics. narrowing: what storing a NumPy number does where the array's signed integer
+    type cannot hold it: `wrap`, or `raise` what Python raises; `auto` raises under strict and under checks=`all`.
+    recipe: `auto` restructures loops where the facts promise a gain, `plain` only says which ones run in parallel.
+    schedule: steps to take instead of the recipe, as text (docs/schedules.md); without effect under checks=`all`.
+    variant: the one that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md): it decides device,
+    threads and schedule. explore: whether kernels that run for long may try other variants meanwhile, in at most 5 % of
+    their time. store: the file of measurements (docs/store.md), `off` for none, None for the one in the cache
+    folder."""
+
+    device: Device = "auto"
+    threads: int = 1
+    strict: bool = False
+    deterministic: bool = False
+    checks: Checks = "auto"
+    narrowing: Narrowing = "auto"
     recipe: RecipeKind = "auto"
     schedule: str = ""
     variant: str = ""
@@ -69,14 +86,15 @@ class Config:
         return None if self.store == "off" else self.cache / STORE_NAME
 
     @property
-    def narrowing_raises(self) -> bool:
-        """Whether a store of a NumPy number raises where the number does not fit a signed integer type."""
-        return self.narrowing == "raise" or (self.narrowing == "auto" and (self.strict or self.checks == "all"))
+    def semantics(self) -> Semantics:
+        """What results mean under these options."""
+        raises = self.narrowing == "raise" or (self.narrowing == "auto" and (self.strict or self.checks == "all"))
+        return Semantics(self.strict, self.deterministic, self.checks, raises)
 
     @property
-    def on_gpu(self) -> bool:
-        """Whether code is made for a GPU. With every access checked, as after a failed guard, the CPU runs it."""
-        return self.device in ("cuda", "emulated") and self.checks != "all"
+    def tools(self) -> Tools:
+        """What code is made with under these options."""
+        return Tools(*(getattr(self, one.name) for one in fields(Tools)))
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:

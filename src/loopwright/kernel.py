@@ -15,8 +15,8 @@ from loopwright.config import Config, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Compilation
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise
@@ -99,7 +99,7 @@ class LoopKernel:
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
-        return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs())
+        return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs(), str(considered.plan))
 
     def explanations(self) -> list[Explanation]:
         """One explanation for each kind of call made so far."""
@@ -184,8 +184,8 @@ class LoopKernel:
 
     # ---- what the dispatch needs ------------------------------------------------------------------------------
 
-    def _specialise(self, signature: Signature, config: Config) -> Specialisation:
-        return specialise(self._current(), signature, config)
+    def _specialise(self, wanted: Compilation) -> Specialisation:
+        return specialise(self._current(), wanted)
 
     def _experimenter(self, default: Measured, config: Config) -> BackgroundExperiments:
         names, written = self._dispatch.parameters, tuple(sorted(self._dispatch.written))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Returns, returns_of
 from loopwright.frontend.capture import Source
@@ -27,7 +27,7 @@ from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.location import Location
 from loopwright.ir.program import Program, Site
-from loopwright.ir.signature import Signature
+from loopwright.ir.variant import Compilation
 from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
 from loopwright.toolchain.store import discard, find, keep, key_of
@@ -38,14 +38,8 @@ if TYPE_CHECKING:
 else:
     text = deferred("loopwright.ir.text")
 
-FORMAT = "3"  # of the entries: raise it when what they hold changes
+FORMAT = "4"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
-# Options that no result depends on: where it is kept, and how much there may be, how it is called, how long making it
-# may take, where times of it are kept; and on which device it was to run, since only what runs on a CPU is remembered.
-# With those that print what passes do, the passes run.
-INDIFFERENT = (
-    "device", "variant", "explore", "threads", "cache", "cache_size", "compile_timeout_s", "debug", "dump", "store",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,13 +76,13 @@ def fingerprint_of(kernel: Kernel) -> str:
     return key_of(("kernel", text.print_kernel(kernel)))
 
 
-def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready | None, Place]:
-    """What was made of this function for such calls; None where the passes have to run, with the Outside of the
+def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, Place]:
+    """What was made of this function for a CPU; None where the passes have to run, with the Outside of the
     Place, before `remember`."""
     outside = Outside(source)
-    key = _first_key(source, signature, config)
+    key = _first_key(source, wanted)
     asked: list[Way] = []
-    while key and (entry := find(config.cache, key)) is not None:
+    while key and (entry := find(wanted.tools.cache, key)) is not None:
         try:
             content = json.loads(entry.contents[ENTRY])
             if "program" in content:
@@ -104,7 +98,7 @@ def recall(source: Source, signature: Signature, config: Config) -> tuple[Ready 
     return None, Place(key, outside, asked)
 
 
-def remember(ready: Ready, place: Place, config: Config) -> None:
+def remember(ready: Ready, place: Place, tools: Tools) -> None:
     """Keep what the passes made with the Outside of this Place, which `recall` gave."""
     outside = place.outside
     left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
@@ -116,26 +110,26 @@ def remember(ready: Ready, place: Place, config: Config) -> None:
     except UnknownError:
         return
     if left:
-        _keep(config, place.key, {"questions": left})
-    _keep(config, key, content)
+        _keep(tools, place.key, {"questions": left})
+    _keep(tools, key, content)
 
 
 # ---- keys -------------------------------------------------------------------------------------------------------
 
 
-def _first_key(source: Source, signature: Signature, config: Config) -> str:
-    versions = (revision(), _isl_version())
-    if not all(versions) or config.debug or config.dump is not None:
+def _first_key(source: Source, wanted: Compilation) -> str:
+    """No result depends on where it is kept, how much there may be and how long making it may take; nor on the device,
+    since only what runs on a CPU is remembered. Where passes are to print what they do, they run."""
+    versions, tools = (revision(), _isl_version()), wanted.tools
+    if not all(versions) or tools.debug or tools.dump is not None:
         return ""
-    chosen = [f"{one.name}={getattr(config, one.name)!r}" for one in fields(config) if one.name not in INDIFFERENT]
     told = (
         *versions,
         np.__version__,
         cpu_fingerprint(),
         repr(cache_bytes()),
         repr(text_of(source)),
-        repr(signature),
-        *chosen,
+        repr((wanted.signature, wanted.schedule, wanted.semantics, tools.compiler, tools.compiler_flags)),
     )
     return key_of(("remembered", FORMAT, *told))
 
@@ -158,13 +152,13 @@ def _next_key(key: str, outside: Outside, questions: Iterable[Way]) -> str:
 # ---- entries ----------------------------------------------------------------------------------------------------
 
 
-def _keep(config: Config, key: str, content: dict[str, Any]) -> None:
+def _keep(tools: Tools, key: str, content: dict[str, Any]) -> None:
     written = json.dumps(content)
 
     def make(entry: Path) -> None:
         (entry / ENTRY).write_text(written)
 
-    keep(config.cache, key, make, config.cache_size)
+    keep(tools.cache, key, make, tools.cache_size)
 
 
 def _way(value: object) -> Way:

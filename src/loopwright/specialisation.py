@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
@@ -18,6 +18,7 @@ from loopwright.frontend.outside import Outside
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
+from loopwright.ir.variant import RECIPE, Compilation
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
 from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build, find_compiler
 from loopwright.toolchain.library import made_and_loaded
@@ -56,7 +57,7 @@ FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, 
 
 @dataclass(frozen=True)
 class Specialisation:
-    """One function for one Signature and Config. `ready`, `artifact`, `executable` are None where it runs in the
+    """One function for one Compilation. `ready`, `artifact`, `executable` are None where it runs in the
     interpreter: by option, or because there is no compiler. It is what `runtime.compiled.Compiled` asks for.
 
     `why_not_gpu`: where a GPU was asked for and the CPU runs it.
@@ -64,13 +65,16 @@ class Specialisation:
     `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered,
     nothing is analysed before somebody asks."""
 
-    signature: Signature
-    config: Config
+    compilation: Compilation
     analyse: Callable[[], Analysed]
     ready: Ready | None
     artifact: Artifact | None
     executable: Executable | None
     why_not_gpu: str = ""
+
+    @property
+    def signature(self) -> Signature:
+        return self.compilation.signature
 
     @property
     def analysed(self) -> Analysed:
@@ -87,7 +91,11 @@ class Specialisation:
         """Of the kernel as it was written, for these types: measurements are kept under it. Under `strict` other
         schedules are legal, and times are others."""
         found = fingerprint_of(self.analysed.written) if self.ready is None else self.ready.fingerprint
-        return f"{found} strict" if self.config.strict else found
+        return f"{found} strict" if self._strict else found
+
+    @property
+    def _strict(self) -> bool:
+        return self.compilation.semantics.strict
 
     @property
     def takes_device_arrays(self) -> bool:
@@ -119,13 +127,13 @@ class Specialisation:
         """The kernel as it was written after another schedule, given as text. Raises ScheduleError."""
         written = self.analysed
         kernel, facts = schedule.apply_schedule(
-            written.written, written.facts, schedule.parse_schedule(steps), self.config.strict
+            written.written, written.facts, schedule.parse_schedule(steps), self._strict
         )
         return Scheduled(self, kernel, facts)
 
     def space(self, ranges: Ranges | None = None) -> Space:
         """What tuning may choose from."""
-        return compiler.space_for(self.analysed, self.config, ranges)
+        return compiler.space_for(self.analysed, self.compilation, ranges)
 
     @cached_property
     def returns(self) -> Returns:
@@ -180,7 +188,7 @@ class Scheduled:
     @property
     def c_text(self) -> str:
         """The C that would be generated."""
-        return openmp.generate(self.kernel, self.facts, False, self.one.config.strict).text
+        return openmp.generate(self.kernel, self.facts, False, self.one.compilation.semantics.strict).text
 
     def scheduled(self, steps: str) -> Scheduled:
         """Another schedule of the same kernel."""
@@ -213,82 +221,78 @@ class _Known:
         return self.found
 
 
-def _analysed(source: Source, signature: Signature, config: Config, outside: Outside) -> Analysed:
+def _analysed(source: Source, wanted: Compilation, outside: Outside) -> Analysed:
     """Here, so that the compiler is loaded only where somebody asks."""
-    return compiler.analysed(source, signature, config, outside)
+    return compiler.analysed(source, wanted, outside)
 
 
-def _artifact_of(program: Program, config: Config) -> Artifact:
-    artifact = build(program.text, program.flags, config)
-    if "times" in config.debug:
+def _artifact_of(program: Program, tools: Tools) -> Artifact:
+    artifact = build(program.text, program.flags, tools)
+    if "times" in tools.debug:
         cached = " (from the cache)" if artifact.from_cache else ""
         compiler.say(f"compiled in {artifact.seconds:.3f} s{cached}: {artifact.path}")
     return artifact
 
 
-def _loaded(program: Program, config: Config) -> tuple[Artifact, Executable]:
-    return made_and_loaded(lambda: _artifact_of(program, config), lambda artifact: load(artifact, program))
+def _loaded(program: Program, tools: Tools) -> tuple[Artifact, Executable]:
+    return made_and_loaded(lambda: _artifact_of(program, tools), lambda artifact: load(artifact, program))
 
 
-def _on_gpu(source: Source, signature: Signature, config: Config) -> Specialisation:
-    gpu = gpus.gpu_of(config.device)
+def _on_gpu(source: Source, wanted: Compilation) -> Specialisation:
+    gpu = gpus.gpu_of(wanted.device)
     if gpu is None:
-        warn_once("no GPU", f"device={config.device!r}: {gpus.why_no_gpu()}. Kernels run on the CPU")
+        warn_once("no GPU", f"device={wanted.device!r}: {gpus.why_no_gpu()}. Kernels run on the CPU")
         raise gpu_writer.NotOnGpu("there is no GPU")
-    return _made_for(gpu, compiler.analysed(source, signature, config), signature, config)
+    return _made_for(gpu, compiler.analysed(source, wanted), wanted)
 
 
-def _made_for(gpu: Gpu, found: Analysed, signature: Signature, config: Config) -> Specialisation:
-    ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
-    find_parts = cache(partial(_in_parts, gpu, found, config))
-    artifact, executable = _loaded_on(gpu, found, ready.program, config, find_parts)
-    return Specialisation(signature, config, _Known(found), ready, artifact, executable)
+def _made_for(gpu: Gpu, found: Analysed, wanted: Compilation) -> Specialisation:
+    ready = ready_of(compiler.program_of(found, wanted), found.written, found.constants)
+    find_parts = cache(partial(_in_parts, gpu, found, wanted))
+    artifact, executable = _loaded_on(gpu, found, ready.program, wanted.tools, find_parts)
+    return Specialisation(wanted, _Known(found), ready, artifact, executable)
 
 
-def specialise_kernel(kernel: Kernel, facts: Facts, signature: Signature, config: Config) -> Specialisation:
+def specialise_kernel(kernel: Kernel, facts: Facts, wanted: Compilation) -> Specialisation:
     """The same for a kernel and what is known of it, without the function that it comes from. Raises ScheduleError,
     CompilerError, NotOnGpu."""
-    found = compiler.Analysed(kernel, facts, compiler.scheduled(kernel, facts, config), (), 0.0)
-    if config.on_gpu:
-        gpu = gpus.gpu_of(config.device)
+    found = compiler.Analysed(kernel, facts, compiler.scheduled(kernel, facts, wanted), (), 0.0)
+    if wanted.on_gpu:
+        gpu = gpus.gpu_of(wanted.device)
         if gpu is None:
             raise gpu_writer.NotOnGpu("there is no GPU")
-        return _made_for(gpu, found, signature, config)
-    ready = ready_of(compiler.program_of(found, config), kernel, ())
-    return Specialisation(signature, config, _Known(found), ready, *_loaded(ready.program, config))
+        return _made_for(gpu, found, wanted)
+    ready = ready_of(compiler.program_of(found, wanted), kernel, ())
+    return Specialisation(wanted, _Known(found), ready, *_loaded(ready.program, wanted.tools))
 
 
 def _loaded_on(
-    gpu: Gpu,
-    found: Analysed,
-    program: Program,
-    config: Config,
-    find_parts: Callable[[], InParts | None],
+    gpu: Gpu, found: Analysed, program: Program, tools: Tools, find_parts: Callable[[], InParts | None]
 ) -> tuple[Artifact, GpuExecutable]:
     assert program.device is not None
-    artifact, on_host = _loaded(program, config)
+    artifact, on_host = _loaded(program, tools)
     return artifact, offload.on_gpu(
         on_host,
         gpu,
-        gpu.module(program.device, config),
+        gpu.module(program.device, tools),
         _written(found.written),
         reach.reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
         find_parts,
     )
 
 
-def _in_parts(gpu: Gpu, found: Analysed, config: Config) -> InParts | None:
+def _in_parts(gpu: Gpu, found: Analysed, wanted: Compilation) -> InParts | None:
     """What runs a call in parts, made when a call first moves so much that it may pay off."""
     try:
-        parts = compiler.analysed_in_parts(found, config)
+        parts = compiler.analysed_in_parts(found, wanted)
         if parts is None:
             return None
         some, iterations = parts
-        program = compiler.program_of(some, config)
+        program = compiler.program_of(some, wanted)
     except (gpu_writer.NotOnGpu, ScheduleError):
         return None
     first = found.written.results_from
-    return gpu_call.InParts(_loaded_on(gpu, some, program, config, lambda: None)[1], iterations, first)
+    return gpu_call.InParts(_loaded_on(gpu, some, program, wanted.tools, lambda: None)[1], iterations, first)
 
 
 def _written(kernel: Kernel) -> frozenset[int]:
@@ -296,31 +300,29 @@ def _written(kernel: Kernel) -> frozenset[int]:
     return frozenset(param.argument for param in kernel.arrays if param.name in stored)
 
 
-def specialise(source: Source, signature: Signature, config: Config) -> Specialisation:
+def specialise(source: Source, wanted: Compilation) -> Specialisation:
     """Compile `source` for one kind of call, with no more work than nobody did before. Raises KernelError,
     CompilerError."""
-    if config.device == "interpreter" or find_compiler(config) is None:
-        found = compiler.analysed(source, signature, config)
-        return Specialisation(signature, config, _Known(found), None, None, None)
-    if config.on_gpu:
+    if wanted.device == "interpreter" or find_compiler(wanted.tools) is None:
+        return Specialisation(wanted, _Known(compiler.analysed(source, wanted)), None, None, None)
+    if wanted.on_gpu:
         try:
-            return _on_gpu(source, signature, config)
+            return _on_gpu(source, wanted)
         except gpu_writer.NotOnGpu as why:
-            steps = "" if "bind " in config.schedule else config.schedule  # blocks and threads are no use there
-            on_cpu = specialise(source, signature, replace(config, device="cpu", schedule=steps))
-            return replace(on_cpu, config=config, why_not_gpu=str(why))
-    ready, place = recall(source, signature, config)
-    analyse: Callable[[], Analysed] = partial(_analysed, source, signature, config, place.outside)
+            steps = RECIPE if "bind " in wanted.schedule else wanted.schedule  # blocks and threads are no use there
+            return replace(specialise(source, wanted._replace(device="cpu", schedule=steps)), why_not_gpu=str(why))
+    ready, place = recall(source, wanted)
+    analyse: Callable[[], Analysed] = partial(_analysed, source, wanted, place.outside)
     is_new = ready is None
     if ready is None:
         found = analyse()
         analyse = _Known(found)
-        ready = ready_of(compiler.program_of(found, config), found.written, found.constants)
+        ready = ready_of(compiler.program_of(found, wanted), found.written, found.constants)
     try:
-        artifact, executable = _loaded(ready.program, config)
+        artifact, executable = _loaded(ready.program, wanted.tools)
     except UnwritableError as error:
         warn_once("nothing can be written", f"{error.args[0]}: kernels run in the slow interpreter. {MAKE_ROOM}")
-        return Specialisation(signature, config, analyse, None, None, None)
+        return Specialisation(wanted, analyse, None, None, None)
     if is_new:  # last: what the compiler refuses is not worth remembering
-        remember(ready, place, config)
-    return Specialisation(signature, config, analyse, ready, artifact, executable)
+        remember(ready, place, wanted.tools)
+    return Specialisation(wanted, analyse, ready, artifact, executable)

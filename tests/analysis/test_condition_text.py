@@ -23,7 +23,7 @@ CONDITIONS = [
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_every_value(condition: str) -> None:
     points = isl.Set(f"[n, m] -> {{ : {condition} }}")
-    c, words = as_c(points), as_text(points, {"n": "size", "m": "len(a)"})
+    c, words = as_c(points).c_text, as_text(points, {"n": "size", "m": "len(a)"})
     for n in range(-7, 8):
         for m in range(-7, 8):
             value = isl.Set(f"[n, m] -> {{ : n = {n} and m = {m} }}")
@@ -33,7 +33,7 @@ def test_every_value(condition: str) -> None:
 
 
 def test_always_is_empty() -> None:
-    assert as_c(isl.Set("[n] -> { : }")) == as_text(isl.Set("[n] -> { : }"), {}) == ""
+    assert as_c(isl.Set("[n] -> { : }")).c_text == as_text(isl.Set("[n] -> { : }"), {}) == ""
 
 
 def test_words() -> None:

@@ -6,7 +6,7 @@ import itertools
 
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import Guard
+from loopwright.analysis.facts import Condition, Guard
 from loopwright.analysis.guard import parameter_texts
 from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
 from loopwright.ir.types import FLOAT64, INT64
@@ -18,14 +18,14 @@ def guard(text: str) -> Guard:
 
 def test_nothing_to_ask() -> None:
     text = 'def f(a: "float64[1]"):\n    for i in range(len(a)):\n        a[i] = 1.0\n'
-    assert guard(text) == Guard("", "", ())
+    assert guard(text) == Guard((), "", ())
 
 
 def test_sizes_and_scalars() -> None:
     text = 'def f(a: "float64[1]", n: "int64"):\n    for i in range(n):\n        a[i] = 1.0\n'
-    assert guard(text) == Guard(
-        "((s0_0 >= v1) || (v1 <= 0))", "len(a) >= n", (("s0_0", ("size", 0, 0)), ("v1", ("scalar", 1, 0)))
-    )
+    condition = Condition("((s0_0 >= v1) || (v1 <= 0))", (("s0_0", "v1"), ("v1",)))
+    parameters = (("s0_0", ("size", 0, 0)), ("v1", ("scalar", 1, 0)))
+    assert guard(text) == Guard((condition,), "len(a) >= n", parameters)  # type: ignore[arg-type]
 
 
 def test_ranges_keep_forms_from_overflow() -> None:
@@ -50,6 +50,7 @@ def test_products_are_written_out() -> None:
     text = 'def f(a: "float64[1]", n: "int64", m: "int64"):\n    for i in range(n):\n'
     text += "        for j in range(m):\n            a[i * m + j] = 1.0\n"
     assert guard(text).c_text.startswith("((v1 * v2 <= s0_0) || (v1 <= 0)) && ")
+    assert guard(text).conditions[0].compared == (("v1", "v2", "s0_0"), ("v1",))
     assert guard(text).text == "n * m <= len(a) and n within 2**31 and m within 2**31"
 
 

@@ -13,7 +13,7 @@ from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Book, Row
 
 from loopwright.config import Config, options
-from loopwright.profile.measurement import shape_of
+from loopwright.ir.signature import shape_of
 
 TOLD = {"machine": "one", "device": "cpu", "size": "small", "revision": "x"}
 

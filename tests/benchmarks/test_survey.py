@@ -15,7 +15,9 @@ from benchmarks.choice.rows import Book
 from benchmarks.choice.survey import NO_TIME, VISITS, Entry, Point, add, bent, by_medians, left_out, surveyed
 
 from loopwright.config import options
-from loopwright.profile.measurement import Shape, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Work
 
 FAST, SLOW = Variant("cpu", threads=2), Variant("cpu", threads=1)
 

@@ -10,9 +10,10 @@ from decide.serving import DEFAULT, NOISE, SHAPE, Serving, exactly, variant, wor
 from loopwright.choice.adapt import Adaptive
 from loopwright.choice.knowledge import MOST_SHAPES
 from loopwright.devices.simulated import Noise, drifting, linear, sawtooth, slowed
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.placement.single import VariantError
 from loopwright.predict.prediction import Prediction
-from loopwright.profile.measurement import Shape, Variant
 
 A, B, FAR = variant("a"), variant("b"), variant("a", "simulated1")
 THREE = {DEFAULT: linear(1000.0), A: linear(800.0), B: linear(900.0)}

@@ -13,11 +13,13 @@ from loopwright.choice import chooser as choosing
 from loopwright.choice.chooser import KernelChooser
 from loopwright.config import current
 from loopwright.devices.gpus import gpu_of
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.memory.on_device import OnDevice, on_device
 from loopwright.memory.sampled import APART_NS
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.tuning import background_search
 
 N = 64

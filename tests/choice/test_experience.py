@@ -14,11 +14,12 @@ from loopwright.choice.base import Chooser
 from loopwright.choice.experience import KernelExperience
 from loopwright.choice.explore import Evidence
 from loopwright.config import Config, current
-from loopwright.ir.signature import ArrayArgument, Signature
+from loopwright.ir.signature import ArrayArgument, Shape, Signature
 from loopwright.ir.types import FLOAT64
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import ANY, WORK, Table
 from loopwright.profile.work_form import WorkForm
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from decide.serving import DEFAULT, SHAPE, Serving, exactly, variant, work
 from loopwright.choice.explore import Account, Evidence, expected_improvement
 from loopwright.devices.simulated import Fault, Noise, linear, slowed
-from loopwright.profile.measurement import Shape, Work
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Work
 
 A, B, C = variant("a"), variant("b"), variant("c")
 FOUR = {DEFAULT: linear(1000.0), A: linear(500.0), B: linear(600.0), C: linear(700.0)}

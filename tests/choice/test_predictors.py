@@ -11,11 +11,13 @@ import pytest
 import loopwright as lw
 from loopwright.choice.predictors import UNKNOWN_NS, Predictors
 from loopwright.config import current
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import RECIPE, Variant
 from loopwright.profile.bandwidth import BandwidthTable, Bus
 from loopwright.profile.copies import BANDWIDTH
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import RECIPE, Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Outcome, Work
 from loopwright.profile.records import Table
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import _keep_trees

@@ -19,8 +19,9 @@ from loopwright.cli.db import fingerprints_here
 from loopwright.cli.main import app
 from loopwright.cli.terminal import _Terminal
 from loopwright.config import CURRENT, DEFAULT, Config
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.machine import Machine, machine_of
-from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 

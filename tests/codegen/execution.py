@@ -16,7 +16,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.toolchain.cc import build
 
-NO_FACTS = Facts({}, (), Guard("", "", ()), {})
+NO_FACTS = Facts({}, (), Guard((), "", ()), {})
 
 
 def compiled(

@@ -93,6 +93,8 @@ def test_views_that_are_not_aligned() -> None:
 def test_without_one_of_them_the_device_reports_it(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     line = GpuWriter.line
     monkeypatch.setattr(GpuWriter, "line", lambda w, text: None if text == missing else line(w, text))
+    if missing == BARRIER:
+        monkeypatch.setattr(GpuWriter, "barrier", lambda *_: None)
     options = {"device": "emulated", "schedule": schedule(" double", " wide 4 double")}
     with lw.options(**options), pytest.raises(DeviceError, match="race on shared"):
         lw.kernel(product)(*operands(16, 16, 24))

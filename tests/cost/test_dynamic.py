@@ -13,7 +13,6 @@ from cost.variants import floats, made, potential, product, stencil, total
 from loopwright.analysis.frequency import frequencies
 from loopwright.config import current
 from loopwright.cost.dynamic import Counted, counted
-from loopwright.cost.text_regions import regions
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.steps.bind import BLOCKS
@@ -42,14 +41,13 @@ def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int], unknown: i
     found = frequencies(kernel, sizes)
     every: Counter[str] = Counter()
     nests = [stmt for stmt in kernel.body if isinstance(stmt, For)]
-    for nest, (name, place) in zip(nests, regions(text.text).items(), strict=True):
-        threads = int(text.text.split(f" {name}_32(")[0].rsplit("__launch_bounds__(", 1)[1].split(")")[0].split(",")[0])
+    for nest, function in zip(nests, text.functions, strict=True):
         blocks, inside = 1.0, (nest,)
         while len(inside) == 1 and isinstance(loop := inside[0], For) and loop.run in BLOCKS:
             blocks, inside = found.iterations[loop.name], loop.body  # type: ignore[assignment]
-        own = code[f"{name}_32"]
-        for one, weight in zip(own, weights(own, place, inside, found, unknown), strict=True):
-            every[one.name] += weight * threads * blocks  # type: ignore[assignment]
+        own = code[f"{function.name}_32"]
+        for one, weight in zip(own, weights(own, function.region, inside, found, unknown), strict=True):
+            every[one.name] += weight * function.threads * blocks  # type: ignore[assignment]
     return every
 
 
@@ -139,11 +137,11 @@ def test_a_potential() -> None:
 def test_a_loop_of_unknown_length_counts_once_and_is_told() -> None:
     one = made(stencil, (floats(66, 66), floats(66, 66)))
     assert one.text is not None
-    [(name, place)] = regions(one.text.text).items()
-    code = listed(one.text)[f"{name}_32"]
+    [function] = one.text.functions
+    code = listed(one.text)[f"{function.name}_32"]
     lines = [line for instruction in code for line in instruction.lines]
     assert max(lines) > DEVICE_HEADER.count("\n")
-    counts = counted(code, place, (), frequencies(one.kernel, {}), DEVICE_HEADER.count("\n"))
+    counts = counted(code, function.region, (), frequencies(one.kernel, {}), DEVICE_HEADER.count("\n"))
     assert counts.unmatched
 
 

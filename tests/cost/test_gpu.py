@@ -18,7 +18,7 @@ from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
 from loopwright.ir.text import parse_kernel
 from loopwright.steps.schedule import apply_schedule, parse_schedule
-from loopwright.toolchain import cubin
+from loopwright.toolchain import sass
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import of_width
 
@@ -103,7 +103,7 @@ def test_arrays_beyond_32_bits_take_the_other_kernels() -> None:
 
 
 def test_without_nvdisasm_instructions_are_counted_from_the_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cubin, "find_nvdisasm", lambda: None)
+    monkeypatch.setattr(sass, "find_nvdisasm", lambda: None)
     [work] = works(made(product, SQUARE, IN_BLOCKS.format(y=16, x=16)))
     assert N < work.instructions < 100 * N
     assert "nvdisasm is missing" in work.notes[0]

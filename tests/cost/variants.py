@@ -17,6 +17,7 @@ from loopwright.devices.gpu import Limits
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import DeviceText
+from loopwright.ir.variant import compilation_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 
 H100 = Limits(capability=(9, 0), multiprocessors=132, memory_bytes=80 << 30)
@@ -81,8 +82,9 @@ def made(
     signature = signature_of(as_arguments(arguments), written, names)
     on_gpu = device == "emulated"
     with lw.options(device=device, schedule=schedule):
-        found = analysed(source, signature, current())
-        text = program_of(found, current()).device if on_gpu else None
+        wanted = compilation_of(signature, current())
+        found = analysed(source, wanted)
+        text = program_of(found, wanted).device if on_gpu else None
     sizes: dict[str, int] = {}
     strides: dict[int, tuple[int, ...]] = {}
     for position, value in enumerate(arguments):

@@ -10,8 +10,10 @@ from typing import Any
 from loopwright.choice.adapt import Adaptive, Decision
 from loopwright.choice.explore import Evidence, Experiment
 from loopwright.devices.simulated import Curve, Fault, Noise, Simulated
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import RECIPE, Variant
 from loopwright.predict.prediction import How, Prediction
-from loopwright.profile.measurement import RECIPE, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 
 DEFAULT = Variant("simulated", RECIPE, 2)
 MACHINES = {"simulated": "one", "simulated1": "two"}

@@ -9,7 +9,8 @@ import pytest
 from decide.serving import DEFAULT, MACHINES, Serving, exactly, variant, work
 from loopwright.choice.adapt import Adaptive
 from loopwright.devices.simulated import linear, sawtooth, slowed
-from loopwright.profile.measurement import Measurement, Shape
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement
 
 A, B, BAD = variant("a"), variant("b"), variant("bad")
 CURVES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from loopwright.codegen.openmp import HEADER
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
+from loopwright.ir.code import DeviceFunction, Entry, Region
 from loopwright.ir.program import DeviceText
 
 Size = int | tuple[int, ...]
@@ -60,7 +62,7 @@ class Session:
     def __init__(self, text: str, *kernels: str, gpu: EmulatedGpu | None = None, strict: bool = False) -> None:
         self.gpu = gpu or EmulatedGpu()
         self.kernels = kernels
-        self.module: EmulatedModule = self.gpu.module(DeviceText(text, kernels, strict), current())
+        self.module: EmulatedModule = self.gpu.module(written(text, kernels, strict), current())
         self.table = Table.from_address(self.module.table)
 
     def launch(self, kernel: str, grid: Size, block: Size, *arguments: Any, shared_bytes: int = 0) -> int:
@@ -97,6 +99,19 @@ class Session:
     def fault(self) -> str:
         """The text of what is wrong; '' where nothing is."""
         return str(self.module.fault() or "")
+
+
+def written(text: str, kernels: Sequence[str], strict: bool = False) -> DeviceText:
+    """A text by hand, with what its writer would tell of its kernels."""
+    return DeviceText(text, tuple(kernels), strict, functions=tuple(_told(text, name) for name in kernels))
+
+
+def _told(text: str, name: str) -> DeviceFunction:
+    head = re.search(rf"__global__ void(?: __launch_bounds__\((\d+)[^)]*\))? {name}\(((?:[^()]|\([^()]*\))*)\)", text)
+    assert head is not None, f"the text has no kernel {name!r}"
+    given = [parameter.rpartition(" ") for parameter in re.split(r",\s*", head[2]) if parameter]
+    parameters = tuple((one.lstrip("*"), ctype) for ctype, _, one in given)
+    return DeviceFunction(name, "", int(head[1] or 1024), parameters, (), Region("kernel", 1), (Entry(name, 1),))
 
 
 def _three(size: Size) -> ctypes.Array[ctypes.c_int64]:

@@ -11,8 +11,9 @@ from typing import Any
 from loopwright.config import DEFAULT, Config
 from loopwright.devices.base import Executable, Returns
 from loopwright.devices.cpu import load
+from loopwright.ir.code import DeviceFunction, Entry, Region
 from loopwright.ir.nodes import Location
-from loopwright.ir.program import Program, Site
+from loopwright.ir.program import DeviceText, Program, Site
 from loopwright.toolchain.cc import build
 
 HEADER = resources.files("loopwright.codegen").joinpath("loopwright.h").read_text()
@@ -71,3 +72,22 @@ class Handmade:
     interpret: Callable[[Sequence[object]], object] = lambda arguments: "interpreted"
     on_guard_failure: Callable[[Sequence[object]], Exception | None] = lambda arguments: None
     takes_device_arrays: bool = False
+    compilation: Any = None
+
+
+def device_text(entry: str, *names: str) -> DeviceText:
+    """A CUDA text with a kernel on each line, which `entry` gives for a name. Those that end alike but for `_32`, `_64`
+    and `_even` are versions of one function."""
+    functions: dict[str, list[Entry]] = {}
+    for line, name in enumerate(names, 1):
+        function, _, version = name.rpartition("_")
+        one = Entry(name, line, 64 if version == "64" else 32, version == "even")
+        functions.setdefault(function, []).append(one)
+    return DeviceText(
+        "\n".join(map(entry.format, names)),
+        names,
+        functions=tuple(
+            DeviceFunction(name, "", 32, (), (), Region("kernel", 1), tuple(entries))
+            for name, entries in functions.items()
+        ),
+    )

@@ -14,6 +14,7 @@ import pytest
 
 from devices.cuda_table import Table
 from devices.fake_cuda import library_path
+from devices.handmade import device_text
 from loopwright.devices import cuda
 from loopwright.devices.cuda import FORKED, CudaModule, find_gpus, why_none
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
@@ -280,7 +281,7 @@ def test_slots_are_apart_and_given_back(gpu, driver, module):
 
 def test_a_kernel_that_is_not_there_is_not_started(driver, module, monkeypatch):
     """Whatever became of its compiler."""
-    table = module(DeviceText("", ("work_32", "work_64", "work_even")))
+    table = module(device_text("", "work_32", "work_64", "work_even"))
     monkeypatch.setattr(CudaModule, "load", lambda *_: 0)
     assert table.launch(2, (1,), (32,), 0) == 500 and driver.count("fake_launches") == 0
     assert "starting kernel 'work_even' failed" in str(table.module.fault())
@@ -514,8 +515,8 @@ def test_kernels_for_large_distances_are_compiled_when_they_are_needed(gpu, driv
     built = []
     known = nvrtc.build
     monkeypatch.setattr(nvrtc, "build", lambda text, *others: built.append(text.kernels) or known(text, *others))
-    head = 'extern "C" __global__ void work_{}(int n) {{}}\n'
-    table = module(DeviceText(head.format(32) + head.format(64), ("work_32", "work_64")))
+    head = 'extern "C" __global__ void {}(int n) {{}}'
+    table = module(device_text(head, "work_32", "work_64"))
     assert table.launch(0, (1,), (32,), 0) == 0 and built == [("work_32",)]
     assert driver.count("fake_modules") == 1
     for _ in range(2):
@@ -528,7 +529,7 @@ def test_kernels_for_large_distances_are_compiled_when_they_are_needed(gpu, driv
 
 
 def test_kernels_for_large_distances_that_cannot_be_compiled(gpu, module, monkeypatch):
-    table = module(DeviceText("", ("work_32", "work_64")))
+    table = module(device_text("", "work_32", "work_64"))
 
     def full(*_):
         raise CompilerError("the disk is full")
@@ -545,9 +546,8 @@ def test_of_a_kernel_for_whole_tiles_and_its_like_the_one_that_is_started_is_com
     built = []
     known = nvrtc.build
     monkeypatch.setattr(nvrtc, "build", lambda text, *others: built.append(text.kernels) or known(text, *others))
-    names = ("work_32", "work_64", "work_even")
-    head = 'extern "C" __global__ void {}(int n) {{}}\n'
-    table = module(DeviceText("".join(map(head.format, names)), names))
+    head = 'extern "C" __global__ void {}(int n) {{}}'
+    table = module(device_text(head, "work_32", "work_64", "work_even"))
     assert not built
     for kernel in (2, 2, 0, 1):
         assert table.launch(kernel, (1,), (32,), 0) == 0 and table.module.fault() is None
@@ -561,11 +561,11 @@ def test_of_a_kernel_for_whole_tiles_and_its_like_the_one_that_is_started_is_com
 def test_a_module_none_of_whose_kernels_is_compiled_at_first_needs_nvrtc_as_well(gpu, config, monkeypatch):
     monkeypatch.setattr(nvrtc, "find_nvrtc", lambda: None)
     with pytest.raises(CompilerError, match="no working NVRTC"):
-        gpu.module(DeviceText("", ("work_32", "work_64", "work_even")), config)
+        gpu.module(device_text("", "work_32", "work_64", "work_even"), config)
 
 
 def test_an_interrupted_compiler_interrupts_the_call(gpu, module, monkeypatch):
-    table = module(DeviceText("", ("work_32", "work_64", "work_even")))
+    table = module(device_text("", "work_32", "work_64", "work_even"))
 
     def interrupted(*_):
         raise KeyboardInterrupt

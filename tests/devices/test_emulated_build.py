@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from devices.emulation import SAXPY, Session
+from devices.emulation import SAXPY, Session, written
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.devices.emulated_build import find_cxx, signature_of
+from loopwright.devices.emulated_build import find_cxx
 from loopwright.errors import CompilerError
-from loopwright.ir.program import DeviceText
 
 
 def test_a_text_that_does_not_compile_names_the_line() -> None:
@@ -17,24 +16,12 @@ def test_a_text_that_does_not_compile_names_the_line() -> None:
         Session('extern "C" __global__ void bad() {\n  no_such_name = 1;\n}\n', "bad")
 
 
-def test_a_kernel_that_the_text_has_not() -> None:
-    with pytest.raises(CompilerError, match="the device text has no kernel 'other'"):
-        Session(SAXPY, "other")
-
-
 def test_a_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOPWRIGHT_CXX", "no-such-c++")
     with pytest.raises(CompilerError, match=r"no-such-c\+\+ was not found\n  try: .*LOOPWRIGHT_CXX"):
-        EmulatedGpu().module(DeviceText(SAXPY, ("saxpy",)), current())
+        EmulatedGpu().module(written(SAXPY, ("saxpy",)), current())
 
 
 def test_the_compiler_is_the_sister_of_the_c_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOOPWRIGHT_CXX", raising=False)
     assert "++" in find_cxx(current())[0]
-
-
-def test_what_a_signature_says() -> None:
-    assert signature_of(SAXPY, "saxpy").parameters == ("n", "a", "x", "y")
-    assert signature_of(SAXPY, "saxpy").most_threads == 256
-    assert signature_of('extern "C" __global__ void none() {}', "none").parameters == ()
-    assert signature_of('extern "C" __global__ void none() {}', "none").most_threads is None

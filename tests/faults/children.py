@@ -33,7 +33,7 @@ USE = (
     PREAMBLE
     + """
 from loopwright.runtime.dispatch import Dispatch
-kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda signature, config: Handmade(executable(ADD, config)))
+kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda wanted: Handmade(executable(ADD, config)))
 a = np.zeros(3)
 kernel.call(a, 2)
 print(a.tolist())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.machine import Machine
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 
 HERE = Machine("cpu", "Some CPU", limits=(("cores", 2),), instructions="avx2", compiler="gcc 12", text="abc")
 THERE = replace(HERE, name="Another CPU")

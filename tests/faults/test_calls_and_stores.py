@@ -13,7 +13,9 @@ import pytest
 
 import loopwright as lw
 from loopwright import errors
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import RECIPE, Variant
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.store import Store
 
 
@@ -90,7 +92,7 @@ def test_a_call_is_right_whatever_the_store(tmp_path: Path, situation: Callable[
             doubled(a[:n])
             doubled._dispatch.forget()
         assert a.tolist() == [8.0, 8.0, 4.0, 2.0]
-        assert {run.config.schedule for run in doubled._dispatch.runs()} <= {""}
+        assert {run.compilation.schedule for run in doubled._dispatch.runs()} <= {RECIPE}
     words = [str(one.message) for one in told if "store" in str(one.message)]
     assert len(words) == len(set(words))
     assert bool(words) == (situation not in SILENT)

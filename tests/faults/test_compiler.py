@@ -83,7 +83,7 @@ from loopwright.toolchain.cc import find_compiler
 assert find_compiler(config) is None
 def interpret(arguments):
     arguments[0][:] += arguments[1]
-kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda signature, config: Handmade(None, interpret=interpret))
+kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda wanted: Handmade(None, interpret=interpret))
 a = np.zeros(3)
 kernel.call(a, 2); kernel.call(a, 2)
 print(a.tolist())

@@ -12,7 +12,7 @@ FORK = (
     PREAMBLE
     + """
 from loopwright.runtime.dispatch import Dispatch
-def compile(signature, config):
+def compile(wanted):
     return Handmade(executable(THREADS, config, parallel=True))
 kernel = Dispatch("threads", ("out",), {}, {"out"}, compile)
 out = np.zeros(2, np.int64)
@@ -86,16 +86,16 @@ def test_a_fork_while_another_thread_compiles(forked):
     code = """
 import contextvars, threading, time
 inside, leave = threading.Event(), threading.Event()
-plain = kernel._compile
-def waits(signature, config):
+plain = kernel.codes.compile
+def waits(wanted):
     inside.set()
     leave.wait(30)
-    return plain(signature, config)
-kernel._compile = waits
+    return plain(wanted)
+kernel.codes.compile = waits
 thread = threading.Thread(target=contextvars.copy_context().run, args=(kernel.prepare, (out,), {}))
 thread.start()
 inside.wait(30)
-kernel._compile = plain
+kernel.codes.compile = plain
 in_child("child", call)
 leave.set()
 thread.join()

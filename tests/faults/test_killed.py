@@ -67,7 +67,7 @@ def test_control_c_in_the_middle_of_a_compilation(slow):
         PREAMBLE
         + """
 from loopwright.runtime.dispatch import Dispatch
-kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda signature, config: Handmade(executable(ADD, config)))
+kernel = Dispatch("add", ("a", "n"), {}, {"a"}, lambda wanted: Handmade(executable(ADD, config)))
 a = np.zeros(3)
 try:
     kernel.call(a, 2)

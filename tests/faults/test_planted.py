@@ -147,7 +147,9 @@ import sys
 from pathlib import Path
 from loopwright.config import Config
 from loopwright.profile.journal import journal_of
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.variant import Variant
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Measurement, Work
 journal = journal_of(Config(cache=Path(sys.argv[1])))
 journal.add(Measurement("k", "machine", Variant("cpu", "plain", 1), Shape((9,)), Work(), "ok", 1.0))
 print(journal.flush(), journal.has_kernel("k"))

@@ -22,8 +22,34 @@ UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 
 # Files of steps/ that are not themselves a step.
 NOT_A_STEP = (
-    "__init__", "step", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region", "copies",
+    "__init__", "step", "grammar", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region",
+    "copies",
 )  # fmt: skip
+
+# Who may use regular expressions, and what is read with them: never code that this package has generated.
+PATTERNS = {
+    "analysis/affine.py": "formulas for isl",
+    "cli/db.py": "options", "cli/example_arguments.py": "options", "config.py": "options",
+    "search/ranges.py": "options",
+    "codegen/names.py": "names", "compiler.py": "names", "frontend/arrays.py": "names", "ir/user_text.py": "names",
+    "ir/printing.py": "the text form of kernels", "ir/tokens.py": "the text form of kernels",
+    "steps/cut.py": "the text form of steps",
+    "profile/exchange.py": "files of measurements", "profile/machine.py": "versions",
+    "report/element.py": "letters that no page may hold", "report/explain.py": "the user's source",
+    "toolchain/cc.py": "what the C compiler says", "toolchain/machine.py": "what the system says",
+    "toolchain/limit.py": "a file of its own", "toolchain/nvrtc.py": "names of architectures",
+    "toolchain/cubin.py": "what NVIDIA's tools say", "toolchain/sass.py": "what NVIDIA's tools say",
+}  # fmt: skip
+# Who may look into an attribute `text`.
+TEXTS = {
+    "analysis/dependence.py": "formulas for isl", "search/ranges.py": "options",
+    "report/grid_layout.py": "an access, as people write it",
+    "answers.py": "it counts the lines", "toolchain/device_text.py": "it leaves out lines by their numbers",
+}  # fmt: skip
+SEARCHES = {
+    "find", "index", "rfind", "rindex", "startswith", "endswith", "split", "rsplit", "splitlines", "partition", "count",
+    "rpartition", "removeprefix", "removesuffix", "replace", "strip",
+}  # fmt: skip
 
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}
 MOST_FILE_LINES = 600
@@ -194,6 +220,47 @@ def _c_functions(file: SourceFile) -> list[tuple[str, int, int]]:
     return found
 
 
+def generated_code_is_never_read(root: Path) -> list[str]:
+    """What stands in generated code is in its tree and in `Program`. Nobody reads its text: not by regular expressions,
+    which only those modules import that have another use for them, and not by looking into a `text`."""
+    faults: list[str] = []
+    found: dict[str, set[str]] = {"re": set(), "text": set()}
+    for file in source_files(root):
+        for node in ast.walk(file.tree):
+            what = "re" if _imports_re(node) else "text" if _searches_text(node) else ""
+            if what:
+                found[what].add(file.path)
+            if what and file.path not in (PATTERNS if what == "re" else TEXTS):
+                told = "uses regular expressions" if what == "re" else "looks into a text"
+                faults.append(f"{file.path}:{getattr(node, 'lineno', 0)}: {told}, and may not")
+    for allowed, used in ((PATTERNS, found["re"]), (TEXTS, found["text"])):
+        faults += [f"{path}: is allowed what it does not do" for path in allowed if path not in used]
+    return faults
+
+
+def _imports_re(node: ast.AST) -> bool:
+    match node:
+        case ast.Import():
+            return any(alias.name in ("re", "regex") for alias in node.names)
+        case ast.ImportFrom():
+            return node.module in ("re", "regex")
+        case _:
+            return False
+
+
+def _searches_text(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method, value=value)) if method in SEARCHES:
+            looked_at = [value]
+        case ast.Compare(comparators=looked_at) if any(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+            pass
+        case ast.Subscript(value=value):
+            looked_at = [value]
+        case _:
+            return False
+    return any(isinstance(one, ast.Attribute) and one.attr in ("text", "c_text") for one in looked_at)
+
+
 def every_public_name_says_what_it_is(root: Path) -> list[str]:
     """Each module, and each public class and function at its top level, has a docstring."""
     faults: list[str] = []
@@ -204,9 +271,92 @@ def every_public_name_says_what_it_is(root: Path) -> list[str]:
         for node in file.tree.body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
+            if any(isinstance(name, ast.Name) and name.id == "overload" for name in node.decorator_list):
+                continue  # what follows it says it for all
             if not node.name.startswith("_") and ast.get_docstring(node) is None:
                 faults.append(f"{file.path}:{node.lineno}: {node.name} has no docstring")
     return faults
+
+
+# From what goes through a tree, what of each node, and of which kind: to the question of ir/queries.py that says so.
+QUESTIONS = {
+    ("statements", "name", "Assign"): "names_assigned",
+    ("statements", "array", "Store"): "arrays_stored",
+    ("statements", "array", "Allocate"): "arrays_made",
+    ("expressions", "array", "Load"): "arrays_loaded",
+    ("expressions", "name", "Var"): "names_read",
+    ("subexpressions", "name", "Var"): "names_in",
+}
+NOT_YET_ASKED = ("codegen",)  # to be gone when its writers give way to the code tree
+HOMES = ("ir/walk.py", "ir/queries.py")
+
+
+def trees_are_asked(root: Path) -> list[str]:
+    """Whoever goes through a tree for nodes of a kind says so to ir/walk.py, `statements(body, Store)`, and asks what
+    ir/queries.py answers there: no comprehension and no loop picks them by isinstance."""
+    faults: list[str] = []
+    for file in source_files(root):
+        if file.path in HOMES or file.place in NOT_YET_ASKED:
+            continue
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+                faults += [f"{file.path}:{node.lineno}: {fault}" for fault in _picked(node)]
+            elif isinstance(node, ast.For) and (walk := _picked_one_by_one(node)):
+                faults.append(f"{file.path}:{node.lineno}: {walk} takes the kinds that are wanted")
+    return faults
+
+
+def _picked_one_by_one(loop: ast.For) -> str:
+    """What goes through the tree in a loop that does nothing but to ask each node of which kind it is; '' for none."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=one),
+            iter=ast.Call(func=ast.Name(id="statements" | "expressions" | "subexpressions" as walk)),
+            body=[ast.If(test=test, orelse=[])],
+        ) if _is_of_a_kind(_conjuncts(test)[0], one):
+            return walk
+        case _:
+            return ""
+
+
+def _picked(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> list[str]:
+    """What a comprehension over a tree picks by hand."""
+    faults: list[str] = []
+    for each in node.generators:
+        match each:
+            case ast.comprehension(
+                target=ast.Name(id=one),
+                iter=ast.Call(func=ast.Name(id="statements" | "expressions" | "subexpressions" as walk), args=args),
+            ):
+                pass
+            case _:
+                continue
+        tests = [part for test in each.ifs for part in _conjuncts(test)]
+        element = [node.elt] if not isinstance(node, ast.DictComp) else []
+        if any(_is_of_a_kind(test, one) for test in [*tests[:1], *element]):
+            faults.append(f"{walk} takes the kinds that are wanted")
+        match (node, args[1:], tests):
+            case (
+                ast.SetComp(elt=ast.Attribute(value=ast.Name(id=name), attr=what), generators=[_]),
+                [ast.Name(id=kind)],
+                [],
+            ) if name == one and (walk, what, kind) in QUESTIONS:
+                faults.append(f"{QUESTIONS[walk, what, kind]} of ir/queries.py says that")
+    return faults
+
+
+def _conjuncts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _is_of_a_kind(test: ast.expr, name: str) -> bool:
+    match test:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), ast.Name(id=kind)]):
+            return tested == name and not kind.islower() and not kind.isupper()
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), ast.BinOp()]):
+            return tested == name
+        case _:
+            return False
 
 
 def names_say_something(root: Path) -> list[str]:

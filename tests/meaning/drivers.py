@@ -21,6 +21,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Kernel, ReturnedScalar, ScalarParam
 from loopwright.ir.program import Program as Code
+from loopwright.ir.variant import compilation_of
 from loopwright.runtime.specialise import signature_of
 
 from .arguments import make
@@ -74,8 +75,8 @@ def calls_of(seed: int, threads: int) -> Iterator[Made]:
         config = Config(threads=threads, checks="all" if seed % 5 == 0 else "auto", strict=bool(seed % 2))
         try:
             with eagerly(is_eager(one), owners=bool(seed % 3)):
-                found = compiler.analysed(source, signature_of(made.arguments, written), config)
-                code = compiler.program_of(found, config)
+                wanted = compilation_of(signature_of(made.arguments, written), config)
+                code = compiler.program_of(found := compiler.analysed(source, wanted), wanted)
         except KernelError:
             continue
         if not found.written.results:

@@ -21,6 +21,7 @@ import loopwright as lw
 from loopwright import compiler
 from loopwright.config import Device, current
 from loopwright.frontend.capture import capture
+from loopwright.ir.variant import compilation_of
 from loopwright.runtime.specialise import signature_of
 from loopwright.steps.schedule import print_schedule
 
@@ -66,10 +67,10 @@ def seconds(program: Hard, device: Device = "auto") -> tuple[float, str]:
     source = capture(function_of(program.source))
     arguments = tuple(program.arguments())
     signature = signature_of(arguments, [0, 1, 2, 3], tuple(one.name for one in source.parameters))
-    config = replace(current(), device=device)
+    wanted = compilation_of(signature, replace(current(), device=device))
     started = time.thread_time()
-    found = compiler.analysed(source, signature, config)
-    compiler.program_of(found, config)
+    found = compiler.analysed(source, wanted)
+    compiler.program_of(found, wanted)
     return time.thread_time() - started, print_schedule(found.recipe.schedule)
 
 

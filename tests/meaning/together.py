@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from loopwright import specialisation
 from loopwright.codegen.openmp import HEADER
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.devices import cpu
 from loopwright.devices.base import Executable
 from loopwright.errors import CompilerError
@@ -34,7 +34,7 @@ class Wanted:
 
     text: str
     flags: tuple[str, ...]
-    config: Config
+    config: Tools
 
 
 @dataclass
@@ -108,9 +108,9 @@ def _compiling_together() -> Iterator[None]:
         specialisation.build, specialisation.load = build, load  # type: ignore[attr-defined]
 
 
-def _build(text: str, flags: Sequence[str], config: Config) -> cc.Artifact:
+def _build(text: str, flags: Sequence[str], config: Tools) -> cc.Artifact:
     job: Job | None = getattr(_of_thread, "job", None)
-    if job is None or config.on_gpu or not text.startswith(HEADER):
+    if job is None or "call->gpu" in text or not text.startswith(HEADER):
         return cc.build(text, flags, config)
     job.wanted = Wanted(text, (*flags, *config.compiler_flags), config)
     kept, filters = thresholds(), warnings.filters

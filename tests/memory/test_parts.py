@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import loopwright as lw
 from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
+from loopwright.ir.plan import Plan
 from loopwright.memory import offload, parts
 from loopwright.memory.gpu_call import FAILURE_BYTES
 from loopwright.memory.on_device import on_device
@@ -146,6 +148,26 @@ def test_nothing_moves_twice(gpu: Watched, seen: Seen) -> None:
     a, b = numbers(60, 70), numbers(60, 70)
     lw.kernel(smooth)(a, b)
     assert seen and gpu.total("up") - 2 * FAILURE_BYTES == a.nbytes and gpu.total("down") == 58 * 70 * 8
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_plan_says_which_parts_there_are_and_what_moves(gpu: Watched, seen: Seen, name: str, order: Any) -> None:
+    function, shapes = CASES[name]
+    arrays = [np.asarray(numbers(*shape), order=order) for shape in shapes]
+    kernel = lw.kernel(function)
+    plan = Plan.parse(kernel.explain(*arrays).plan)
+    assert (not seen and len(plan.shares) > 3) or order == "F"
+    gpu.moved.clear()
+    kernel(*arrays)
+    parts_run = [(range(one.first, one.last),) for slices, _ in seen for one in slices]
+    assert [share.box for share in plan.shares] == (parts_run or [()])
+    moves = [move for share in plan.shares for move in share.moves]
+    assert gpu.total("up") == sum(8 * prod(map(len, move.box)) for move in moves if move.way == "in")
+    names = {"b": 1, "a": 0, "c": 2}
+    for move in moves:
+        array = arrays[names[move.array]] if move.array in names else np.empty((61, 50))
+        assert all(axis.stop <= size for axis, size in zip(move.box, array.shape, strict=True))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5])

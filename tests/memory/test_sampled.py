@@ -13,9 +13,10 @@ from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule
 from loopwright.devices.gpu import Timer
 from loopwright.errors import DeviceError
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.memory.on_device import OnDevice, on_device
 from loopwright.memory.sampled import AGAIN_NS, APART_NS, Sampled
-from loopwright.profile.measurement import Shape, Variant
 from memory.watched import Watched
 
 

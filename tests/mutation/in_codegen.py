@@ -16,16 +16,16 @@ CPU = (
     Fault(
         "the last value of the first stretch",
         "codegen/parallel.py",
-        '"lw_end == lw_count", partial, own)\n        w.line(f"if (lw_begin',
-        '"lw_begin == 0", partial, own)\n        w.line(f"if (lw_begin',
+        '"lw_end == lw_count", partial, own)\n        if plan.uneven',
+        '"lw_begin == 0", partial, own)\n        if plan.uneven',
         "a variable has the value of another iteration than the last one after the loop",
         ("tests/codegen/test_openmp.py::test_scalar_sums_and_a_last_value",),
     ),
     Fault(
         "a loop without iterations brings values out",
         "codegen/parallel.py",
-        'w.line("if (lw_count > 0) {")',
-        'w.line("if (lw_count >= 0) {")',
+        'with w.branch("lw_count > 0"):',
+        'with w.branch("lw_count >= 0"):',
         "private values that no iteration has set come out of a loop that did not run",
         (
             "tests/meaning/test_found.py::test_a_parallel_loop_without_iterations_brings_no_private_value_out",
@@ -208,7 +208,7 @@ GPU = (
     Fault(
         "tiles used before they have arrived",
         "codegen/ahead.py",
-        '    w.line("lw_arrived();")\n',
+        'w.line("lw_arrived();")\n            ',
         "",
         "a tile in shared memory is read while its copy is on the way",
         ("tests/codegen/test_ahead.py::test_products_of_any_size",),

@@ -64,8 +64,8 @@ RUNTIME = (
     Fault(
         "strict or not is one program",
         "remembered.py",
-        'INDIFFERENT = (\n    "device",',
-        'INDIFFERENT = (\n    "strict", "device",',
+        "wanted.schedule, wanted.semantics, ",
+        "wanted.schedule, wanted.semantics.checks, ",
         "a process that asks for strict=True gets a program that is not",
         ("tests/test_remembered.py::test_options_miss",),
     ),

@@ -8,9 +8,9 @@ import random
 import pytest
 
 from decide.serving import DEFAULT, variant
+from loopwright.ir.variant import RECIPE, Variant
 from loopwright.placement.single import CLOSEST, Choice, VariantError, choose
 from loopwright.predict.prediction import How, Prediction
-from loopwright.profile.measurement import RECIPE, Variant
 
 A, B, GPU = variant("a"), variant("b"), Variant("cuda", RECIPE)
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Measurement, Work
 
 Sizes = tuple[int, ...]
 

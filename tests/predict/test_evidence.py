@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.evidence import LAST, evidence
-from loopwright.profile.measurement import Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Outcome, Work
 
 WORK = Work(1000.0, 10.0, 100.0, 8000.0)
 ONE = Measurement("k", "m", Variant("cpu", threads=2), Shape((10,)), WORK, "ok", 500.0, 0.01, 9)

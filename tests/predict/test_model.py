@@ -10,9 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.model import Models, models_of, trees_of
 from loopwright.predict.tree import features_of, one_leaf
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 
 from .curves import DEVICES, PROBLEMS, Problem, measured, shapes
 
@@ -267,7 +269,9 @@ def test_predicting_needs_no_scikit_learn() -> None:
     """In a process of its own, as other tests load it."""
     program = (
         "import sys\nfrom loopwright.predict.model import models_of\n"
-        "from loopwright.profile.measurement import Measurement, Shape, Variant, Work\n"
+        "from loopwright.ir.variant import Variant\n"
+        "from loopwright.ir.signature import Shape\n"
+        "from loopwright.profile.measurement import Measurement, Work\n"
         "one = Variant('cpu', threads=1)\n"
         "def seen(n): return Measurement('k', 'm', one, Shape((n,)), Work(), 'ok', 9.0 * n, 0.0, 1)\n"
         "models_of([seen(n) for n in range(1, 30)]).predict(Shape((77,)), Work())\n"

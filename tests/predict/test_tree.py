@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loopwright.ir.signature import Shape
 from loopwright.predict import tree as tree_module
 from loopwright.predict.tree import ONE_LEAF, Forest, Tree, features_of, fit, one_leaf
-from loopwright.profile.measurement import Shape, Work
+from loopwright.profile.measurement import Work
 
 SIZES = 5
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.placement.single import choose
 from loopwright.predict.model import Models, models_of
 from loopwright.profile.bandwidth import BandwidthTable, Bus
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.stride import interpolated
 
 N = 1024

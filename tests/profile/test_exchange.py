@@ -9,9 +9,10 @@ import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.errors import StoreError
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.exchange import MOST_LINE, exported, imported, lines_of
 from loopwright.profile.history import cell_of, merged
-from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, MachineName, Table
 from loopwright.profile.store import Store
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faults.stored import measured
+from loopwright.ir.signature import Shape
 from loopwright.profile.history import KEPT, cell_of, concluded, merged, pooled
-from loopwright.profile.measurement import OUTCOMES, Shape, Work
+from loopwright.profile.measurement import OUTCOMES, Work
 
 BATCHES = st.builds(
     lambda at, outcome, time, runs: cell_of(measured(time, made_at=at, outcome=outcome, runs=runs)),

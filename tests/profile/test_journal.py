@@ -12,9 +12,10 @@ import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.config import Config
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile import journal as journals
 from loopwright.profile.journal import Journal, journal_of
-from loopwright.profile.measurement import Shape, Variant
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 

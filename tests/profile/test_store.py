@@ -1,21 +1,18 @@
-"""The store: what goes in comes out, for threads and processes at once, in this version and from older ones."""
+"""The store: what goes in comes out, for threads and processes at once."""
 
 from __future__ import annotations
 
 import math
 import os
-import sqlite3
-import subprocess
-import sys
 import threading
 
 import pytest
 
 from faults.stored import HERE, THERE, measured
 from loopwright.errors import StoreError
-from loopwright.profile import database
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.history import KEPT, cell_of
-from loopwright.profile.measurement import Shape, Variant, Work
 from loopwright.profile.records import Choice, KernelName, MachineName, Table
 from loopwright.profile.store import Removed, Store, Unwanted
 
@@ -250,80 +247,3 @@ def test_an_interrupt_leaves_nothing_half_done(store):
         store.absorb(interrupted())
     store.add([measured(n=4)])
     assert {m.shape.sizes for m in of_kernel(store)} == {(10, 10), (4, 4)}
-
-
-def test_importing_the_package_does_not_import_sqlite():
-    code = "import sys, loopwright, loopwright.profile.journal; print('sqlite3' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
-
-
-def test_a_file_without_a_log_gets_one(store):
-    store.add([measured()])
-    store.close()
-    connection = sqlite3.connect(store.path)
-    assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
-    connection.close()
-    store.add([measured(n=3)])
-    store.close()
-    connection = sqlite3.connect(store.path)
-    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    connection.close()
-
-
-# ---- versions -----------------------------------------------------------------------------------------------------
-
-VERSION_0 = """
-CREATE TABLE measurements (kernel TEXT, machine TEXT, variant TEXT, sizes TEXT, outcome TEXT, time_ns REAL, spread REAL,
-    runs INTEGER, made_at REAL, reason TEXT);
-INSERT INTO measurements VALUES ('k', 'm', 'cpu 2: recipe', '10 20', 'ok', 5.0, 0.1, 3, 100.0, '');
-INSERT INTO measurements VALUES ('k', 'm', 'cpu 2: recipe', '10 20', 'ok', 6.0, 0.1, 3, 101.0, '');
-INSERT INTO measurements VALUES ('k', 'm', 'cuda: recipe', '10 20', 'wrong', 7.0, 0.1, 3, 102.0, 'b[0]');
-"""
-
-
-@pytest.fixture
-def version_0(tmp_path):
-    path = tmp_path / "old.sqlite3"
-    connection = sqlite3.connect(path)
-    connection.executescript(VERSION_0)
-    connection.close()
-    return path
-
-
-def schema(path) -> list[str]:
-    """What the file says of its tables, however it was laid out."""
-    connection = sqlite3.connect(path)
-    found = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
-    connection.close()
-    return [" ".join(sql.replace('"', "").split()) for _, sql in found]
-
-
-@pytest.mark.parametrize("readonly", [False, True])
-def test_version_0_is_brought_to_this_one(version_0, readonly):
-    before = version_0.read_bytes()
-    with Store.open(version_0, readonly=readonly) as store:
-        first, second = store.of_kernel("k", "m")
-        assert (first.time_ns, first.shape, first.work, first.source) == (6.0, Shape((10, 20)), Work(), "tune")
-        assert (second.outcome, second.reason) == ("wrong", "b[0]")
-    assert (version_0.read_bytes() == before) == readonly
-
-
-def test_what_is_migrated_is_what_is_made_anew(version_0, store):
-    store.add([measured()])
-    with Store.open(version_0) as old:
-        old.of_kernel("k", "m")
-    assert schema(version_0) == schema(store.path)
-    assert len(schema(store.path)) == 5
-
-
-def test_there_is_a_script_for_each_version():
-    assert len(database.MIGRATIONS) == database.VERSION
-
-
-def test_a_migration_that_fails_leaves_the_old_file(version_0, monkeypatch):
-    monkeypatch.setattr(database, "MIGRATIONS", ("../schema.sql",))  # these tables are there already
-    with pytest.raises(StoreError, match="already exists"):
-        Store.open(version_0).of_kernel("k", "m")
-    monkeypatch.undo()
-    with Store.open(version_0) as store:
-        assert len(store.of_kernel("k", "m")) == 2

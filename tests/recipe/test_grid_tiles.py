@@ -12,6 +12,7 @@ import loopwright as lw
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
 from loopwright.frontend.capture import capture
+from loopwright.ir.variant import compilation_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.steps.schedule import print_schedule
 from loopwright.toolchain import nvrtc
@@ -99,8 +100,9 @@ def test_all_blocks_do_the_same(dtype: Any) -> None:
     arguments = tuple(numbers(9, 9, dtype=dtype) for _ in range(3))
     signature = signature_of(as_arguments(arguments), [2], ["a", "b", "c"])
     with lw.options(device="emulated"):
-        found = analysed(source, signature, current())
-        text = program_of(found, current()).device
+        wanted = compilation_of(signature, current())
+        found = analysed(source, wanted)
+        text = program_of(found, wanted).device
     schedule = print_schedule(found.recipe.schedule)
     assert "complete i j;" in schedule and "overrun j;" in schedule and schedule.count(" fill double;") == 2
     assert text is not None

@@ -75,7 +75,7 @@ NOT_TAKEN = {
     "a neighbour is no point": nest("p[i, j] = p[i - 1, j] + p[i, j - 1]"),
     "the array is only read": nest("p[i, j] = p[i, j - 1] + p[i - 1, j] + q[i, j] + q[k, j]"),
     "two points": nest("p[i, j] = p[i, j - 1] + p[k, j] + p[k - 1, j]"),
-    "the point is no place of one iteration": nest("p[i, j] = p[i, j - 1] + p[2 * k - k, j]"),
+    "the point is no place of one iteration": nest("p[i, j] = p[i, j - 1] + p[2 * k, j]"),
     # The point, one iteration, needs no order in any case: that alone is no gain.
     "nothing becomes free": nest("p[i, j] = p[i - 1, j] + p[i, j - 1] + p[k, j]"),
     "four loops": nest(

@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import loopwright as lw
@@ -30,6 +31,11 @@ try:
 except ImportError:  # a commit where it stood in codegen
     from loopwright.codegen.program import Program  # type: ignore[no-redef]
 
+try:
+    from loopwright.ir.variant import compilation_of
+except ImportError:  # a commit where the passes took a Signature and a Config
+    compilation_of = None  # type: ignore[assignment]
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -46,9 +52,9 @@ def texts(function: Callable[..., object], arguments: Sequence[object], variant:
     ):
         warnings.simplefilter("ignore")
         try:
-            made = _analysed(function, arguments, variant, config)
+            made, wanted = _analysed(function, arguments, variant, config)
             found["schedule"] = _schedule(made)
-            program = program_of(made, config)
+            program = program_of(made, wanted)
         except Exception as error:
             kind = "c" if "schedule" in found else "schedule"
             return found | {kind: f"refused: {type(error).__name__}: {_without_paths(str(error))}\n"}
@@ -79,17 +85,19 @@ class NotInParts(Exception):
 
 def _analysed(
     function: Callable[..., object], arguments: Sequence[object], variant: Variant, config: Config
-) -> Analysed:
+) -> tuple[Analysed, Any]:
     source = capture(function)
     names = [parameter.name for parameter in source.parameters]
     written = [position for position, name in enumerate(names) if name in source.written]
-    found = analysed(source, signature_of(as_arguments(arguments, names), written, names), config)
+    signature = signature_of(as_arguments(arguments, names), written, names)
+    wanted = (signature, config) if compilation_of is None else (compilation_of(signature, config),)
+    found = analysed(source, *wanted)
     if not variant.parts:
-        return found
-    parts = analysed_in_parts(found, config)
+        return found, wanted[-1]
+    parts = analysed_in_parts(found, wanted[-1])
     if parts is None:
         raise NotInParts("no loop around everything that could be cut")
-    return parts[0]
+    return parts[0], wanted[-1]
 
 
 def _schedule(found: Analysed) -> str:
@@ -101,7 +109,7 @@ def _described(program: Program) -> str:
     lines: list[str] = []
     for part, prefix in ((program, ""), (program.device, "device ")):
         for one in () if part is None else fields(part):
-            if one.name not in ("text", "device"):
+            if one.name not in ("text", "device", "functions"):
                 value = getattr(part, one.name)
                 many = value if isinstance(value, tuple) else (value,)
                 lines += [f"{prefix}{one.name}: {item!r}" for item in many]

@@ -6,8 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.cost.front import PARETO, Front, Point, front_content
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.profile.machine import Machine
-from loopwright.profile.measurement import PLAIN, RECIPE, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import Choice, KernelName, Table
 from loopwright.profile.store import Store
 

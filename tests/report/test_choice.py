@@ -12,9 +12,11 @@ import pytest
 from loopwright.choice.adapt import Adaptive
 from loopwright.config import Config
 from loopwright.cost.front import Front, Point
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.report.choice import NOTHING_KNOWN, Known, chosen, pinned, why_no_choice
 from loopwright.report.choice_layout import choice_lines
 from loopwright.report.explanation import CandidateReport, ChoiceReport, Explanation

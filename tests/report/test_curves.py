@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.ir.signature import Shape
 from loopwright.predict.model import models_of
-from loopwright.profile.measurement import Shape, Work
+from loopwright.profile.measurement import Work
 from loopwright.report.curves import (
     MOST_SIZES,
     crossings,

@@ -14,7 +14,7 @@ from loopwright.report.explain import Counted, explain, signature_text
 from loopwright.report.explanation import Explanation
 from report.made import GENERATED, RAN, made
 
-NO_GUARD = Guard("", "", ())
+NO_GUARD = Guard((), "", ())
 
 
 @pytest.fixture

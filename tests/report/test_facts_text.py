@@ -25,7 +25,7 @@ def test_rare_things() -> None:
     check = Checked(load, Const(True, BOOL), "zero_division")
     kernel = Kernel("f", (ArrayParam("x", FLOAT64, 0, 1),), (Assign("y", check),))
     bounds = {id(load): (Bounds("proven", may_be_negative=True),), id(check): (Bounds("checked", "why"),)}
-    facts = Facts({}, (), Guard("", "", ()), bounds)
+    facts = Facts({}, (), Guard((), "", ()), bounds)
     assert facts_text(kernel, facts) == (
         "check of zero_division: checked (why)\ncheck of x axis 0: proven, may be negative\nguard always true"
     )

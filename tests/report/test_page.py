@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopwright.cost.front import PARETO
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import KernelName, Table
 from loopwright.profile.store import Store
 from loopwright.report.page import page

@@ -12,9 +12,11 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.cost.front import PARETO
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import Table
 from loopwright.report.choice import NOTHING_KNOWN
 from loopwright.report.stored_choices import ELSEWHERE

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,12 +14,14 @@ import pytest
 import loopwright as lw
 from loopwright.choice.base import Chooser
 from loopwright.config import Config
-from loopwright.profile.measurement import Shape, Variant, shape_of
+from loopwright.ir.signature import Shape, shape_of
+from loopwright.ir.variant import Compilation, Variant
 from loopwright.runtime import dispatch
 from loopwright.runtime.compiled import Compiled
 
 DEFAULT = Variant("cpu", threads=1)
 OTHER = Variant("cpu", "split i 4; parallelize i.o", 1)
+THIRD = Variant("cpu", "split i 8; parallelize i.o", 1)
 ILLEGAL = Variant("cpu", "vectorize nothing", 1)
 
 
@@ -90,7 +95,7 @@ def given(kernel: lw.LoopKernel, scripted: Scripted | None) -> Known:
 
 def schedules(kernel: lw.LoopKernel) -> list[str]:
     """Of what has run."""
-    return [run.config.schedule for run in kernel._dispatch.runs()]
+    return [run.compilation.schedule for run in kernel._dispatch.runs()]
 
 
 def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> None:
@@ -101,7 +106,7 @@ def test_each_shape_has_its_own_choice_and_asks_once(kernel: lw.LoopKernel) -> N
         kernel(small, 10)
         kernel(large, 20)
     assert small.tolist() == [5] * 10 and large.tolist() == [5] * 20
-    assert sorted(schedules(kernel)) == ["", OTHER.schedule]
+    assert sorted(schedules(kernel)) == [DEFAULT.schedule, OTHER.schedule]
     assert {shape.sizes for shape in scripted.asked} == {(10, 10), (20, 20)}
     assert len(scripted.asked) <= 4
     kernel(large, 3)
@@ -114,7 +119,7 @@ def test_where_bits_must_not_depend_on_times_nobody_is_asked(kernel: lw.LoopKern
     a = np.zeros(4)
     with lw.options(deterministic=True):
         kernel(a, 4)
-    assert not scripted.asked and schedules(kernel) == [""]
+    assert not scripted.asked and schedules(kernel) == [DEFAULT.schedule]
     kernel(a, 4)
     assert scripted.asked and a.tolist() == [2] * 4
 
@@ -131,7 +136,7 @@ def test_it_is_told_of_calls_and_asked_again(kernel: lw.LoopKernel) -> None:
         kernel(a, 4)
     assert scripted.told[-1] == (Shape((4, 4)), OTHER, 3)
     assert a.tolist() == [11] * 4
-    assert "" in schedules(kernel)
+    assert DEFAULT.schedule in schedules(kernel)
 
 
 def test_one_that_cannot_be_made_is_told_and_the_default_serves(kernel: lw.LoopKernel) -> None:
@@ -140,6 +145,24 @@ def test_one_that_cannot_be_made_is_told_and_the_default_serves(kernel: lw.LoopK
     a = np.zeros(4)
     kernel(a, 4)
     assert a.tolist() == [1] * 4 and scripted.lost == [ILLEGAL]
+
+
+def test_variants_for_two_shapes_compile_at_the_same_time(kernel: lw.LoopKernel) -> None:
+    given(kernel, Scripted(lambda shape: DEFAULT if shape.sizes[0] < 9 else OTHER if shape.sizes[0] < 19 else THIRD))
+    kernel(np.zeros(4), 4)
+    together, plain = threading.Barrier(2), kernel._dispatch.codes.compile
+
+    def compile(wanted: Compilation) -> Compiled:
+        together.wait(20)  # breaks where one has to wait for the other
+        return plain(wanted)
+
+    kernel._dispatch.codes.compile = compile
+    arrays = np.zeros(10), np.zeros(20)
+    with ThreadPoolExecutor(2) as pool:
+        made = [pool.submit(contextvars.copy_context().run, kernel, one, len(one)) for one in arrays]
+        assert [one.result(60) for one in made] == [None, None]
+    assert sorted(schedules(kernel)) == sorted([DEFAULT.schedule, OTHER.schedule, THIRD.schedule])
+    assert all(one.tolist() == [1] * len(one) for one in arrays)
 
 
 def test_an_experiment_sees_the_arguments_before_the_call(kernel: lw.LoopKernel) -> None:

@@ -17,7 +17,7 @@ from loopwright.devices.base import ARGUMENT, FRESH, PYTHON_SCALAR, Returns
 from loopwright.devices.launcher import Loaded
 from loopwright.errors import ArgumentTypeError, ArgumentValueError, BoundsError, LoopwrightWarning, NegativeSizeError
 from loopwright.ir.captured import CapturedConstant
-from loopwright.runtime import dispatch as dispatch_module
+from loopwright.runtime.code_table import MOST_VALUES
 from loopwright.runtime.dispatch import Dispatch
 
 INT = PYTHON_SCALAR + 4
@@ -46,11 +46,11 @@ class Compiling:
         self.text, self.guard, self.handmade = text, guard, handmade
         self.asked = []
 
-    def __call__(self, signature, config):
-        self.asked.append((signature, config))
+    def __call__(self, wanted):
+        self.asked.append(wanted)
         rest = {name: value() if name == "constants" else value for name, value in self.handmade.items()}
-        careful = config.checks == "all"
-        return Handmade(executable(self.text, config, self.guard and not careful), **rest)
+        careful = wanted.semantics.checks == "all"
+        return Handmade(executable(self.text, wanted.tools, self.guard and not careful), **rest)
 
 
 def add(**options):
@@ -166,21 +166,21 @@ def test_a_guard_that_fails_without_an_error_runs_the_checked_variant():
     for _ in range(2):
         assert kernel.call(large, 1) is large
     assert set(large) == {2}
-    assert [config.checks for _, config in compiling.asked] == ["auto", "all"]
+    assert [wanted.semantics.checks for wanted in compiling.asked] == ["auto", "all"]
     assert [(run.how, run.calls) for run in kernel.runs()] == [("checked", 2)]
 
 
 def test_checked_code_whose_guard_fails_leaves_the_reference():
     kernel, _ = add(guard=True, interpret=lambda arguments: "reference")
-    compile_guarded = kernel._compile
-    kernel._compile = lambda signature, config: compile_guarded(signature, CURRENT.get())
+    compile_guarded = kernel.codes.compile
+    kernel.codes.compile = lambda wanted: compile_guarded(wanted._replace(semantics=CURRENT.get().semantics))
     assert kernel.call(np.zeros(100), 1) == "reference"
 
 
 def test_the_interpreter_by_option():
     seen = []
     kernel, _ = add(interpret=lambda arguments: seen.append(arguments) or arguments[0])
-    kernel._compile = lambda signature, config: Handmade(None, interpret=kernel_interpret)
+    kernel.codes.compile = lambda wanted: Handmade(None, interpret=kernel_interpret)
 
     def kernel_interpret(arguments):
         return arguments[0], 5
@@ -195,7 +195,7 @@ def test_the_interpreter_by_option():
 
 def test_without_a_compiler_it_is_the_interpreter_and_one_warning(tmp_path):
     kernel, _ = add()
-    kernel._compile = lambda signature, config: Handmade(None)
+    kernel.codes.compile = lambda wanted: Handmade(None)
     with options(compiler="no-such-compiler"):
         with pytest.warns(LoopwrightWarning, match=r"no-such-compiler: not found.*To install one"):
             assert kernel.call(np.zeros(3), 1) == "interpreted"
@@ -206,13 +206,13 @@ def test_an_interrupted_compilation_leaves_the_kernel_usable():
     kernel, compiling = add()
     interrupted = []
 
-    def interrupt(signature, config):
+    def interrupt(wanted):
         if not interrupted:
             interrupted.append(1)
             raise KeyboardInterrupt
-        return compiling(signature, config)
+        return compiling(wanted)
 
-    kernel._compile = interrupt
+    kernel.codes.compile = interrupt
     a = np.zeros(3)
     with pytest.raises(KeyboardInterrupt):
         kernel.call(a, 1)
@@ -223,14 +223,14 @@ def test_an_interrupted_compilation_leaves_the_kernel_usable():
 def test_two_threads_that_call_first_compile_once():
     kernel, compiling = add()
     barrier, arrays = threading.Barrier(4), [np.zeros(3) for _ in range(4)]
-    slow_compile = kernel._compile
+    slow_compile = kernel.codes.compile
     config = CURRENT.get()
 
-    def slowly(signature, config):
+    def slowly(wanted):
         threading.Event().wait(0.2)
-        return slow_compile(signature, config)
+        return slow_compile(wanted)
 
-    kernel._compile = slowly
+    kernel.codes.compile = slowly
 
     def first(a):
         CURRENT.set(config)
@@ -248,15 +248,15 @@ def test_two_threads_that_call_first_compile_once():
 
 def test_a_kernel_that_is_called_while_it_compiles():
     kernel, compiling = add()
-    plain = kernel._compile
+    plain = kernel.codes.compile
 
-    def compile(signature, config):
-        made = plain(signature, config)
+    def compile(wanted):
+        made = plain(wanted)
         if len(compiling.asked) == 1:
             kernel.call(np.zeros(3, np.int64), 1)
         return made
 
-    kernel._compile = compile
+    kernel.codes.compile = compile
     a = np.zeros(3)
     kernel.call(a, 1)
     assert a.tolist() == [1, 1, 1]
@@ -311,7 +311,7 @@ def test_a_constant_that_always_changes_does_not_fill_the_memory():
         space["N"] = k
         kernel.call(np.zeros(3), 1)
     assert len(compiling.asked) == 20
-    assert len(kernel.compiled()) == dispatch_module._MOST_VALUES
+    assert len(kernel.compiled()) == MOST_VALUES
 
 
 def test_forget():
@@ -329,7 +329,7 @@ def test_prepare_compiles_and_runs_nothing():
     a = np.zeros(3)
     prepared = kernel.prepare((a,), {})
     assert (prepared.arguments, prepared.given) == ((a, 2), (a, 2))
-    assert prepared.signature == compiling.asked[0][0]
+    assert prepared.signature == compiling.asked[0].signature
     assert not a.any()
     kernel.call(a)
     assert len(compiling.asked) == 1
@@ -344,7 +344,7 @@ def test_overlap_reaches_the_signature():
     calls = [(x[:5], x[5:]), (x[:6], x[4:]), (x, x), (x[:5], x[5:]), (x[1:], x[:-1]), (x, x)]
     for a, b in calls:
         kernel.call(a, b)
-    signatures = [signature for signature, _ in compiling.asked]
+    signatures = [wanted.signature for wanted in compiling.asked]
     assert [signature.overlap for signature in signatures] == [False, True, False]
     assert [signature.arguments[1].same_as for signature in signatures] == [None, None, 0]
 

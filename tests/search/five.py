@@ -14,6 +14,7 @@ import loopwright as lw
 from loopwright.compiler import Analysed, analysed
 from loopwright.config import current
 from loopwright.frontend.capture import capture
+from loopwright.ir.variant import compilation_of
 from loopwright.recipe.target import Target
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.space import Device, Space, space_of
@@ -125,7 +126,7 @@ def known(name: str) -> Analysed:
     source = capture(CASES[name].function)
     arguments = as_arguments(CASES[name].arguments(8))
     written = [place for place, one in enumerate(source.parameters) if one.name in source.written]
-    return analysed(source, signature_of(arguments, written), current())
+    return analysed(source, compilation_of(signature_of(arguments, written), current()))
 
 
 @cache

@@ -236,5 +236,5 @@ def test_text() -> None:
     assert Fuse.parse(("i", "j")) == Fuse("i", "j")
     assert Fuse.parse(("i", "j", "-2")) == Fuse("i", "j", -2) and str(Fuse("i", "j", -2)) == "fuse i j -2"
     for words in (("i",), ("i", "j", "x"), ("i", "j", "1", "2")):
-        with pytest.raises(ValueError, match="LOOP"):
+        with pytest.raises(ValueError, match=r"LOOP|DELAY is a whole number"):
             Fuse.parse(words)

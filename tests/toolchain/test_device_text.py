@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.ir.program import DeviceText
+from devices.handmade import device_text
 from loopwright.toolchain.device_text import compiled_first, compiled_with, of_width, only
 
-NAMES = ("p_32", "p_64", "q_32", "q_64", "q_even", "r_32", "r_64")
 ENTRY = 'extern "C" __global__ void __launch_bounds__(32, 2) {}(int n) {{ }}'
-TEXT = DeviceText("\n".join(map(ENTRY.format, NAMES)), NAMES)
+TEXT = device_text(ENTRY, "p_32", "p_64", "q_32", "q_64", "q_even", "r_32", "r_64")
 
 
 def test_either_of_two_is_compiled_when_it_is_needed() -> None:

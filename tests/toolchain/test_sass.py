@@ -8,7 +8,7 @@ import pytest
 
 from devices.handmade import config_in
 from loopwright.ir.program import DeviceText
-from loopwright.toolchain import cubin, nvrtc
+from loopwright.toolchain import nvrtc, sass
 from loopwright.toolchain.sass import Instruction, instructions, parse_listing
 
 LISTING = """
@@ -89,7 +89,7 @@ def test_lines_of_a_cubin(tmp_path, monkeypatch) -> None:
         (one.opcode, one.operands) for one in found["sum"]
     ]
     assert not any(one.lines for one in without["sum"])
-    monkeypatch.setattr(cubin, "run_compiler", lambda *_: pytest.fail("disassembled again"))
+    monkeypatch.setattr(sass, "run_compiler", lambda *_: pytest.fail("disassembled again"))
     assert instructions(told.path, config) == found
-    monkeypatch.setattr(cubin, "find_nvdisasm", lambda: None)
+    monkeypatch.setattr(sass, "find_nvdisasm", lambda: None)
     assert instructions(told.path, config) is None

@@ -11,9 +11,10 @@ import pytest
 import loopwright as lw
 from loopwright.choice.explore import Experiment
 from loopwright.config import current
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.memory.on_device import on_device
 from loopwright.profile.journal import journal_of
-from loopwright.profile.measurement import PLAIN, Shape, Variant
 from loopwright.profile.records import ANY, WORK
 from loopwright.tuning import background_experiments
 from loopwright.tuning.background_experiments import BackgroundExperiments

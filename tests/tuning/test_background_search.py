@@ -9,7 +9,7 @@ import pytest
 
 import loopwright as lw
 from loopwright.config import current
-from loopwright.profile.measurement import RECIPE
+from loopwright.ir.variant import RECIPE
 from loopwright.tuning import background_search
 from loopwright.tuning.background_search import EACH, BackgroundSearch
 from loopwright.tuning.members import Members

@@ -23,9 +23,9 @@ import pytest
 import loopwright as lw
 from examples_data import small
 from loopwright.config import current
+from loopwright.ir.signature import shape_of
 from loopwright.kernel import LoopKernel
 from loopwright.profile.journal import journal_of
-from loopwright.profile.measurement import shape_of
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation

@@ -10,7 +10,7 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.cost.metrics import Metrics
-from loopwright.profile.measurement import RECIPE
+from loopwright.ir.variant import RECIPE
 from loopwright.recipe.recipe import Recipe
 from loopwright.tuning.members import LOOK, Members
 

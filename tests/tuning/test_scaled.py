@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape
 from loopwright.tuning import scaled as scaling
 from loopwright.tuning.arguments import restore, save
 from loopwright.tuning.scaled import scaled

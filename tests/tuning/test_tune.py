@@ -11,10 +11,12 @@ import pytest
 
 import loopwright as lw
 from loopwright.config import current
+from loopwright.ir.signature import Shape, shape_of
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Shape, Variant, Work, shape_of
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import Table
 from loopwright.profile.store import Store
 from loopwright.tuning.arguments import Saved, read, restore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape
 from loopwright.profile.work_form import WorkForm
 from loopwright.tuning.work import places_of, sequential_places, work_form
 

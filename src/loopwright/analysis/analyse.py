@@ -105,7 +105,7 @@ class _Obstacle:
 
 def _verdict(scene: _Scene, loop: For | While) -> LoopFacts:
     scalars = scalars_of(loop, scene.live[loop.name])
-    local = [stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)]
+    local = [stmt.array for stmt in statements(loop.body, Allocate)]
     reductions = list(_extremes(scene, loop, scalars))
     done = {reduction.target for reduction in reductions}
     reductions += [_flag_reduction(loop, name) for name in scalars.flags if name not in done]
@@ -148,7 +148,7 @@ def _form_obstacles(scene: _Scene, loop: For | While) -> Iterator[_Obstacle]:
                 word = "break" if isinstance(jump, Break) else "return"
                 yield _Obstacle("sequential", f"'{word}' can end the loop before its last iteration")
     params = {array.name for array in scene.kernel.arrays}
-    stores = (s for s in statements(loop.body) if isinstance(s, Store) and s.array in params)
+    stores = (s for s in statements(loop.body, Store) if s.array in params)
     if scene.notes.state.overlap and any(stores):
         yield _Obstacle("sequential", "arguments overlap in memory, so that a write may change any of them")
 
@@ -250,7 +250,7 @@ def _extremes(scene: _Scene, loop: For | While, scalars: Scalars) -> Iterator[Re
     """Extremes with what goes along, of which something is read after the loop."""
     bounds = scene.elements.proof.bounds
     for found in extremes(loop):
-        parts = (part for part in expressions(found.stmt.then) if isinstance(part, Load | Checked))
+        parts = (part for part in expressions(found.stmt.then, Load, Checked))
         if any(one.kind != "proven" for part in parts for one in bounds[id(part)]):
             continue
         tie = found.tie if not found.position else "least" if found.tie == "first" else "greatest"
@@ -260,6 +260,6 @@ def _extremes(scene: _Scene, loop: For | While, scalars: Scalars) -> Iterator[Re
 
 
 def _flag_reduction(loop: For | While, name: str) -> Reduction:
-    values = [s.value for s in statements(loop.body) if isinstance(s, Assign) and s.name == name]
+    values = [s.value for s in statements(loop.body, Assign) if s.name == name]
     value = values[0]
     return Reduction(name, "or" if isinstance(value, Const) and value.value else "and", "scalar", True)

@@ -13,8 +13,10 @@ from typing import Literal
 
 from loopwright.analysis.affine import Affine, combine
 from loopwright.analysis.effort import LOCK
-from loopwright.analysis.trace import Access, LoopNote, Trace, assigned, traced
-from loopwright.ir.nodes import ArrayParam, Binary, Body, Cast, Checked, Expr, Kernel, Load, Location, Store, Var
+from loopwright.analysis.trace import Access, LoopNote, Trace, traced
+from loopwright.ir.linear import linear
+from loopwright.ir.nodes import ArrayParam, Body, Expr, Kernel, Load, Location, Store, Var
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import children, expressions, statements
 
@@ -225,30 +227,27 @@ def _rate_of(notes: Trace, form: Affine, of: LoopNote) -> Apart:
 
 def _rate_in(notes: Trace, expr: Expr, of: LoopNote) -> Apart:
     """The same of an expression that has no form, such as the sum of a loaded value and a loop's variable."""
-    operands = (expr.value,) if isinstance(expr, Checked) else children(expr)
-    parts = [_rate_in(notes, operand, of) for operand in operands]
-    failed = next((part for part in parts if isinstance(part, str)), None)
-    known = [part for part in parts if isinstance(part, int)]
-    match expr:
-        case Var() if expr.name == of.loop.name:
+    total = 0
+    for term, count in linear(expr, converted=True).terms:
+        rate = _rate_of_term(notes, term, of)
+        if isinstance(rate, str):
+            return rate
+        total += count * rate
+    return total
+
+
+def _rate_of_term(notes: Trace, term: Expr, of: LoopNote) -> Apart:
+    if isinstance(term, Var):
+        if term.name == of.loop.name:
             return of.step
-        case Var() if expr.name in notes.loops:
-            inner = notes.loops[expr.name]
+        if term.name in notes.loops:
+            inner = notes.loops[term.name]
             return _rate_in(notes, inner.loop.lower, of) if of.loop.name in inner.stack else 0
-        case Var():
-            return "unknown" if expr.name in assigned(of.loop.body) else 0
-        case Load():
-            return "data" if failed or any(known) else 0
-        case _ if failed:
-            return failed
-        case Cast() | Checked():
-            return known[0]
-        case Binary(op="add"):
-            return known[0] + known[1]
-        case Binary(op="sub"):
-            return known[0] - known[1]
-        case _:
-            return "unknown" if any(known) else 0
+        return "unknown" if term.name in names_assigned(of.loop.body) else 0
+    rates = [_rate_in(notes, operand, of) for operand in children(term)]
+    if not any(rates):
+        return 0
+    return "data" if isinstance(term, Load) else next((rate for rate in rates if isinstance(rate, str)), "unknown")
 
 
 def _sectors(starts: Sequence[int], width: int, element: int) -> tuple[int, int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine
+from loopwright.analysis.facts import Condition
 
 # isl's operators by their names: islpy is not loaded before it is needed.
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "eq": "==", "le": "<=", "lt": "<", "ge": ">=", "gt": ">"}
@@ -13,9 +14,31 @@ _AND = ("and_", "and_then")
 _OR = ("or_", "or_else")
 
 
-def as_c(condition: isl.Set) -> str:
+class Mentioned(dict[str, str]):
+    """Names for parameters that are their own: it has those that were asked for."""
+
+    def get(self, name: str, default: str = "", /) -> str:  # type: ignore[override]
+        """The name."""
+        return self.setdefault(name, default)
+
+
+def as_c(condition: isl.Set) -> Condition:
     """A C expression of the set's parameters; '' where it always holds."""
-    return "" if condition.plain_is_universe() else _print(_ast(condition), {}, True)
+    if condition.plain_is_universe():
+        return Condition("", ())
+    found = _ast(condition)
+    return Condition(_print(found, {}, True), tuple(_compared(found)))
+
+
+def _compared(expr: isl.AstExpr) -> Iterator[tuple[str, ...]]:
+    """The parameters in each comparison of a condition."""
+    if not _is_leaf(expr) and _op(expr) in (*_AND, *_OR):
+        for position in range(expr.get_op_n_arg()):
+            yield from _compared(expr.get_op_arg(position))
+    else:
+        names = Mentioned()
+        _print(expr, names, True)
+        yield tuple(names)
 
 
 def as_text(condition: isl.Set, names: Mapping[str, str]) -> str:

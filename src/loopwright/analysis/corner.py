@@ -12,8 +12,9 @@ from collections.abc import Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, of_symbol, relate
-from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.condition_text import Mentioned, form_text
 from loopwright.analysis.effort import TooHard
+from loopwright.analysis.facts import Condition
 from loopwright.analysis.proof import Proof, guardable
 from loopwright.analysis.sets import brief, build, only, ordered
 from loopwright.analysis.trace import Access
@@ -36,8 +37,9 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | No
                 return None
     except TooHard:
         return None
-    c, words = (f"{_sum(index, known, names)} < {form_text(size, names)}" for names in ({}, proof.names))
-    proof.products[c] = words
+    own = Mentioned()
+    c, words = (f"{_sum(index, known, names)} < {form_text(size, names)}" for names in (own, proof.names))
+    proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
     return words
 

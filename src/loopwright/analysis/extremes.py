@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.ir.nodes import Assign, Compare, Expr, For, If, Logical, Stmt, Var, While
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.queries import names_in
+from loopwright.ir.walk import own_expressions, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def _extreme(stmt: If) -> Extreme | None:
     values = {one.name: one.value for one in then}
     if stmt.otherwise or len(then) != len(stmt.then) or len(values) != len(then) or len(then) < 2:
         return None
-    if any(_read(value) & values.keys() for value in values.values()):
+    if any(names_in(value) & values.keys() for value in values.values()):
         return None
     for best in values:
         shape = _by_position(stmt.condition, best, values) or _compared(stmt.condition, best, values[best])
@@ -86,15 +87,11 @@ def _is(expr: Expr, name: str) -> bool:
     return isinstance(expr, Var) and expr.name == name
 
 
-def _read(expr: Expr) -> set[str]:
-    return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
-
-
 def _is_alone(found: Extreme, inside: list[Stmt]) -> bool:
     names = {found.best, *found.others}
     own = {id(stmt) for stmt in (found.stmt, *found.stmt.then)}
     for stmt in inside:
-        read = {name for expr in own_expressions(stmt) for name in _read(expr)}
+        read = {name for expr in own_expressions(stmt) for name in names_in(expr)}
         written = {stmt.name} if isinstance(stmt, Assign) else set()
         if id(stmt) not in own and names & (read | written):
             return False

@@ -110,18 +110,30 @@ class AccessFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A C expression that is true or false. compared: the parameters in each of the comparisons that it joins."""
+
+    c_text: str
+    compared: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """The condition on sizes and scalar parameters under which every `proven` access is in bounds. The verdicts of
     the loops rest on it too: where it does not hold, every loop must run in order, and every access be checked.
 
-    `c_text`: a C expression of the parameters in `parameters`, each a __int128 named by the first of the pair;
-    the second says where its value comes from: ('size', argument position, axis) or ('scalar', argument
-    position, 0). Those that only `bounds.violation` needs are among them too. Empty text: always true. `text`: for
-    people."""
+    `conditions`: all of them have to hold, and none: always true. They are about `parameters`, each a __int128 named by
+    the first of the pair; the second says where its value comes from: ('size', argument position, axis) or ('scalar',
+    argument position, 0). Those that only `bounds.violation` needs are among them too. `text`: for people."""
 
-    c_text: str
+    conditions: tuple[Condition, ...]
     text: str
     parameters: tuple[tuple[str, tuple[Literal["size", "scalar"], int, int]], ...]
+
+    @property
+    def c_text(self) -> str:
+        """All of it as one C expression; '' where it is always true."""
+        return " && ".join(condition.c_text for condition in self.conditions)
 
 
 Known = Mapping[tuple[object, str], tuple[Bounds, ...]]

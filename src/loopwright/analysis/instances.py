@@ -18,6 +18,7 @@ from loopwright.analysis.scalars import Names, flow, scalars_of
 from loopwright.analysis.sets import build, parameters, without
 from loopwright.analysis.trace import LoopNote, Trace, escapes
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Dim, For, If, Load, Stmt, Store
+from loopwright.ir.queries import has
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 
 CONTROL = "<control>"
@@ -85,7 +86,7 @@ def leaves_of(body: Body, notes: Trace, whole: Collection[int] | None = None) ->
 def is_regular(loop: For, note: LoopNote) -> bool:
     """Whether the iterations of a loop are known from sizes and outer loops alone, and none is left early."""
     forms = (note.lower, note.upper)
-    reads = any(isinstance(e, Load | Checked) for own in own_expressions(loop) for e in subexpressions(own))
+    reads = any(has(own, Load, Checked) for own in own_expressions(loop))
     unclear = any(_is_unclear(symbol) for form in forms for symbol in form.symbols)
     jumps = any(escapes(stmt) for stmt in loop.body)
     return note.step != 0 and not reads and not unclear and not jumps
@@ -157,7 +158,7 @@ def touches_of(
     owners = {id(part): leaf for leaf in leaves for part in _parts(leaf.stmt)}
     updates = {id(node): update for leaf in leaves for update in _updates(leaf, elements.proof.notes, strict)
                for node in (update.stmt, *update.reads)}  # fmt: skip
-    local = {stmt.array for leaf in leaves for stmt in statements((leaf.stmt,)) if isinstance(stmt, Allocate)}
+    local = {stmt.array for leaf in leaves for stmt in statements((leaf.stmt,), Allocate)}
     arrays: dict[str, list[int]] = {}
     for access in elements.proof.notes.accesses:
         arrays.setdefault(access.array, []).append(access.number)
@@ -214,7 +215,7 @@ def _scalar_map(leaf: Leaf, name: str) -> isl.Map:
 
 
 def _scalars(leaf: Leaf, strict: bool) -> Iterator[Touch]:
-    written = {stmt.name: stmt for stmt in statements((leaf.stmt,)) if isinstance(stmt, Assign)}
+    written = {stmt.name: stmt for stmt in statements((leaf.stmt,), Assign)}
     group = {}
     if isinstance(leaf.stmt, Assign):
         with_type = leaf.stmt.value.type
@@ -235,15 +236,14 @@ def _scalars(leaf: Leaf, strict: bool) -> Iterator[Touch]:
 
 def _allocations(leaf: Leaf, elements: Elements, nodes: Collection[int]) -> Iterator[Touch]:
     """An Allocate writes every element of its array."""
-    for stmt in statements((leaf.stmt,)):
-        if isinstance(stmt, Allocate):
-            accesses = [access for access in elements.proof.notes.accesses if access.array == stmt.array]
-            accesses = [access for access in accesses if id(access.node) in nodes]
-            if accesses:
-                some = elements.whole_of(accesses[0], elements.layout(accesses))
-                every = f"{', '.join(f'e{k}' for k in range(some.dim(isl.dim_type.set)))}"
-                where = isl.Map(f"{{ {leaf.space} -> {_identifier(stmt.array)}[{every}] }}")
-                yield Touch(leaf, stmt.array, where, True, "")
+    for stmt in statements((leaf.stmt,), Allocate):
+        accesses = [access for access in elements.proof.notes.accesses if access.array == stmt.array]
+        accesses = [access for access in accesses if id(access.node) in nodes]
+        if accesses:
+            some = elements.whole_of(accesses[0], elements.layout(accesses))
+            every = f"{', '.join(f'e{k}' for k in range(some.dim(isl.dim_type.set)))}"
+            where = isl.Map(f"{{ {leaf.space} -> {_identifier(stmt.array)}[{every}] }}")
+            yield Touch(leaf, stmt.array, where, True, "")
 
 
 SIZE = "size of "
@@ -252,12 +252,11 @@ SIZE = "size of "
 
 def _sizes(leaf: Leaf, local: Collection[str]) -> Iterator[Touch]:
     """Where the size of a local array is set and asked for."""
-    for stmt in statements((leaf.stmt,)):
-        if isinstance(stmt, Allocate):
-            yield Touch(leaf, SIZE + stmt.array, _scalar_map(leaf, SIZE + stmt.array), True, "")
+    for stmt in statements((leaf.stmt,), Allocate):
+        yield Touch(leaf, SIZE + stmt.array, _scalar_map(leaf, SIZE + stmt.array), True, "")
     bounds = [own for note in leaf.loops for own in own_expressions(note.loop)]
     inside = [own for stmt in statements((leaf.stmt,)) for own in own_expressions(stmt)]
-    asked = {part.array for own in (*bounds, *inside) for part in subexpressions(own) if isinstance(part, Dim)}
+    asked = {part.array for own in (*bounds, *inside) for part in subexpressions(own, Dim)}
     for array in sorted(asked & set(local)):
         yield Touch(leaf, SIZE + array, _scalar_map(leaf, SIZE + array), False, "")
 

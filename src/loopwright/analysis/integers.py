@@ -69,9 +69,8 @@ class Values:
 
     def forget(self, body: Body) -> None:
         """What a body may have assigned is not known any more."""
-        for stmt in statements(body):
-            if isinstance(stmt, Assign):
-                self.numbers[stmt.name] = None
+        for stmt in statements(body, Assign):
+            self.numbers[stmt.name] = None
 
     def turns(self, loop: For) -> range | None:
         """The values of a loop's variable; None where the bounds are not known."""

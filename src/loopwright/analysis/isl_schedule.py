@@ -283,8 +283,8 @@ class _Shape:
         if direction is None:
             return 0
         nodes = {id(e) for stmt in statements((leaf.stmt,)) for own in own_expressions(stmt)
-                 for e in subexpressions(own) if isinstance(e, Load)}  # fmt: skip
-        nodes |= {id(stmt) for stmt in statements((leaf.stmt,)) if isinstance(stmt, Store)}
+                 for e in subexpressions(own, Load)}  # fmt: skip
+        nodes |= {id(stmt) for stmt in statements((leaf.stmt,), Store)}
         score = 0
         for access in self.scene.notes.accesses:
             if id(access.node) in nodes and access.index:

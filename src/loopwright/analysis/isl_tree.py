@@ -13,6 +13,7 @@ from typing import Any
 
 from loopwright.analysis import isl
 from loopwright.analysis.order import Scene
+from loopwright.ir.linear import plus
 from loopwright.ir.nodes import (
     ArrayParam,
     Assign,
@@ -34,8 +35,8 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import statements
 
 NODE: Any = isl.Later("ast_node_type")
 OP: Any = isl.Later("ast_expr_op_type")
@@ -68,7 +69,7 @@ def body_of(tree: isl.AstNode, scene: Scene, taken: set[str]) -> Body:
 def arguments_of(scene: Scene) -> dict[str, Expr]:
     """What the parameters of isl's sets are in the kernel: sizes and scalar arguments that it does not change."""
     kernel = scene.kernel
-    changed = {stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign)}
+    changed = names_assigned(kernel.body)
     found: dict[str, Expr] = {}
     for symbol in scene.notes.state.table.symbols:
         position, axis = symbol.source
@@ -129,7 +130,7 @@ class _Writer:
 
     def _name(self, node: isl.AstNode, iterator: str, mark: str) -> str:
         """The user's name, for a loop that simply is the user's for all its statements; else one made of it."""
-        is_whole = "." not in mark.removeprefix(self._user_loop(mark))
+        is_whole = mark in self.scene.notes.loops
         if is_whole and mark not in self.kept and all(_is(arg, iterator) for arg in self._values_of(node, mark)):
             self.kept.add(mark)
             return mark
@@ -140,9 +141,6 @@ class _Writer:
             name = f"{wanted}.{count}"
         self.taken.add(name)
         return name
-
-    def _user_loop(self, mark: str) -> str:
-        return mark if mark in self.scene.notes.loops else ""
 
     def _values_of(self, node: isl.AstNode, loop: str) -> Iterator[isl.AstExpr]:
         """What a loop variable of the user's is worth at each statement inside."""
@@ -226,18 +224,7 @@ def _calls(node: isl.AstNode) -> Iterator[isl.AstExpr]:
 def _more(expr: Expr, count: int) -> Expr:
     """expr + count, inside minima: each bound stays one that the analysis knows."""
     match expr:
-        case Const():
-            return Const(int(expr.value) + count, INT64)
         case Binary(op="min" | "max"):
             return Binary(expr.op, _more(expr.left, count), _more(expr.right, count))
-        case Binary(op="add", right=Const() as known):
-            return _sum(expr.left, int(known.value) + count)
-        case Binary(op="sub", right=Const() as known):
-            return _sum(expr.left, count - int(known.value))
-    return _sum(expr, count)
-
-
-def _sum(expr: Expr, count: int) -> Expr:
-    if not count:
-        return expr
-    return Binary("add" if count > 0 else "sub", expr, Const(abs(count), INT64))
+        case _:
+            return plus(expr, count)

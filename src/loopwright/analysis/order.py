@@ -181,8 +181,8 @@ def broken_by(kernel: Kernel, after: Kernel, strict: bool, known: Known | None =
 def _marked(part: Changed) -> For | None:
     """A loop with a mark (`parallel`, `vector`) that is not just as it was: the mark was proven for the loop there."""
     same = {id(stmt) for stmt in statements(part.after)}
-    for stmt in statements(part.before):
-        if isinstance(stmt, For) and stmt.run != "sequential" and id(stmt) not in same:
+    for stmt in statements(part.before, For):
+        if stmt.run != "sequential" and id(stmt) not in same:
             return stmt
     return None
 

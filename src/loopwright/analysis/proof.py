@@ -14,7 +14,7 @@ from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula
 from loopwright.analysis.condition_text import as_text
 from loopwright.analysis.effort import Effort
-from loopwright.analysis.facts import Bounds
+from loopwright.analysis.facts import Bounds, Condition
 from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, renamed, simpler
 from loopwright.analysis.trace import Trace
 
@@ -47,7 +47,7 @@ class Proof:
     notes: Trace
     names: Mapping[str, str]
     allowed: isl.Set = field(default_factory=lambda: isl.Set("{ : }"))
-    products: dict[str, str] = field(default_factory=dict)
+    products: dict[Condition, str] = field(default_factory=dict)
     bounds: dict[int, tuple[Bounds, ...]] = field(default_factory=dict)
     digits: dict[tuple[int, int], Digits] = field(default_factory=dict)
     known: dict[object, Bounds] = field(default_factory=dict)

@@ -96,7 +96,7 @@ class Target:
 
     def reads(self, expr: Expr) -> list[Load | Var]:
         """The places in an expression that read the target."""
-        return [part for part in subexpressions(expr) if isinstance(part, Load | Var) and self.is_it(part)]
+        return [part for part in subexpressions(expr, Load, Var) if self.is_it(part)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Const, Expr, For, If, Load, Stmt, Store, Var
-from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.ir.nodes import Allocate, Body, Checked, Const, Expr, For, If, Load, Stmt, Store, Var
+from loopwright.ir.queries import arrays_loaded, arrays_stored, has, names_assigned
+from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Rounds:
     @property
     def sources(self) -> set[str]:
         """The arrays that are copied from."""
-        return {part.array for part in expressions(self.copies) if isinstance(part, Load)}
+        return arrays_loaded(self.copies)
 
 
 def rounds_of(loop: For) -> Rounds | str:
@@ -43,14 +44,14 @@ def rounds_of(loop: For) -> Rounds | str:
     for stmt in reversed(outer):
         rest = (replace(stmt, then=rest),)
     found = Rounds(arrays, tuple(conditions), copies, rest)
-    stored = {stmt.array for stmt in statements(rest) if isinstance(stmt, Store)}
+    stored = arrays_stored(rest)
     if found.sources & stored:
         return f"'{loop.name}' writes to '{min(found.sources & stored)}', of which the next tile would come too early"
-    changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    changing = names_assigned(loop.body)
     needed = {part.name for part in _parts(found) if isinstance(part, Var)} & changing
     if needed:
         return f"'{min(needed)}' changes in '{loop.name}': the next tile is not known before"
-    if any(isinstance(part, Load | Checked) for one in conditions for part in subexpressions(one)):
+    if any(has(one, Load, Checked) for one in conditions):
         return f"data decides whether '{loop.name}' uses the tile"
     return found
 
@@ -63,7 +64,7 @@ def _parted(body: Body) -> tuple[dict[str, Allocate], Body, Body]:
     copies: list[Stmt] = []
     rest: list[Stmt] = []
     for number, stmt in enumerate(body):
-        written = {inner.array for inner in statements((stmt,)) if isinstance(inner, Store)}
+        written = arrays_stored((stmt,))
         if isinstance(stmt, Allocate) and stmt.fill is None:
             local.add(stmt.array)
             if stmt.double:
@@ -75,8 +76,8 @@ def _parted(body: Body) -> tuple[dict[str, Allocate], Body, Body]:
         else:
             rest += body[number:]
             break
-    filled = {stmt.array for stmt in statements(tuple(copies)) if isinstance(stmt, Store)}
-    late = {stmt.array for stmt in statements(tuple(rest)) if isinstance(stmt, Store)}
+    filled = arrays_stored(tuple(copies))
+    late = arrays_stored(tuple(rest))
     if set(arrays) - filled or filled & late:
         return {}, (), body
     return arrays, tuple(copies), tuple(rest)
@@ -85,7 +86,7 @@ def _parted(body: Body) -> tuple[dict[str, Allocate], Body, Body]:
 def _only_copies(stmt: Stmt, local: set[str]) -> bool:
     """Whether a statement is loops and conditions around copies from arrays that are no local ones."""
     inside = tuple(statements((stmt,)))
-    read = {part.array for part in expressions((stmt,)) if isinstance(part, Load)}
+    read = arrays_loaded((stmt,))
     return all(isinstance(inner, For | If | Store) for inner in inside) and not read & local
 
 

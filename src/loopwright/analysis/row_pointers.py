@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loopwright.ir.linear import apart, linear
 from loopwright.ir.nodes import (
     Assign,
-    Binary,
     Body,
     Cast,
     Checked,
@@ -26,6 +26,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, expressions, own_expressions, statements, subexpressions
 
@@ -33,31 +34,11 @@ from loopwright.ir.walk import children, expressions, own_expressions, statement
 def is_next(first: Expr, second: Expr, loop: For) -> bool:
     """Whether the second index is one more than the first, which climbs with the loop's variable and is otherwise
     known where the loop is entered."""
-    one, other = _sum(first), _sum(second)
-    if one is None or other is None or one.get(loop.name) != 1:
-        return False
-    changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
-    difference = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
-    if difference.pop("", 0) != 1 or any(difference.values()):
-        return False
-    return not any(name in changing for name in one)
-
-
-def _sum(expr: Expr) -> dict[str, int] | None:
-    """How often each scalar is in a sum, and under '' its constant; None where it is no sum."""
-    match expr:
-        case Const() if expr.type == INT64:
-            return {"": int(expr.value)}
-        case Var() if expr.type == INT64:
-            return {expr.name: 1}
-        case Binary(op="add" | "sub") if expr.type == INT64:
-            left, right = _sum(expr.left), _sum(expr.right)
-            if left is None or right is None:
-                return None
-            sign = 1 if expr.op == "add" else -1
-            return {name: left.get(name, 0) + sign * right.get(name, 0) for name in left.keys() | right.keys()}
-        case _:
-            return None
+    form = linear(first)
+    changing = {stmt.name for stmt in statements(loop.body, Assign, For)}
+    names = {term.name for term, _ in form.terms if isinstance(term, Var)}
+    is_known = len(names) == len(form.terms) and not names & changing
+    return is_known and form.coefficient(loop.name) == 1 and apart(second, first) == 1
 
 
 class NotRows(Exception):
@@ -104,14 +85,12 @@ def pointer_arrays(kernel: Kernel) -> tuple[str, ...]:
     """The arrays of a kernel that say where rows begin: `p` of each loop from `p[i]` to `p[i + 1]` directly inside a
     loop over `i`, whatever else the two do."""
     found: list[str] = []
-    for row in statements(kernel.body):
-        if not isinstance(row, For):
-            continue
+    for row in statements(kernel.body, For):
         for at, entry in enumerate(row.body):
             if isinstance(entry, For):
                 lower, upper = (_resolved(bound, row, row.body[:at]) for bound in (entry.lower, entry.upper))
                 if _meet(lower, upper, row):
-                    found += [part.array for part in subexpressions(lower) if isinstance(part, Load)]
+                    found += [part.array for part in subexpressions(lower, Load)]
     return tuple(dict.fromkeys(found))
 
 
@@ -125,7 +104,7 @@ def _plain_statements(loop: For, body: Body, kinds: tuple[type[Stmt], ...], wher
 
 def _resolved(bound: Expr, row: For, before: Body) -> Expr:
     """A bound with the one value of a scalar in its place, where it is set before the loop and nowhere else."""
-    inside = [stmt for stmt in statements(row.body) if isinstance(stmt, Assign)]
+    inside = list(statements(row.body, Assign))
     while isinstance(bound, Var):
         values = [stmt for stmt in inside if stmt.name == bound.name]
         if len(values) != 1 or not any(stmt is values[0] for stmt in before):
@@ -149,19 +128,18 @@ def _meet(lower: Expr, upper: Expr, row: For) -> bool:
 
 def _independent(row: For, entry: For) -> None:
     """Raises NotRows where what is done for an entry depends on its row."""
-    inside = {stmt.name for stmt in statements(entry.body) if isinstance(stmt, Assign)}
-    own = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)} - inside | {row.name}
-    for part in expressions(entry.body):
-        if isinstance(part, Var) and part.name in own:
+    inside = names_assigned(entry.body)
+    own = names_assigned(row.body) - inside | {row.name}
+    for part in expressions(entry.body, Var):
+        if part.name in own:
             raise NotRows(f"what is done for an entry depends on its row, through '{part.name}'")
 
 
 def _each(entry: For) -> Dim:
-    for part in expressions(entry.body):
-        if isinstance(part, Load):
-            for axis, index in enumerate(part.index):
-                if index == Var(entry.name, INT64):
-                    return Dim(part.array, axis)
+    for part in expressions(entry.body, Load):
+        for axis, index in enumerate(part.index):
+            if index == Var(entry.name, INT64):
+                return Dim(part.array, axis)
     raise NotRows(f"no array that is read has an element for each '{entry.name}', to tell how many there may be")
 
 
@@ -181,7 +159,7 @@ def stages(body: Body, targets: frozenset[str], held: frozenset[str] = frozenset
     """What can be read ahead of the rest of a body, in stages that only need the ones before: the elements that it
     reads in any case, but for those of arrays in `held`, and the scalars that it sets once and for all, but for
     `targets`. And that rest."""
-    assigned = [stmt.name for stmt in statements(body) if isinstance(stmt, Assign)]
+    assigned = [stmt.name for stmt in statements(body, Assign)]
     ready: dict[str, int] = {}  # scalars, by the stage that sets them
     found: dict[tuple[str, tuple[Expr, ...]], tuple[int, Load]] = {}
     early: list[tuple[int, Assign]] = []

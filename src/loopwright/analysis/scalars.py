@@ -18,7 +18,6 @@ from loopwright.ir.nodes import (
     Break,
     Const,
     Continue,
-    Expr,
     For,
     If,
     Kernel,
@@ -26,10 +25,10 @@ from loopwright.ir.nodes import (
     Return,
     Stmt,
     Store,
-    Var,
     While,
 )
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.queries import names_in, types_assigned
+from loopwright.ir.walk import own_expressions, statements
 
 Names = frozenset[str]
 EVERYTHING = None
@@ -77,11 +76,6 @@ def _join(left: Names | None, right: Names | None) -> Names | None:
 
 def _reads(stmt: Stmt) -> Names:
     return frozenset(name for expr in own_expressions(stmt) for name in names_in(expr))
-
-
-def names_in(expr: Expr) -> set[str]:
-    """The scalars that an expression reads."""
-    return {sub.name for sub in subexpressions(expr) if isinstance(sub, Var)}
 
 
 def _flow(stmt: Stmt) -> Flow:
@@ -196,7 +190,7 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
     """Sort the scalars that a loop writes; `live`: those that are read after it."""
     inner = flow(loop.body)
     sure = written_each_time(loop)
-    order = dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign))
+    order = types_assigned(loop.body)
     carried = tuple(name for name in order if name in inner.exposed)
     rest = [name for name in order if name not in inner.exposed]
     last = tuple(name for name in rest if name in live and name in sure)
@@ -209,5 +203,5 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
 
 def _one_flag(body: Body, name: str) -> bool:
     """Whether a bool is given one and the same constant at each of its assignments."""
-    values = {stmt.value for stmt in statements(body) if isinstance(stmt, Assign) and stmt.name == name}
+    values = {stmt.value for stmt in statements(body, Assign) if stmt.name == name}
     return len(values) == 1 and all(isinstance(v, Const) and v.type.kind == "bool" for v in values)

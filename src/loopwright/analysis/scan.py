@@ -15,11 +15,12 @@ from typing import Literal
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, Symbol, of_symbol, relate
 from loopwright.analysis.effort import LOCK, Effort, TooHard
-from loopwright.analysis.scalars import names_in
 from loopwright.analysis.sets import build, parameters, without
-from loopwright.analysis.trace import LoopNote, Trace, assigned, trace
+from loopwright.analysis.trace import LoopNote, Trace, trace
+from loopwright.ir.linear import Linear, plus
 from loopwright.ir.nodes import Binary, Cast, Const, Dim, Expr, For, Kernel, Var
 from loopwright.ir.printing import print_expr
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import INT64
 
 LIMIT = 5_000_000
@@ -82,7 +83,7 @@ def _as_before(band: Sequence[For], order: Sequence[Stop], stop: Stop) -> Bounds
     assert isinstance(loop.step, Const)
     reach = tile.size * int(loop.step.value)
     start = Var(tile.name, INT64)
-    return start, Binary("min" if reach > 0 else "max", _sum([(start, 1)], reach), loop.upper)
+    return start, Binary("min" if reach > 0 else "max", plus(start, reach), loop.upper)
 
 
 class _Scan:
@@ -194,7 +195,7 @@ def _equals(dim: str, symbol: Symbol) -> Formula:
 def expressions_of(kernel: Kernel, notes: Trace, at: For) -> Mapping[str, Expr]:
     """What symbols of isl are called in the kernel, at and in a loop; those that have a name there, or are products
     of some that have one."""
-    changed = assigned(at.body)
+    changed = names_assigned(at.body)
     found: dict[str, Expr] = {}
     known = next(values for stmt, values in notes.values if stmt is at)
     for name, form in known.items():
@@ -221,26 +222,11 @@ def _alone(terms: tuple[tuple[Symbol, int], ...], constant: int) -> Symbol | Non
     return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 and not constant else None
 
 
-def _sum(terms: Sequence[tuple[Expr, int]], constant: int) -> Expr:
-    """The terms, positive ones first, and the constant."""
-    total: Expr | None = None
-    for value, factor in sorted(terms, key=lambda term: term[1] < 0):
-        if total is None and factor < 0:
-            total, constant = Const(constant, INT64), 0
-        part = value if abs(factor) == 1 else Binary("mul", value, Const(abs(factor), INT64))
-        total = part if total is None else Binary("add" if factor > 0 else "sub", total, part)
-    if total is None:
-        return Const(constant, INT64)
-    if not constant:
-        return total
-    return Binary("add" if constant > 0 else "sub", total, Const(abs(constant), INT64))
-
-
 def _quotient(terms: Sequence[tuple[Expr, int]], constant: int, divisor: int, more: int) -> Expr:
     """(terms + constant) // divisor + more."""
     if not terms:
         return Const(constant // divisor + more, INT64)
-    total = _sum(terms, constant + more * divisor)
+    total = Linear(tuple(terms), constant + more * divisor).expr
     return total if divisor == 1 else Binary("floordiv", total, Const(divisor, INT64))
 
 

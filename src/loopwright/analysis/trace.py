@@ -152,11 +152,6 @@ def escapes(stmt: Stmt) -> list[Jump]:
             return inner
 
 
-def assigned(body: Body) -> set[str]:
-    """The scalars that a body may give a value."""
-    return {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-
-
 class _Walker:
     """The walk. `where`, `exact` and `sure` describe the place it has come to."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from loopwright.analysis.dependence import Meeting
 from loopwright.analysis.facts import Conflict
 from loopwright.analysis.trace import Access
-from loopwright.ir.nodes import Binary, Const, Expr, For, While
+from loopwright.ir.linear import parted
+from loopwright.ir.nodes import Const, Expr, For, While
 from loopwright.ir.user_text import user_element, user_name, user_text
 
 
@@ -64,7 +65,7 @@ def trip_count(loop: For | While) -> str | None:
 
 
 def _difference(end: Expr, first: Expr) -> str:
-    (stop, more), (start, less) = _parts(end), _parts(first)
+    (stop, more), (start, less) = parted(end), parted(first)
     number = more - less
     if stop is None and start is None:
         return str(max(0, number))
@@ -73,15 +74,3 @@ def _difference(end: Expr, first: Expr) -> str:
         other = user_text(start)
         text += f"{' ' if text else ''}-{' ' if text else ''}{other if other.isidentifier() else f'({other})'}"
     return f"{text} {'-' if number < 0 else '+'} {abs(number)}" if number else text
-
-
-def _parts(expr: Expr) -> tuple[Expr | None, int]:
-    """An expression without the constants added to it, and their sum."""
-    match expr:
-        case Const():
-            return None, int(expr.value)
-        case Binary(op="add" | "sub", right=Const() as right):
-            inner, number = _parts(expr.left)
-            return inner, number + (int(right.value) if expr.op == "add" else -int(right.value))
-        case _:
-            return expr, 0

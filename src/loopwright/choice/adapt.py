@@ -27,10 +27,12 @@ from loopwright.choice.explore import Account, Evidence, Experiment
 from loopwright.choice.knowledge import MOST_SHAPES, Calls, Knowledge, Predict
 from loopwright.choice.record import Recorder, Sink
 from loopwright.choice.series import WINDOW, estimate_of
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.placement.single import VariantError, index_of
 from loopwright.placement.single import choose as choose_one
 from loopwright.predict.prediction import How, Prediction
-from loopwright.profile.measurement import Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Outcome, Work
 
 PATIENCE = 10
 """A candidate that took so many times as long as expected has failed."""

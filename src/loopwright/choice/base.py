@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from loopwright.config import Config
 from loopwright.devices.base import Executable
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape, Variant
+from loopwright.ir.signature import Shape, Signature
+from loopwright.ir.variant import Variant
 
 if TYPE_CHECKING:
     from loopwright.choice.adapt import Decision, Standing

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.placement.single import default_of
-from loopwright.profile.measurement import Outcome, Shape, Variant, Work
+from loopwright.profile.measurement import Outcome, Work
 
 
 @dataclass(frozen=True, slots=True)

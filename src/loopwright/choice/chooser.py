@@ -14,14 +14,14 @@ from loopwright.choice.base import Measured
 from loopwright.choice.experimenter import CandidateSearch, Experimenter
 from loopwright.choice.explore import Experiment
 from loopwright.choice.predictors import Predictors
-from loopwright.choice.variants import default_variant
 from loopwright.config import Config
 from loopwright.errors import warn_once
-from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
+from loopwright.ir.signature import ArrayArgument, ScalarArgument, Shape, Signature, shape_of
+from loopwright.ir.variant import Variant, default_variant
 from loopwright.memory.sampled import APART_NS
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work, shape_of
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import ANY, WORK, Choice
 from loopwright.profile.work_form import WorkForm
 

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from loopwright.choice.base import Chooser, Measured
-from loopwright.choice.variants import default_variant
 from loopwright.config import Config
 from loopwright.deferred import deferred
 from loopwright.errors import warn_once
+from loopwright.ir.variant import default_variant
 
 if TYPE_CHECKING:
     from loopwright.choice import chooser

@@ -11,8 +11,8 @@ from typing import Protocol
 from loopwright.choice.base import Measured
 from loopwright.choice.explore import Evidence, Experiment
 from loopwright.config import Config
+from loopwright.ir.variant import Variant
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Variant
 from loopwright.profile.work_form import WorkForm
 
 

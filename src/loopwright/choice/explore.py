@@ -9,7 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.profile.measurement import Outcome, Shape, Variant
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Outcome
 
 RUNS = 3
 """How often an experiment runs a candidate for its time, after one run whose result is compared."""

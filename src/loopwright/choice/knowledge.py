@@ -18,9 +18,11 @@ import numpy as np
 
 from loopwright.choice.drift import Cusum, Drift
 from loopwright.choice.series import TRUSTED, Estimate, Series
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import LIMITS, MEASURED, Estimates, Floats, estimates_of
 from loopwright.predict.prediction import Prediction
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 
 Predict = Callable[[Shape, Work], Sequence[Prediction]]
 """Of all variants, in their order; best as Estimates."""

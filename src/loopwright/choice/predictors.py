@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.cpu import across_threads
 from loopwright.predict.estimates import CODES, LIMITS, Estimates, joined
 from loopwright.predict.evidence import Transfers
@@ -15,7 +17,7 @@ from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import TREE
 
 NEAR = 1.3

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from loopwright.choice.candidates import Candidates
 from loopwright.choice.knowledge import Knowledge
 from loopwright.choice.series import Series
-from loopwright.profile.measurement import Measurement, Outcome, Shape, Source, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import Measurement, Outcome, Source, Work
 
 _AT_FIRST, _ONE_IN = 32, 16  # of calls: so many rows, and one more for so many calls
 

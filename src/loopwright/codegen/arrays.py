@@ -19,7 +19,8 @@ class ArrayText:
     """One array in C. `sizes` and `strides`: an identifier or a literal for each axis; strides are in bytes where
     `bytes`, else in elements, and unused for contiguous layouts, whose addresses follow from the sizes. `slot` is
     the position in lw_call, None for a local array. on_device: in text for a GPU, where the type of distances between
-    elements is `lw_int`: 32 bits where these are enough."""
+    elements is `lw_int`: 32 bits where these are enough. after: C text behind each place, which makes it one in that
+    copy of the array that is meant, where there are several."""
 
     name: str
     element: Scalar
@@ -32,6 +33,7 @@ class ArrayText:
     bytes: bool = False
     aligned: bool = True
     on_device: bool = False
+    after: str = ""
 
     @property
     def rank(self) -> int:
@@ -79,11 +81,11 @@ class ArrayText:
         row is cut to its type: what is added for the place in the row stays as it is, so that a compiler sees that
         neighbours are neighbours, and that a loop along the row goes from one to the next."""
         if not self.on_device:
-            return self._flat(index)
+            return self._flat(index) + self.after
         rows, place = self._rows(index)
         if not rows or not place:
-            return f"(lw_int)({rows})" if rows else place or "0"
-        return f"(lw_int)({rows}) + {place}"
+            return (f"(lw_int)({rows})" if rows else place or "0") + self.after
+        return f"(lw_int)({rows}) + {place}{self.after}"
 
     def _rows(self, index: tuple[str, ...]) -> tuple[str, str]:
         """C text of the distance to the row of an element, and of its place in that; '' for none."""

@@ -35,16 +35,13 @@ def write_copies(loop: For, w: GpuWriter) -> None:
         return
     variable = w.names.of(loop.name)
     tests = tuple(aligned(inner.value, count, w))
-    w.line(f"if ({or_even(' && '.join(tests), w.even, aligned=tests)}) {{")
-    w.function.scoped.add(variable)
-    w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
-    write_copy(inner, w, count)
-    w.function.scoped.discard(variable)
-    w.line("} else {")
-    w.function.depth += 1
-    write_sequential(loop, w)
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
+        w.function.scoped.add(variable)
+        w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
+        write_copy(inner, w, count)
+        w.function.scoped.discard(variable)
+    with w.otherwise():
+        write_sequential(loop, w)
 
 
 def has_ends(loop: For) -> bool:
@@ -55,15 +52,12 @@ def has_ends(loop: For) -> bool:
 def _write_rolled(loop: For, w: GpuWriter) -> None:
     """A loop of copies that few blocks do: registers for their addresses are left to what all blocks do."""
     variable = w.names.of(loop.name)
-    w.line(f"{{ const int64_t lw_upper = {w.text(loop.upper)};")
-    w.line("#pragma unroll 1")
-    w.line(f"for (int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}) {{")
-    w.function.scoped.add(variable)
-    w.function.depth += 1
-    write_body(loop.body, w)
-    w.function.depth -= 1
-    w.function.scoped.discard(variable)
-    w.line("}}")
+    with w.block(begin=f"const int64_t lw_upper = {w.text(loop.upper)};", indent=0, joined=True):
+        head = f"int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}"
+        with w.loop(head, loop.name, unroll=1):
+            w.function.scoped.add(variable)
+            write_body(loop.body, w)
+            w.function.scoped.discard(variable)
 
 
 def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:

@@ -30,6 +30,7 @@ from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.polls import stop_each
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Expr, For, Var
 from loopwright.ir.types import INT64
 from loopwright.steps.balance import shared_bytes, slots, spreads
@@ -122,26 +123,23 @@ def write_balanced(row: For, w: GpuWriter) -> None:
     """The three kernels of a balanced loop, and their start."""
     made = Balanced(row, w)
     lower, upper, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
-    w.line("{")
-    w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
-    w.line("if (lw_rows > 0) {")
-    w.function.depth += 1
-    w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
-    w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
-    w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
-    w.line("static int64_t lw_started;")
-    w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
-    w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
-    _memory(made)
-    over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
-    most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
-    entry = most_work((row,), made.nest.entry.body, (), w)
-    part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
-    _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
-    _start(made, _parts(made), "lw_blocks", made.threads, part)
-    _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING, 0.0)
-    w.function.depth -= 1
-    w.line("}}")
+    with w.block(indent=0, joined=True):
+        w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
+        with w.branch("lw_rows > 0"):
+            w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
+            w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
+            w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
+            w.line("static int64_t lw_started;")
+            w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
+            w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
+            _memory(made)
+            over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
+            most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
+            entry = most_work((row,), made.nest.entry.body, (), w)
+            part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
+            _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
+            _start(made, _parts(made), "lw_blocks", made.threads, part)
+            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING, 0.0)
     w.parallel.append(row.name)
 
 
@@ -152,11 +150,10 @@ def _memory(made: Balanced) -> None:
     memory, room = w.declare(w.fresh("lw_parts", "char *")), w.declare(w.fresh("lw_room", "int64_t"))
     site = w.site("memory", "", 0, made.nest.row.at)
     w.line(f"const int64_t lw_wanted = 8 * (4 + {len(made.memory) - 1} * (lw_blocks + 1));")
-    w.line(f"if ({room} < lw_wanted) {{")
-    w.line(f"  if ({memory}) gpu->release({gpu}, {memory});")
-    w.line(f"  {memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
-    w.line(f"  if (LW_RARE(!{memory})) {{ lw_fail({failure}, {site}, lw_wanted, 0); goto lw_leave; }}")
-    w.line("}")
+    with w.branch(f"{room} < lw_wanted"):
+        w.line(f"if ({memory}) gpu->release({gpu}, {memory});")
+        w.line(f"{memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
+        w.line(f"if (LW_RARE(!{memory})) {{ lw_fail({failure}, {site}, lw_wanted, 0); goto lw_leave; }}")
     if memory not in w.function.buffers:
         w.function.buffers.append(memory)
     for number, name in enumerate(made.memory):
@@ -167,9 +164,8 @@ def _start(made: Balanced, part: Function, blocks: str, threads: int, work: floa
     """work: what a thread does at most, as most_work.py counts it."""
     w = made.w
     own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit", "lw_start_number")}
-    w.line("{")
-    w.start(part, (blocks, "1", "1"), (threads, 1, 1), own, str(work))
-    w.line("}")
+    with w.block(indent=0):
+        w.start(part, (blocks, "1", "1"), (threads, 1, 1), own, str(work))
 
 
 # ---- the first kernel -------------------------------------------------------------------------------------------
@@ -177,77 +173,74 @@ def _start(made: Balanced, part: Function, blocks: str, threads: int, work: floa
 
 def _cuts(made: Balanced) -> Function:
     """The blocks that begin in each row; a thread has several rows, whose bounds it reads at once."""
-    w, nest, threads, size = made.w, made.nest, made.threads, made.entries
+    w, nest, threads = made.w, made.nest, made.threads
     part = made.function("cuts")
     part.asks = False  # what it does for a row is constant
     with w.on_device(part):
-        state, cut, first, rows = (w.use(name) for name in (*STATE, "lw_first", "lw_rows"))
+        _, cut, first, rows = (w.use(name) for name in (*STATE, "lw_first", "lw_rows"))
         w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * made.rows_each} + threadIdx.x;")
         w.line(f"const int64_t lw_start = {made.at(nest.lower, 'lw_first')};")
         w.line(f"int64_t lw_lows[{made.rows_each}], lw_highs[{made.rows_each}];")
-        w.line("#pragma unroll")
-        w.line(f"for (int lw_i = 0; lw_i < {made.rows_each}; ++lw_i) {{")
-        w.line(f"  const int64_t lw_row = {first} + LW_MIN(int64_t, lw_base + lw_i * {threads}, {rows} - 1);")
-        w.line(f"  lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};")
-        w.line("}")
-        w.line("if (threadIdx.x == 0) lw_long[0] = 0;")
-        w.line("__syncthreads();")
-        w.line("#pragma unroll")
-        w.line(f"for (int lw_i = 0; lw_i < {made.rows_each}; ++lw_i) {{")
-        w.function.depth += 1
-        w.line(
-            f"const int64_t lw_number = lw_base + lw_i * {threads}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];"
-        )
-        w.line(f"if (lw_number < {rows}) {{")
-        w.line(f"  if ({_lies_badly(made)}) {{")
-        w.line(f"    {state}[0] = {w.use('lw_start_number')};")
-        w.line("  } else {")
-        w.line("    const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
-        w.line(
-            f"    const int64_t lw_begin = (lw_at + {size - 1}) / {size}, lw_end = (lw_after + {size - 1}) / {size};"
-        )
-        w.line(f"    if (lw_number == 0) {state}[1] = lw_start;")
-        w.line(f"    if (lw_number == {rows} - 1) {state}[2] = lw_after, {cut}[lw_end] = {rows};")
-        w.line(f"    if (lw_end - lw_begin <= {ALONE}) {{")
-        w.line(f"      for (int64_t lw_k = lw_begin; lw_k < lw_end; ++lw_k) {cut}[lw_k] = lw_number;")
-        w.line("    } else {")
-        w.line("      const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
-        w.line("      lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
-        w.line(f"      lw_long[1 + lw_place] = (int32_t)threadIdx.x + lw_i * {threads};")
-        w.line("    }")
-        w.line("  }")
-        w.line("}")
-        w.function.depth -= 1
-        w.line("}")
-        w.line("__syncthreads();")
-        w.line("for (int lw_i = 0; lw_i < lw_long[0]; ++lw_i) {")
-        w.line(f"  const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
-        w.line("  const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
-        w.line(f"  for (int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads})")
-        w.line(f"    {cut}[lw_k] = lw_owner;")
-        w.line("}")
+        each = f"int lw_i = 0; lw_i < {made.rows_each}; ++lw_i"
+        with w.loop(each, trips=made.rows_each, unroll=0):
+            w.line(f"const int64_t lw_row = {first} + LW_MIN(int64_t, lw_base + lw_i * {threads}, {rows} - 1);")
+            w.line(
+                f"lw_lows[lw_i] = {made.at(nest.lower, 'lw_row')}, lw_highs[lw_i] = {made.at(nest.upper, 'lw_row')};"
+            )
+        w.only("threadIdx.x == 0", "lw_long[0] = 0;", axes="x")
+        w.barrier()
+        with w.loop(each, trips=made.rows_each, unroll=0):
+            number = f"lw_number = lw_base + lw_i * {threads}"
+            w.line(f"const int64_t {number}, lw_low = lw_lows[lw_i], lw_high = lw_highs[lw_i];")
+            with w.branch(f"lw_number < {rows}"):
+                _cuts_of_row(made)
+        w.barrier()
+        with w.loop("int lw_i = 0; lw_i < lw_long[0]; ++lw_i"):
+            w.line(f"const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
+            w.line("const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
+            head = f"int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads}"
+            with w.loop(head, form="next line"):
+                w.line(f"{cut}[lw_k] = lw_owner;")
     most = threads * made.rows_each
-    w.finish_kernel(
-        part, threads, (), (f"LW_SHARED(int32_t, lw_long, {most + 1});", f"LW_SHARED(int64_t, lw_ranges, {2 * most});")
-    )
+    shared = (SharedArray("lw_long", "int32_t", most + 1), SharedArray("lw_ranges", "int64_t", 2 * most))
+    w.finish_kernel(part, threads, (), shared)
     return part
+
+
+def _cuts_of_row(made: Balanced) -> None:
+    w, threads, size = made.w, made.threads, made.entries
+    state, cut, rows = (w.use(name) for name in (*STATE, "lw_rows"))
+    with w.branch(_lies_badly(made)):
+        w.line(f"{state}[0] = {w.use('lw_start_number')};")
+    with w.otherwise():
+        w.line("const int64_t lw_at = lw_low - lw_start + lw_number, lw_after = lw_at + (lw_high - lw_low) + 1;")
+        w.line(f"const int64_t lw_begin = (lw_at + {size - 1}) / {size}, lw_end = (lw_after + {size - 1}) / {size};")
+        w.only("lw_number == 0", f"{state}[1] = lw_start;")
+        w.only(f"lw_number == {rows} - 1", f"{state}[2] = lw_after, {cut}[lw_end] = {rows};")
+        each = "int64_t lw_k = lw_begin; lw_k < lw_end; ++lw_k"
+        with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each, form="same line"):
+            w.line(f"{cut}[lw_k] = lw_number;")
+        with w.otherwise():
+            w.line("const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
+            w.line("lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
+            w.line(f"lw_long[1 + lw_place] = (int32_t)threadIdx.x + lw_i * {threads};")
 
 
 def _lies_badly(made: Balanced) -> str:
     """C text that tells of a row whether it does not follow the one before it, or does not end in its array."""
     w = made.w
     rows, limit = w.use("lw_rows"), w.use("lw_limit")
-    w.line(f"  const int64_t lw_most = {limit} - 1 - lw_number;")
-    w.line("  const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
-    w.line(f"  const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {made.threads * made.rows_each};")
-    w.line(f"  const bool lw_near = lw_start <= INT64_MAX - {limit};")
-    w.line("  const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
+    w.line(f"const int64_t lw_most = {limit} - 1 - lw_number;")
+    w.line("const uint64_t lw_span = (uint64_t)lw_high - (uint64_t)lw_start;")
+    w.line(f"const bool lw_whole = lw_number || {rows} <= (int64_t)gridDim.x * {made.threads * made.rows_each};")
+    w.line(f"const bool lw_near = lw_start <= INT64_MAX - {limit};")
+    w.line("const bool lw_climbs = lw_start <= lw_low && lw_low <= lw_high;")
     wrong = ["!lw_whole", "!lw_near", "!lw_climbs", "lw_most < 0", "lw_span > (uint64_t)lw_most"]
     if made.inside:
         # In one order: asking for a size makes it a parameter of the kernel.
         sizes = dict.fromkeys(w.size(array, axis) for array, axis, _ in sorted(made.inside))
         beyond = " || ".join(f"lw_high > {size}" for size in sizes)
-        w.line(f"  const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
+        w.line(f"const bool lw_last = lw_number == {rows} - 1 && lw_high > lw_start;")
         wrong.append(f"(lw_last && (lw_start < 0 || {beyond}))")
     return " || ".join(wrong)
 
@@ -287,10 +280,10 @@ def _parts(made: Balanced) -> Function:
         _walk(made)
         _carry(made)
         _rows(made)
-    shared = [f"LW_SHARED(uint16_t, lw_ends, {size});", f"LW_SHARED(int32_t, lw_any, {threads // WARP});"]
+    shared = [SharedArray("lw_ends", "uint16_t", size), SharedArray("lw_any", "int32_t", threads // WARP)]
     for one in made.sums:
-        shared.append(f"LW_SHARED({one.memory_type}, {one.values}, {slots(size, threads)});")
-        shared.append(f"LW_SHARED({one.memory_type}, {one.named('warps')}, {threads // WARP});")
+        shared.append(SharedArray(one.values, one.memory_type, slots(size, threads)))
+        shared.append(SharedArray(one.named("warps"), one.memory_type, threads // WARP))
     w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
     return part
 
@@ -305,13 +298,11 @@ def _ends(made: Balanced) -> None:
     w.within = made.inside
     write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
     w.within = frozenset()
-    w.line("if (threadIdx.x < lw_here) lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
-    w.line("#pragma unroll 1")
-    w.line(f"for (int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}) {{")
-    w.line("  const int64_t lw_row = lw_top + lw_i;")
-    w.line(f"  lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
-    w.line("}")
-    w.line("__syncthreads();")
+    w.only("threadIdx.x < lw_here", "lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
+    with w.loop(f"int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
+        w.line("const int64_t lw_row = lw_top + lw_i;")
+        w.line(f"lw_ends[lw_i] = (uint16_t)({made.at(nest.upper, 'lw_row')} - lw_from);")
+    w.barrier()
     if may_fail(nest.entry.body, w):  # read here, and needed later: a sum without all of its entries is no one's
         w.line(f"const int64_t lw_wrong = ((volatile lw_failure *){w.use('failure')})->site;")
 
@@ -323,33 +314,28 @@ def _walk(made: Balanced) -> None:
     w, each = made.w, made.entries // made.threads
     w.line(f"const int lw_start = LW_MIN(int, (int)threadIdx.x * {each}, lw_length);")
     w.line("int lw_next = LW_MAX(int, 0, lw_start - lw_count), lw_most = LW_MIN(int, lw_start, lw_here);")
-    w.line("while (lw_next < lw_most) {")
-    w.line("  const int lw_half = (lw_next + lw_most) / 2;")
-    w.line("  if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
-    w.line("}")
+    with w.block("while (lw_next < lw_most)"):
+        w.line("const int lw_half = (lw_next + lw_most) / 2;")
+        w.line("if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
     w.line("const int lw_early_row = lw_next;")
     w.line("int lw_at = lw_start - lw_next;")
     w.line(f"int lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
     for one in made.sums:
         w.line(f"{one.ctype} {one.named('sum')} = {one.nothing}, {one.named('early')} = {one.nothing};")
-    w.line("#pragma unroll" if each <= 16 else "#pragma unroll 4")
-    w.line(f"for (int lw_step = 0; lw_step < {each}; ++lw_step) {{")
-    w.line("  if (lw_start + lw_step < lw_length) {")
-    w.line("    if (lw_at == lw_end && lw_next < lw_here) {")
-    for one in made.sums:
-        w.line(f"      if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
-        w.line(f"      else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
-        w.line(f"      {one.named('sum')} = {one.nothing};")
-    w.line("      ++lw_next;")
-    w.line(f"      lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
-    w.line("    } else {")
-    for one in made.sums:
-        w.line(f"      const {one.ctype} {one.named('value')} = {made.value(one, 'lw_at')};")
-        w.line(f"      {one.named('sum')} = {one.both(one.named('sum'), one.named('value'), w)};")
-    w.line("      ++lw_at;")
-    w.line("    }")
-    w.line("  }")
-    w.line("}")
+    head, unroll = f"int lw_step = 0; lw_step < {each}; ++lw_step", 0 if each <= 16 else 4
+    with w.loop(head, trips=each, unroll=unroll), w.branch("lw_start + lw_step < lw_length"):
+        with w.branch("lw_at == lw_end && lw_next < lw_here"):
+            for one in made.sums:
+                w.line(f"if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
+                w.line(f"else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
+                w.line(f"{one.named('sum')} = {one.nothing};")
+            w.line("++lw_next;")
+            w.line(f"lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
+        with w.otherwise():
+            for one in made.sums:
+                w.line(f"const {one.ctype} {one.named('value')} = {made.value(one, 'lw_at')};")
+                w.line(f"{one.named('sum')} = {one.both(one.named('sum'), one.named('value'), w)};")
+            w.line("++lw_at;")
 
 
 def _carry(made: Balanced) -> None:
@@ -358,40 +344,36 @@ def _carry(made: Balanced) -> None:
     w, sums = made.w, made.sums
     w.line("const int lw_lane = threadIdx.x % 32, lw_warp = threadIdx.x / 32, lw_own = lw_next > lw_early_row;")
     w.line("int lw_ending = lw_own;")
-    w.line("#pragma unroll")
-    w.line("for (int lw_distance = 1; lw_distance < 32; lw_distance *= 2) {")
-    w.line("  const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, lw_distance);")
-    for one in sums:
-        w.line(f"  const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance')};")
-    w.line("  if (lw_lane >= lw_distance) {")
-    for one in sums:
-        w.line(f"    if (!lw_ending) {one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
-    w.line("    lw_ending |= lw_other;")
-    w.line("  }")
-    w.line("}")
+    with w.loop("int lw_distance = 1; lw_distance < 32; lw_distance *= 2", trips=5, unroll=0):
+        w.line("const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, lw_distance);")
+        for one in sums:
+            w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance')};")
+        with w.branch("lw_lane >= lw_distance"):
+            for one in sums:
+                w.only("!lw_ending", f"{one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
+            w.line("lw_ending |= lw_other;")
     w.line("const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, 1);")
     for one in sums:
         w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1')};")
         w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
-        w.line(f"if (lw_lane == 31) {one.named('warps')}[lw_warp] = {one.named('sum')};")
-    w.line("if (lw_lane == 31) lw_any[lw_warp] = lw_ending;")
-    w.line("__syncthreads();")
-    w.line("#pragma unroll 1" if made.threads > 8 * WARP else "#pragma unroll 4")
-    w.line("for (int lw_i = 0; lw_i < lw_warp; ++lw_i) {")
-    for one in sums:
-        before, value = one.named("before"), one.named("value")
-        w.line(f"  const {one.ctype} {value} = {one.named('warps')}[lw_i];")
-        w.line(f"  {before} = lw_any[lw_i] ? {value} : {one.both(before, value, w)};")
-    w.line("}")
+        w.only("lw_lane == 31", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
+    w.only("lw_lane == 31", "lw_any[lw_warp] = lw_ending;")
+    w.barrier()
+    with w.loop("int lw_i = 0; lw_i < lw_warp; ++lw_i", unroll=1 if made.threads > 8 * WARP else 4):
+        for one in sums:
+            before, value = one.named("before"), one.named("value")
+            w.line(f"const {one.ctype} {value} = {one.named('warps')}[lw_i];")
+            w.line(f"{before} = lw_any[lw_i] ? {value} : {one.both(before, value, w)};")
     for one in sums:
         before, own = one.named("before"), one.named("sum")
         tail = w.use(one.named("tail"))
         whole = f"lw_ending ? {own} : {one.both(before, own, w)}"
-        w.line(f"if (threadIdx.x == {made.threads - 1}) {tail}[blockIdx.x] = {whole};")
+        w.only(f"threadIdx.x == {made.threads - 1}", f"{tail}[blockIdx.x] = {whole};")
         other = one.named("other")
-        w.line(f"if (lw_lane) {before} = lw_other ? {other} : {one.both(before, other, w)};")
-        w.line(f"if (lw_own) {made.value(one, 'lw_count + lw_early_row')} = {one.both(before, one.named('early'), w)};")
-    w.line("__syncthreads();")
+        w.only("lw_lane", f"{before} = lw_other ? {other} : {one.both(before, other, w)};")
+        value = made.value(one, "lw_count + lw_early_row")
+        w.only("lw_own", f"{value} = {one.both(before, one.named('early'), w)};")
+    w.barrier()
 
 
 def _shifted(one: Sum, distance: str) -> str:
@@ -406,19 +388,14 @@ def _rows(made: Balanced) -> None:
     w = made.w
     if may_fail(made.nest.entry.body, w):
         w.line("if (LW_RARE(lw_wrong >= 0)) lw_stop();")
-    w.line("#pragma unroll 1")
-    w.line(f"for (int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}) {{")
-    w.line("  if (lw_i == 0 && lw_opened < lw_from) {")
-    for one in made.sums:
-        w.line(f"    {w.use(one.named('head'))}[blockIdx.x] = {made.value(one, 'lw_count')};")
-    w.line("  } else {")
-    w.function.depth += 2
-    for one in made.sums:
-        w.line(f"const {one.ctype} {one.named('total')} = {made.value(one, 'lw_count + lw_i')};")
-    made.finished_row("lw_top + lw_i", [one.named("total") for one in made.sums])
-    w.function.depth -= 2
-    w.line("  }")
-    w.line("}")
+    with w.loop(f"int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
+        with w.branch("lw_i == 0 && lw_opened < lw_from"):
+            for one in made.sums:
+                w.line(f"{w.use(one.named('head'))}[blockIdx.x] = {made.value(one, 'lw_count')};")
+        with w.otherwise():
+            for one in made.sums:
+                w.line(f"const {one.ctype} {one.named('total')} = {made.value(one, 'lw_count + lw_i')};")
+            made.finished_row("lw_top + lw_i", [one.named("total") for one in made.sums])
 
 
 # ---- the third kernel -------------------------------------------------------------------------------------------
@@ -439,15 +416,10 @@ def _joined(made: Balanced) -> Function:
         w.line(f"const int64_t lw_ended = {cut}[lw_known], lw_last = {cut}[lw_known + 1];")
         if any_may_fail(w):
             w.line(f"if (LW_RARE({w.use('failure')}->site >= 0)) lw_stop();")
-        w.line(f"if (lw_mark == {w.use('lw_start_number')}) {{")
-        w.function.depth += 1
-        _as_written(made)
-        w.function.depth -= 1
-        w.line("} else {")
-        w.function.depth += 1
-        _joined_row(made)
-        w.function.depth -= 1
-        w.line("}")
+        with w.branch(f"lw_mark == {w.use('lw_start_number')}"):
+            _as_written(made)
+        with w.otherwise():
+            _joined_row(made)
     w.finish_kernel(part, JOINING, nest.row.body, tested=True)
     return part
 
@@ -458,46 +430,35 @@ def _as_written(made: Balanced) -> None:
     first, rows = w.use("lw_first"), w.use("lw_rows")
     stop_each(w)
     w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {JOINING} + threadIdx.x;")
-    w.line(f"for (; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}) {{")
-    w.function.depth += 1
-    w.line(f"const int64_t {variable} = {first} + lw_number;")
-    w.function.scoped.add(variable)
-    w.write_loop = partial(write_sequential, w=w, pragma="#pragma unroll 1")  # hardly ever taken: to spare registers
-    write_body(row.body, w)
-    w.function.scoped.discard(variable)
-    w.function.depth -= 1
-    w.line("}")
+    with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}", row.name):
+        w.line(f"const int64_t {variable} = {first} + lw_number;")
+        w.function.scoped.add(variable)
+        w.write_loop = partial(write_sequential, w=w, unroll=1)  # hardly ever taken: to spare registers
+        write_body(row.body, w)
+        w.function.scoped.discard(variable)
 
 
 def _joined_row(made: Balanced) -> None:
     w, nest, size = made.w, made.nest, made.entries
-    w.line("if (lw_begin < lw_all && lw_ended < lw_last) {")
-    w.function.depth += 1
-    w.line(f"const int64_t lw_row = {w.use('lw_first')} + lw_ended;")
-    w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - lw_zero + lw_ended;")
-    w.line("if (lw_at < lw_begin) {")
-    w.function.depth += 1
-    totals: list[str] = []
-    partials = [
-        Partial(one.reduction, (one.reduction.target,), (w.new_scalar("part", one.type),), (one.type,))
-        for one in made.sums
-    ]
-    for one, part in zip(made.sums, partials, strict=True):
-        w.line(f"{w.variable(part.own[0])} = {one.nothing};")
-        totals.append(w.variable(part.own[0]))
-    w.line(f"for (int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}) {{")
-    for one, total in zip(made.sums, totals, strict=True):
-        w.line(f"  const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")
-        w.line(f"  {total} = {one.both(total, one.named('value'), w)};")
-    w.line("}")
-    for part in partials:
-        in_warp(part, WARP, "0xffffffffu", "threadIdx.x", w)
-    w.line(f"if (threadIdx.x % {WARP} == 0) {{")
-    w.function.depth += 1
-    for one, total in zip(made.sums, totals, strict=True):
-        w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('head'))}[lw_block];")
-        w.line(f"{total} = {one.both(total, one.named('value'), w)};")
-    made.finished_row("lw_row", totals)
-    for _ in range(3):
-        w.function.depth -= 1
-    w.line("}}}")
+    with w.branch("lw_begin < lw_all && lw_ended < lw_last", joined=True):
+        w.line(f"const int64_t lw_row = {w.use('lw_first')} + lw_ended;")
+        w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - lw_zero + lw_ended;")
+        with w.branch("lw_at < lw_begin", joined=True):
+            partials = [
+                Partial(one.reduction, (one.reduction.target,), (w.new_scalar("part", one.type),), (one.type,))
+                for one in made.sums
+            ]
+            totals = [w.variable(part.own[0]) for part in partials]
+            for one, total in zip(made.sums, totals, strict=True):
+                w.line(f"{total} = {one.nothing};")
+            with w.loop(f"int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}"):
+                for one, total in zip(made.sums, totals, strict=True):
+                    w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")
+                    w.line(f"{total} = {one.both(total, one.named('value'), w)};")
+            for part in partials:
+                in_warp(part, WARP, "0xffffffffu", "threadIdx.x", w)
+            with w.branch(f"threadIdx.x % {WARP} == 0"):
+                for one, total in zip(made.sums, totals, strict=True):
+                    w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('head'))}[lw_block];")
+                    w.line(f"{total} = {one.both(total, one.named('value'), w)};")
+                made.finished_row("lw_row", totals)

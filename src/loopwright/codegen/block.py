@@ -8,6 +8,7 @@ shared memory, those of a thread are its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -37,6 +38,7 @@ from loopwright.codegen.thread_reduction import (
 )
 from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
 from loopwright.codegen.wide import write_in_thread
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -65,18 +67,18 @@ POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 @dataclass
 class Whole:
     """What a block does as a whole, and what happened since its last barrier: `read` and `written`, names of arrays.
-    shared: declarations of arrays in shared memory. repeated: around how many loops the text is. each_part: the lines
-    that begin what a block does for each of several parts, where it goes on from one to the next."""
+    shared: arrays in shared memory. repeated: around how many loops the text is. each_part: what opens the loop over
+    several parts, where a block goes on from one to the next."""
 
     w: GpuWriter
     size: tuple[int, int, int]
-    shared: list[str] = field(default_factory=list)
+    shared: list[SharedArray] = field(default_factory=list)
     shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     in_thread: InThread = write_in_thread
     repeated: int = 0
-    each_part: tuple[str, ...] = ()
+    each_part: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def body(self, body: Body) -> None:
         if self.size == (1, 1, 1):  # then there is nobody to wait for
@@ -107,7 +109,8 @@ class Whole:
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
         inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
-        inside |= set(self.w.buffers)  # the loop around has a barrier of its own for these
+        # The loop around has a barrier of its own for tiles of which there are two.
+        inside |= {name for name, array in self.w.arrays.items() if array.after}
         reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
         writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
         if reads & self.written or writes & (self.read | self.written):
@@ -116,7 +119,7 @@ class Whole:
         self.written |= writes
 
     def _barrier(self) -> None:
-        self.w.line("__syncthreads();")
+        self.w.barrier()
         self.read.clear()
         self.written.clear()
 
@@ -130,14 +133,13 @@ class Whole:
             case If():
                 self._meet((replace(stmt, then=(), otherwise=()),))
                 asked = terms(stmt.condition) if stmt.otherwise else ()
-                w.line(f"if ({or_even(w.text(stmt.condition), w.even, asked)}) {{")
-                before = set(self.read), set(self.written)
-                self._indented(stmt.then)
-                after = set(self.read), set(self.written)
-                self.read, self.written = before
-                w.line("} else {")
-                self._indented(stmt.otherwise)
-                w.line("}")
+                with w.branch(or_even(w.text(stmt.condition), w.even, asked)):
+                    before = set(self.read), set(self.written)
+                    self.body(stmt.then)
+                    after = set(self.read), set(self.written)
+                    self.read, self.written = before
+                with w.otherwise():
+                    self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
             case For() if not any(isinstance(part, Load) for e in own_expressions(stmt) for part in subexpressions(e)):
@@ -163,7 +165,7 @@ class Whole:
         write_ahead(loop, found, steady, self.w, self._copies, self.body)
         self.read |= found.sources
         for name in found.arrays:
-            del self.w.buffers[name]
+            self.w.arrays[name] = replace(self.w.arrays[name], after="")
 
     def _copies(self, body: Body, in_thread: InThread, write_store: Callable[[Store], None]) -> None:
         self.in_thread, self.w.write_store = in_thread, write_store
@@ -174,26 +176,21 @@ class Whole:
         w, variable = self.w, self.w.names.of(loop.name)
         lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
         w.function.scoped.add(variable)
-        counted = isinstance(loop.step, Const) and loop.step.value > 0
-        if counted:
-            w.line(f"{{ const int64_t lw_upper = {upper};")
-            w.line(f"for (int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}) {{")
-        else:
-            w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {step};")
-            w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
-            w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
-            w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
         self.repeated += 1
-        self._ask(every(variable, step_of(loop)) if counted else every("lw_k", 1))
-        self._indented(loop.body)
+        if isinstance(loop.step, Const) and loop.step.value > 0:
+            head = f"int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}"
+            with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True), w.loop(head, loop.name):
+                self._ask(every(variable, step_of(loop)))
+                self.body(loop.body)
+        else:
+            with w.block(begin=f"const int64_t lw_lower = {lower}, lw_step = {step};", indent=0, joined=True):
+                w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
+                with w.loop("int64_t lw_k = 0; lw_k < lw_count; ++lw_k", loop.name):
+                    w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+                    self._ask(every("lw_k", 1))
+                    self.body(loop.body)
         self.repeated -= 1
-        w.line("}}")
         w.function.scoped.discard(variable)
-
-    def _indented(self, body: Body) -> None:
-        self.w.function.depth += 1
-        self.body(body)
-        self.w.function.depth -= 1
 
     # ---- what stands in a block
 
@@ -207,8 +204,9 @@ class Whole:
                 self._barrier()
             x, y, z = self.size
             number = f"threadIdx.x + {x} * (threadIdx.y + {y} * threadIdx.z)"
-            w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z})")
-            w.line(f"  {array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
+            head, trips = f"int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z}", -(-count // (x * y * z))
+            with w.loop(head, trips=trips, form="next line"):
+                w.line(f"{array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
             self.written.add(stmt.array)
 
     def _keep(self, stmt: Allocate) -> bool:
@@ -231,7 +229,7 @@ class Whole:
         self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
         if count is None or self.shared_bytes > SHARED_BYTES:
             raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
-        self.shared.append(f"LW_SHARED({array.memory_type}, {array.pointer}, {times * max(count, 1)});")
+        self.shared.append(SharedArray(array.pointer, array.memory_type, times * max(count, 1), stmt.array))
         w.function.scoped.add(array.pointer)
         # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
         w.arrays[stmt.array] = replace(array, on_device=False)
@@ -259,16 +257,15 @@ class Whole:
         """What writes, outside of all loops over threads."""
         if any(isinstance(inner, Assign) for inner in statements((stmt,))):
             raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
-        self.w.line(f"if ({self._idle(())}) {{")
-        self.w.function.depth += 1
-        write(stmt, self.w)
-        self.w.function.depth -= 1
-        self.w.line("}")
+        idle, axes = self._idle(())
+        with self.w.branch(idle or "true", axes=axes):
+            write(stmt, self.w)
 
-    def _idle(self, used: Sequence[str]) -> str:
-        """C text: this thread is the one that works where some axes are not shared out."""
-        others = [axis for axis, size in zip(AXES, self.size, strict=True) if size > 1 and axis not in used]
-        return " && ".join(f"threadIdx.{axis} == 0" for axis in others) or "true"
+    def _idle(self, used: Sequence[str]) -> tuple[str, str]:
+        """C text: this thread is the one that works where some axes are not shared out, '' for any thread; and these
+        axes, if it says no more."""
+        axes = [axis for axis, size in zip(AXES, self.size, strict=True) if size > 1 and axis not in used]
+        return " && ".join(f"threadIdx.{axis} == 0" for axis in axes), "".join(axes)
 
     def _nest(self, loop: For) -> None:
         w, band = self.w, band_of(loop)
@@ -283,24 +280,19 @@ class Whole:
             rounds = self._rounds(band)
             copy = copy_of(body, band, rounds, w)
             if copy is not None:
-                w.line(f"if ({fits(copy, w)}) {{")
-                with copied(copy, self.size, rounds, self.shared, w):
+                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, rounds, self.shared, w):
                     self._parts_of(band)
-                w.line("} else {")
-                self._parts_of(band)
-                w.line("}")
+                with w.otherwise(indent=0):
+                    self._parts_of(band)
                 return
         self._band(band, team)
 
     def _parts_of(self, band: Sequence[For]) -> None:
         """A nest that threads share, for each of the parts that the block goes on to."""
-        for line in self.each_part:
-            self.w.line(line)
-        if self.each_part:
-            spend(IN_A_PART, self.w)
-        self._band(band, False)
-        if self.each_part:
-            self.w.line("}")
+        with self.each_part():
+            if self.each_part is not nullcontext:
+                spend(IN_A_PART, self.w)
+            self._band(band, False)
 
     def goes_on(self, body: Body) -> int:
         """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates
@@ -324,61 +316,59 @@ class Whole:
         """Loops that threads share, perfectly nested, and what stands in the innermost."""
         w, body = self.w, band[-1].body
         partials = partial_results(band, w)
-        opened = 0
-        idle = self._idle([one.run[-1] for one in band] + ["x"] * team)
-        if idle != "true":
-            w.line(f"if ({idle}) {{")
-            opened += 1
+        idle, axes = self._idle([one.run[-1] for one in band] + ["x"] * team)
         updating = not team and is_updating(band[-1], w) and self._rounds(band[-1:]) >= LOOKED_AHEAD
-        for one in band[:-1] if updating else band:
-            opened += self._shared_out(one)
-        outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
-        outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
-        w.function.depth += 1
-        if team:
-            Team.of(self, body).body(body)
-        elif updating:
-            self._updates(band[-1])
-        else:
-            write_body(body, w)
-        w.function.depth -= 1
-        w.threads, w.write_loop = outer, outer_loop
-        w.line("}" * opened)
+        with ExitStack() as opened:
+            if idle:
+                opened.enter_context(w.branch(idle, axes=axes, indent=0, joined=True))
+            for one in band[:-1] if updating else band:
+                self._shared_out(one, opened)
+            outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
+            outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
+            with w.indented():
+                if team:
+                    Team.of(self, body).body(body)
+                elif updating:
+                    self._updates(band[-1])
+                else:
+                    write_body(body, w)
+            w.threads, w.write_loop = outer, outer_loop
+        if not idle and updating and len(band) == 1:
+            w.line("")
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
         if partials and (w.function.ends_early or may_fail((band[0],), w)):
             self._stop_with_others("" if may_fail((band[0],), w) else "lw_asks && ")
         for part in partials:
             if team:  # its lanes have all found the same
-                begin(part, w, "if (threadIdx.x) ")
+                begin(part, w, "threadIdx.x")
             self._put_together(part)
 
     def _updates(self, loop: For) -> None:
         """A loop that threads share and that updates what only data tells."""
         w, axis, sharing, step = self.w, loop.run[-1], sharing_of(loop), step_of(loop)
-        some = "" if sharing == self.size[AXES.index(axis)] else f"if (threadIdx.{axis} < {sharing}) "
-        w.line(f"{some}{{ const int64_t lw_upper = {w.text(loop.upper)};")
-        start = f"{w.text(loop.lower)} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
-        write_updates(loop, start, sharing * step, w)
-        w.line("}")
+        some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing}"
+        with w.maybe(some, f"const int64_t lw_upper = {w.text(loop.upper)};"):
+            start = f"{w.text(loop.lower)} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
+            write_updates(loop, start, sharing * step, w)
 
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
         w, loop = self.w, band[0]
         once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
-        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy") != "true" or not once:
+        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy")[0] or not once:
             raise NotOnGpu(f"other statements stand between the threads of '{loop.name}' and those inside it")
         if w.facts.loops[loop.name].reductions:
             raise NotOnGpu(f"the threads of '{loop.name}' and those inside it add to the same")
         variable = w.names.of(loop.name)
         w.function.scoped.add(variable)
         sign = "<" if step_of(loop) > 0 else ">"
-        w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)} + (int64_t)threadIdx.x * {step_of(loop)};")
-        w.line(f"const bool lw_in = threadIdx.x < {sharing_of(loop)} && {variable} {sign} {w.text(loop.upper)};")
-        outer, w.threads = w.threads, w.threads | {loop.run: loop}
-        Columns(w, (1, self.size[1], 1), self.shared, repeated=self.repeated, across=self.size[0]).body(loop.body)
-        w.threads = outer
-        w.line("}")
+        start = f"{w.text(loop.lower)} + (int64_t)threadIdx.x * {step_of(loop)}"
+        with w.block(begin=f"const int64_t {variable} = {start};", indent=0):
+            w.line(f"const bool lw_in = threadIdx.x < {sharing_of(loop)} && {variable} {sign} {w.text(loop.upper)};")
+            outer, w.threads = w.threads, w.threads | {loop.run: loop}
+            Columns(w, (1, self.size[1], 1), self.shared, repeated=self.repeated, across=self.size[0]).body(loop.body)
+            w.threads = outer
         w.function.scoped.discard(variable)
         self._meet_after(loop.body)
 
@@ -403,6 +393,7 @@ class Whole:
     def _stop_with_others(self, where: str) -> None:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
         where: C text of a condition, with `&&`, or ''."""
+        self.w.function.meets = True
         if prod(self.size) in POWERS:
             everyone = f"{hex((1 << prod(self.size)) - 1)}u"
             self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
@@ -418,7 +409,7 @@ class Whole:
 
     def _declare_parts(self, arrays: Sequence[str], count: int) -> None:
         for array in arrays:
-            self.shared.append(f"LW_SHARED({self.w.types[array]}, {array}, {count});")
+            self.shared.append(SharedArray(array, self.w.types[array], count))
             self.w.function.scoped.add(array)
 
     def _check_team(self, band: Sequence[For]) -> None:
@@ -432,8 +423,8 @@ class Whole:
             raise NotOnGpu(f"each iteration of '{band[-1].name}' would have a team of {self.size[0]} threads: "
                            f"these have to be in one warp, so {sizes} are possible")  # fmt: skip
 
-    def _shared_out(self, loop: For) -> int:
-        """Begin a loop that threads share; how many brackets it opens."""
+    def _shared_out(self, loop: For, opened: ExitStack) -> None:
+        """Begin a loop that threads share."""
         w, axis = self.w, loop.run[-1]
         variable, step, sharing = w.names.of(loop.name), step_of(loop), sharing_of(loop)
         lower, upper = w.text(loop.lower), w.text(loop.upper)
@@ -449,29 +440,29 @@ class Whole:
         some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing} && "
         trip = trip_of(loop) or 0
         if trip and trip % sharing == 0:
-            return self._in_rounds(loop, trip // sharing, start, some)
-        if 0 < extent <= sharing * step:
-            w.line(f"{{ const int64_t {variable} = {start};")
-            w.line(f"if ({some}{f'{variable} >= {lower} && ' if late else ''}{variable} {sign} {upper}) {{")
-            return 2
-        w.line(f"{{ const int64_t lw_upper = {upper};")
-        test = f"{some}{variable} {sign} lw_upper"
-        w.line(f"for (int64_t {variable} = {start}; {test}; {variable} += {sharing * step}) {{")
-        if not extent:
-            spend(max(1, operations_in(loop.body)), w)
-        return 2
+            self._in_rounds(loop, trip // sharing, start, some.removesuffix(" && "), opened)
+        elif 0 < extent <= sharing * step:
+            opened.enter_context(w.block(begin=f"const int64_t {variable} = {start};", indent=0, joined=True))
+            test = f"{some}{f'{variable} >= {lower} && ' if late else ''}{variable} {sign} {upper}"
+            opened.enter_context(w.branch(test, indent=0, joined=True))
+        else:
+            opened.enter_context(w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True))
+            head = f"int64_t {variable} = {start}; {some}{variable} {sign} lw_upper; {variable} += {sharing * step}"
+            opened.enter_context(w.loop(head, loop.name, indent=0, joined=True))
+            if not extent:
+                spend(max(1, operations_in(loop.body)), w)
 
-    def _in_rounds(self, loop: For, rounds: int, start: str, some: str) -> int:
+    def _in_rounds(self, loop: For, rounds: int, start: str, some: str, opened: ExitStack) -> None:
         """A loop of which each thread has the same number of iterations: written out, so that its loads overlap."""
         w, variable = self.w, self.w.names.of(loop.name)
-        test = f"if ({some.removesuffix(' && ')}) " if some else ""
-        if rounds == 1:
-            w.line(f"{test}{{ const int64_t {variable} = {start};")
-            return 1
-        w.line("#pragma unroll" if rounds <= UNROLLED else "")
-        w.line(f"for (int lw_round = 0; lw_round < {rounds}; ++lw_round) {{")
-        w.line(f"{test}{{ const int64_t {variable} = {start} + lw_round * {sharing_of(loop) * step_of(loop)};")
-        return 2
+        if rounds > 1:
+            start += f" + lw_round * {sharing_of(loop) * step_of(loop)}"
+            unroll = 0 if rounds <= UNROLLED else None
+            if unroll is None:
+                w.line("")
+            head = f"int lw_round = 0; lw_round < {rounds}; ++lw_round"
+            opened.enter_context(w.loop(head, loop.name, trips=rounds, unroll=unroll, indent=0, joined=True))
+        opened.enter_context(w.maybe(some, f"const int64_t {variable} = {start};", joined=True))
 
 
 @dataclass
@@ -502,11 +493,12 @@ class Team(Whole):
         super()._meet(body)
 
     def _barrier(self) -> None:
-        self.w.line("__syncwarp(lw_team);")
+        self.w.barrier("lw_team")
         self.read.clear()
         self.written.clear()
 
     def _stop_with_others(self, where: str) -> None:
+        self.w.function.meets = True
         self.w.line(f"if ({where}__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
 
     def _ask(self, now: str) -> None:
@@ -538,9 +530,8 @@ class Columns(Whole):
         scalars = not has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
         if scalars:
             self._meet((stmt,))
-            self.w.line(f"if ({self.active}) {{")
-            write(stmt, self.w)
-            self.w.line("}")
+            with self.w.branch(self.active, indent=0):
+                write(stmt, self.w)
         else:
             super()._statement(stmt)
 
@@ -555,15 +546,16 @@ class Columns(Whole):
             self.body(part)
         self.active = outer
 
-    def _idle(self, used: Sequence[str]) -> str:
-        others = super()._idle(used)
-        return self.active if others == "true" else f"{self.active} && {others}"
+    def _idle(self, used: Sequence[str]) -> tuple[str, str]:
+        others, _ = super()._idle(used)
+        return f"{self.active} && {others}" if others else self.active, ""
 
     def _array(self, stmt: Allocate) -> None:
         if not self._keep(stmt):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
 
     def _stop_with_others(self, where: str) -> None:
+        self.w.function.meets = True
         self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
     def _put_together(self, partial: Partial) -> None:

@@ -65,23 +65,20 @@ def write_terms(
     each = entries // threads
     ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
     items = [Item(number, {entry.name: f"lw_entry_{number}"}) for number in range(ahead)]
-    w.line(f"for (int lw_part = 0; lw_part < lw_count; lw_part += {threads * ahead}) {{")
-    w.function.depth += 1
-    for item in items:
-        place = f"lw_place_{item.number}"
-        w.line(f"const int {place} = lw_part + {item.number * threads} + (int)threadIdx.x;")
-        # Threads that have no entry left do the last one again: no branch holds the loads of the others up.
-        near = "(lw_int)" if w.within else ""
-        w.line(f"const int64_t lw_entry_{item.number} = {near}lw_from + LW_MIN(int, {place}, lw_count - 1);")
-    rest = read_ahead(entry.body, items, w, frozenset(one.reduction.target for one in sums), along=entry.name)
-    for item in items:
-        for one in sums:
-            item.renamed[one.reduction.target] = name = f"{one.named('term')}_{item.number}"
-            w.line(f"{one.ctype} {name} = {one.nothing};")
-        with about(item, w):
-            write_body(rest, w)
-        for one in sums:
-            name = item.renamed[one.reduction.target]
-            w.line(f"if (lw_place_{item.number} < lw_count) {value(one, f'lw_place_{item.number}')} = {name};")
-    w.function.depth -= 1
-    w.line("}")
+    with w.loop(f"int lw_part = 0; lw_part < lw_count; lw_part += {threads * ahead}", entry.name):
+        for item in items:
+            place = f"lw_place_{item.number}"
+            w.line(f"const int {place} = lw_part + {item.number * threads} + (int)threadIdx.x;")
+            # Threads that have no entry left do the last one again: no branch holds the loads of the others up.
+            near = "(lw_int)" if w.within else ""
+            w.line(f"const int64_t lw_entry_{item.number} = {near}lw_from + LW_MIN(int, {place}, lw_count - 1);")
+        rest = read_ahead(entry.body, items, w, frozenset(one.reduction.target for one in sums), along=entry.name)
+        for item in items:
+            for one in sums:
+                item.renamed[one.reduction.target] = name = f"{one.named('term')}_{item.number}"
+                w.line(f"{one.ctype} {name} = {one.nothing};")
+            with about(item, w):
+                write_body(rest, w)
+            for one in sums:
+                name = item.renamed[one.reduction.target]
+                w.only(f"lw_place_{item.number} < lw_count", f"{value(one, f'lw_place_{item.number}')} = {name};")

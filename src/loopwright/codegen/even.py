@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 from loopwright.analysis.rounds import rounds_of
 from loopwright.codegen.function import Writer
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Checked, Compare, Const, Expr, For, If, Load
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.steps.nest import coefficient, names_in, step_of
+from loopwright.steps.nest import step_of
 
 MOST_ROUNDS = 1 << 30
 """As many iterations as the steady part of a loop does at most (lw_rounds in loopwright.cuh)."""

@@ -6,13 +6,15 @@ outside. So a loop's body becomes a function of its own without any list being k
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
+from loopwright.ir.code import Block, Branch, Form, Line, Loop, Node, Otherwise, Part, Question, Region, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -38,19 +40,21 @@ INSIDE = Bounds("proven", "tested where the loop is entered")
 
 @dataclass
 class Function:
-    """lines: the body so far. declared: identifiers with their C declarations at the top. parameters: those from
-    outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at
-    the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
-    being written. counted: loops whose operations are counted before them. owed: by names of loops, operations of those
-    around that they count. counters: what counts the iterations of loops of which there is a constant number, from 0.
-    own_bytes: of the arrays that each thread of a block keeps in registers. asks: whether the text of a device function
-    asks whether to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether
-    a thread may end there, where others meet."""
+    """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
+    their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
+    first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
+    elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
+    strips, with the label behind them. nested: in how many loops of this function text is being written. counted: loops
+    whose operations are counted before them. owed: by names of loops, operations of those around that they count.
+    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
+    arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether to
+    stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end
+    there, where others meet. meets: whether threads wait for one another in it."""
 
     name: str
-    lines: list[str] = field(default_factory=list)
+    code: list[Node] = field(default_factory=list)
     declared: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
     scoped: set[str] = field(default_factory=set)
@@ -67,9 +71,17 @@ class Function:
     asks: bool = True
     both: bool = False
     ends_early: bool = False
+    meets: bool = False
 
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Within, what is written belongs to this block."""
+        outer, self.code = self.code, []
+        self.depth += block.indent
+        yield
+        self.depth -= block.indent
+        outer.append(replace(block, body=tuple(self.code)))
+        self.code = outer
 
 
 class Writer:
@@ -102,7 +114,6 @@ class Writer:
         self.write_loop: Callable[[For], None]
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
-        self.unrolling = "#pragma GCC unroll"
         self.deterministic = False  # whether partial results have to be the same ones for any number of threads
         self.asks = True  # whether loops ask now and then whether to stop
         self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
@@ -126,14 +137,20 @@ class Writer:
 
     def use(self, identifier: str) -> str:
         """The identifier, noted as coming from outside unless this function declares it."""
-        if identifier not in self.function.declared and identifier not in self.function.scoped:
+        if identifier in self.function.declared:
+            self.function.used.add(identifier)
+        elif identifier not in self.function.scoped:
             self.function.parameters[identifier] = None
         return identifier
 
     def declare(self, identifier: str, start: str = "0") -> str:
         """The identifier as a local of this function, of the type that it has everywhere."""
+        self.own(identifier, start)
+        return self.use(identifier)
+
+    def own(self, identifier: str, start: str = "0") -> None:
+        """Have the identifier declared, should it be used."""
         self.function.declared.setdefault(identifier, f"{self.types[identifier]} {identifier} = {start};")
-        return identifier
 
     def fresh(self, wanted: str, ctype: str) -> str:
         """A new identifier of this C type; not declared yet."""
@@ -141,8 +158,68 @@ class Writer:
         self.types[identifier] = ctype
         return identifier
 
+    # ---- code
+
     def line(self, text: str) -> None:
-        self.function.line(text)
+        """Write a statement, or another line that nothing stands inside of."""
+        self.function.code.append(Line(text))
+
+    def question(self, text: str) -> None:
+        """Write a line that asks whether to stop, or counts until it does."""
+        self.function.code.append(Question(text))
+
+    def block(
+        self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
+    ) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces: see `ir.code.Block`."""
+        return self.function.inside(Block(head=head, begin=begin, indent=indent, joined=joined))
+
+    def indented(self) -> AbstractContextManager[None]:
+        """Within, what is written stands further in."""
+        return self.function.inside(Block(form="none"))
+
+    def loop(
+        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None, pragma: str = "",
+        part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False, form: Form = "braces",
+    ) -> AbstractContextManager[None]:  # fmt: skip
+        """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
+        return self.function.inside(
+            Loop(
+                head=head, name=name, trips=trips, unroll=unroll, pragma=pragma, part=part, at_once=at_once,
+                indent=indent, joined=joined, form=form,
+            )
+        )  # fmt: skip
+
+    def branch(
+        self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
+        plain: bool = False, begin: str = "", indent: int = 1, joined: bool = False,
+    ) -> AbstractContextManager[None]:  # fmt: skip
+        """Within, what is written runs under a condition: see `ir.code.Branch`."""
+        return self.function.inside(
+            Branch(
+                condition=condition, name=name, part=part, axes=axes, versions=versions, plain=plain, begin=begin,
+                indent=indent, joined=joined,
+            )
+        )  # fmt: skip
+
+    def maybe(self, condition: str, begin: str, joined: bool = False) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces, under a condition if there is one."""
+        if condition:
+            return self.branch(condition, begin=begin, indent=0, joined=joined)
+        return self.block(begin=begin, indent=0, joined=joined)
+
+    def otherwise(self, indent: int = 1, form: Form = "braces") -> AbstractContextManager[None]:
+        """Within, what is written runs where the branch just before does not."""
+        return self.function.inside(Otherwise(indent=indent, form=form))
+
+    def only(self, condition: str, text: str, axes: str = "") -> None:
+        """Write a statement under a condition, if there is one, on one line."""
+        if not condition:
+            self.line(text)
+            return
+        self.function.code.append(Branch(condition=condition, body=(Line(text),), form="same line", axes=axes))
+
+    # ---- text
 
     def text(self, expr: Expr) -> str:
         return text_of(expr, self)
@@ -254,30 +331,20 @@ class Writer:
     def finish(self, part: Function) -> None:
         """Append the text of a function whose body is complete."""
         given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
-        body = "\n".join(part.lines)
-        used = [text for identifier, text in part.declared.items() if _mentions(body, identifier)]
-        declarations = [f"  {text}" for text in used]
+        lines: list[str] = []
+        print_code(tuple(part.code), 1, lines, Region("kernel", 1), "#pragma GCC unroll")
+        body = "\n".join(lines)
+        declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
         ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
-        lines = [
+        whole = [
             f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
             "  int lw_status = 1;",
             *declarations,
-            *part.lines,
+            *lines,
             "  lw_status = 0;",
             *(["lw_leave:"] if "goto lw_leave" in body or "LW_" in body else []),
             *ending,
             "  return lw_status;",
             "}",
         ]
-        self.finished.append("\n".join(lines))
-
-
-def _mentions(text: str, identifier: str) -> bool:
-    start = text.find(identifier)
-    while start >= 0:
-        before = text[start - 1] if start else " "
-        after = text[start + len(identifier) : start + len(identifier) + 1] or " "
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        start = text.find(identifier, start + 1)
-    return False
+        self.finished.append("\n".join(whole))

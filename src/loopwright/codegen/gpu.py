@@ -21,6 +21,7 @@ from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
 from loopwright.codegen.polls import operations_in, spend
 from loopwright.codegen.statements import write
+from loopwright.ir.code import Line
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -50,19 +51,19 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     w = GpuWriter(kernel, facts, strict)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
-        w.declare(w.names.of(name))
+        w.own(w.names.of(name))
     main = w.function
     _host_body(kernel.body, w)
     if w.checks:
         stop_after_failure(w)
-    main.lines[:0] = _slots(w)
+    main.code[:0] = map(Line, _slots(w))
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
     given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
     parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
-    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits)
+    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits, tuple(w.functions))
     return Program(
         "\n".join(parts) + "\n",
         "lw_entry",
@@ -138,21 +139,18 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     stmt = _without_loads(stmt, w)
     match stmt:
         case Return() if any_may_fail(w):
-            w.line("{")
-            stop_after_failure(w)
-            write(stmt, w)
-            w.line("}")
+            with w.block(indent=0):
+                stop_after_failure(w)
+                write(stmt, w)
         case If():
-            w.line(f"if ({w.text(stmt.condition)}) {{")
-            _indented(stmt.then, w)
-            w.line("} else {")
-            _indented(stmt.otherwise, w)
-            w.line("}")
+            with w.branch(w.text(stmt.condition)):
+                _host_body(stmt.then, w)
+            with w.otherwise():
+                _host_body(stmt.otherwise, w)
         case While():
-            w.line(f"while ({w.text(stmt.condition)}) {{")
-            spend(max(1, operations_in(stmt.body)), w)
-            _indented(stmt.body, w)
-            w.line("}")
+            with w.block(f"while ({w.text(stmt.condition)})"):
+                spend(max(1, operations_in(stmt.body)), w)
+                _host_body(stmt.body, w)
         case Block() if _launches(stmt):
             raise NotOnGpu("a function with several ends holds loops of its own")
         case _:
@@ -163,19 +161,13 @@ def _host_loop(loop: For, w: GpuWriter) -> None:
     variable = w.names.of(loop.name)
     lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
     w.function.scoped.add(variable)
-    w.line(f"{{ const int64_t lw_lower = {lower}, lw_step = {step}, lw_count = lw_trip(lw_lower, {upper}, lw_step);")
-    w.line("for (int64_t lw_k = 0; lw_k < lw_count; ++lw_k) {")
-    w.line(f"  const int64_t {variable} = lw_lower + lw_k * lw_step;")
-    spend(max(1, operations_in(loop.body)), w)
-    _indented(loop.body, w)
-    w.line("}}")
+    begin = f"const int64_t lw_lower = {lower}, lw_step = {step}, lw_count = lw_trip(lw_lower, {upper}, lw_step);"
+    head = "int64_t lw_k = 0; lw_k < lw_count; ++lw_k"
+    with w.block(begin=begin, indent=0, joined=True), w.loop(head, loop.name):
+        w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+        spend(max(1, operations_in(loop.body)), w)
+        _host_body(loop.body, w)
     w.function.scoped.discard(variable)
-
-
-def _indented(body: Body, w: GpuWriter) -> None:
-    w.function.depth += 1
-    _host_body(body, w)
-    w.function.depth -= 1
 
 
 def _without_loads(stmt: Stmt, w: GpuWriter) -> Stmt:
@@ -213,9 +205,8 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     size, gpu = array.element.size_bytes, w.use("gpu")
     w.line(f"{count} = 1;")
     w.line(f"if ({zero}) {count} = 0;")
-    w.line(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size}))) {{")
-    w.line(f"  lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
-    w.line("}")
+    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
+        w.line(f"lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
     w.line(f"if ({pointer}) gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
@@ -235,8 +226,8 @@ def _slots(w: GpuWriter) -> Iterator[str]:
     if w.slots:
         site = w.site("memory", "", 0, None)
         w.use("gpu"), w.use("failure")
-        yield f"  lw_slots = gpu->visible(gpu, {8 * w.slots});"
-        yield f"  if (LW_RARE(!lw_slots)) {{ lw_fail(failure, {site}, {w.slots}, 0); goto lw_leave; }}"
+        yield f"lw_slots = gpu->visible(gpu, {8 * w.slots});"
+        yield f"if (LW_RARE(!lw_slots)) {{ lw_fail(failure, {site}, {w.slots}, 0); goto lw_leave; }}"
         w.function.buffers.append("lw_slots")
 
 

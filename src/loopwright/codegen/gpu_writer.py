@@ -5,10 +5,11 @@ lines that start them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.analysis.ownership import Share
@@ -19,6 +20,7 @@ from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.polls import stop_each, stop_together
+from loopwright.ir.code import Barrier, Block, DeviceFunction, Entry, Line, Node, Region, SharedArray, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -64,19 +66,17 @@ class NotOnGpu(Exception):
 
 
 class GpuWriter(Writer):
-    """device: finished texts of kernels; kernels: their names, two for each: the first with 32-bit distances between
-    elements; and a third where there is one for whole tiles only, which `even` is about; then those that ask whether to
-    stop, where others do not. slots: how many scalars are handed to the host. checks: some kernel may record a failure.
-    """
+    """device: the lines of finished kernels; functions: what stands in these; kernels: their names, two for
+    each: the first with 32-bit distances between elements; and a third where there is one for whole tiles only, which
+    `even` is about. slots: how many scalars are handed to the host. checks: some kernel may record a failure."""
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
         self.asks = ASKS
         self.device: list[str] = []
+        self.functions: list[DeviceFunction] = []
         self.kernels: list[str] = []
-        self.first = self.versions = (
-            0  # of the kernels finished last: the number of the first, how many are of one kind
-        )
+        self.first = self.versions = 0  # of the kernels finished last: the number of the first; how many ask or do not
         self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
@@ -87,8 +87,6 @@ class GpuWriter(Writer):
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
-        self.copies: dict[str, str] = {}  # of arrays that a block has copies of: what makes a place one in a copy
-        self.buffers: dict[str, str] = {}  # of arrays that a block has two of: the text of where the one in use begins
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
@@ -101,7 +99,7 @@ class GpuWriter(Writer):
         name = f"lw.{wanted}{len(self.scalars)}"
         self.scalars[name] = scalar
         self.types[self.names.of(name)] = VALUE_TYPE[scalar.name]
-        self.declare(self.names.of(name))
+        self.own(self.names.of(name))
         return name
 
     def cannot_overflow(self, expr: Expr) -> bool:
@@ -140,17 +138,14 @@ class GpuWriter(Writer):
         found, self.untested = self.untested, outer
         if found:
             tests = " | ".join(f"lw_outside({one.name}, {one.size})" for one in found)
-            self.line(f"if (LW_RARE({tests})) {{")
-            for one in found:
-                self.line(f"  lw_index({self.use('failure')}, {one.index}, {one.size}, {one.site});")
-            self.line("}")
+            with self.branch(f"LW_RARE({tests})"):
+                for one in found:
+                    self.line(f"lw_index({self.use('failure')}, {one.index}, {one.size}, {one.site});")
 
-    def element(self, node: Load | Store) -> str:
+    def index_of(self, node: Load | Store) -> tuple[str, ...]:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
-        if (buffer := self.buffers.get(node.array)) is not None:
-            return f"{super().element(node).removesuffix(']')} + {buffer}]"
         if (found := self.owned.get(node.array)) is None:
-            return super().element(node)
+            return super().index_of(node)
         index: list[str] = []
         for axis, share in enumerate(found):
             expr = node.index[axis]
@@ -161,7 +156,7 @@ class GpuWriter(Writer):
             if share is not None and share.period:
                 text = f"({text}) / {share.period} * {share.size} + ({text}) % {share.period}"
             index.append(text)
-        return self.arrays[node.array].element_at(tuple(index))
+        return tuple(index)
 
     def updated(self, stmt: Store) -> str | None:
         """An atomic operation, where other threads may update the same element."""
@@ -171,8 +166,7 @@ class GpuWriter(Writer):
         if update is None or (value := addend(update, stmt.value.type)) is None:
             return None
         array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
-        found = f"{array.place_of(self.index_of(stmt))}{self.copies.get(stmt.array, '')}"
-        place = f"LW_ADDRESS({array.pointer}, {found})"
+        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
         return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
 
     def _counted(self, expr: Expr) -> str:
@@ -203,6 +197,11 @@ class GpuWriter(Writer):
                 return None if left is None or right is None else _sum(left, right, 1 if expr.op == "add" else -1)
         return None
 
+    def barrier(self, team: str = "") -> None:
+        """Have all threads of a block meet, or those of a team."""
+        self.function.meets = True
+        self.function.code.append(Barrier(team))
+
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""
         self.use("gpu"), self.use("failure")
@@ -212,78 +211,90 @@ class GpuWriter(Writer):
     @contextmanager
     def on_device(self, part: Function) -> Iterator[None]:
         """Within the block, text is that of a device function."""
-        outer = self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling
+        outer = self.function, self.arrays, self.write_loop, self.write_allocate
         self.function = part
         self.arrays = {name: replace(array, on_device=True) for name, array in self.arrays.items()}
-        self.write_loop, self.unrolling = partial(write_sequential, w=self), "#pragma unroll"
+        self.write_loop = partial(write_sequential, w=self)
         self.write_allocate = partial(_own_array, w=self)
         yield
-        self.function, self.arrays, self.write_loop, self.write_allocate, self.unrolling = outer
+        self.function, self.arrays, self.write_loop, self.write_allocate = outer
 
     def finish_kernel(
-        self, part: Function, threads: int, body: Body, shared: Sequence[str] = (), tested: bool = False
-    ) -> None:
-        """The kernels of a device function whose lines are complete. tested: these look by themselves whether
-        something has failed before, and ask whether to stop."""
+        self, part: Function, threads: int, body: Body, shared: Sequence[SharedArray] = (), tested: bool = False,
+        loop: str = "",
+    ) -> None:  # fmt: skip
+        """The kernels of a device function whose code is complete. tested: these look by themselves whether something
+        has failed before. loop: the outermost one of the nest that it is."""
         stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
-            part.lines.insert(0, "  if (LW_RARE(failure->site >= 0)) lw_stop();")
+            part.code.insert(0, Line("if (LW_RARE(failure->site >= 0)) lw_stop();"))
         self.checks |= "failure" in part.parameters
         self._ask_first(part, threads, tested)
         asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
         part.parameters |= {name: part.parameters.pop(name) for name in asking}  # the others as they are without
         pointers = {array.pointer: array for array in self.arrays.values()}
-        given = [self._parameter(name, pointers.get(name), stored) for name in part.parameters]
-        used = [f"  {text}" for text in part.declared.values()]
-        own = ", ".join(part.parameters)
-        versions = [("32", "int32_t"), ("64", "int64_t")]
-        if self.even:
-            versions = [(name, f"{type_}, false") for name, type_ in versions] + [("even", "int32_t, true")]
-        self.versions = len(versions)
-        if part.both:
-            asks = [(f"asks{name}", f"{types}, true") for name, types in versions]
-            versions = [(name, f"{types}, false") for name, types in versions] + asks
-        lines = [
-            f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}{', bool lw_asks' if part.both else ''}>",
-            f"static __device__ __forceinline__ void {part.name}({', '.join(given)}) {{",
-            *(f"  {text}" for text in shared),
-            *used,
-            *part.lines,
-            "}",
-        ]
+        types = {name: self._parameter(name, pointers.get(name), stored) for name in part.parameters}
+        given = ", ".join(f"{ctype}{'' if ctype[-1] == '*' else ' '}{name}" for name, ctype in types.items())
+        lines = self.device
+        flags = [FLAG] * bool(self.even) + ["lw_asks"] * part.both
+        lines.append(f"template <{', '.join(['typename lw_int', *(f'bool {flag}' for flag in flags)])}>")
+        lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
+        region = Region("kernel", len(lines))
+        lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
+        lines += (f"  {text}" for text in part.declared.values())
+        print_code(tuple(part.code), 1, lines, region)
+        lines.append("}")
+        region.last = len(lines)
+        entries = tuple(self._entries(part, threads, given))
         self.first = len(self.kernels)
-        for version, types in versions:
-            name = f"{part.name}_{version}"
-            self.kernels.append(name)
-            bounds = ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes))))
-            head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({", ".join(given)})'
-            lines.append(f"{head} {{ {part.name}<{types}>({own}); }}")
-        self.device.append("\n".join(lines))
+        self.kernels += (one.name for one in entries)
+        self.functions.append(
+            DeviceFunction(part.name, loop, threads, tuple(types.items()), tuple(shared), region, entries)
+        )
+
+    def _entries(self, part: Function, threads: int, given: str) -> Iterator[Entry]:
+        """Lines of the `__global__` functions that call a device function."""
+        own, bounds = (
+            ", ".join(part.parameters),
+            ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes)))),
+        )
+        either = ", false" if self.even else ""
+        versions: list[tuple[str, str, Literal[32, 64]]] = [
+            ("32", f"int32_t{either}", 32),
+            ("64", f"int64_t{either}", 64),
+        ]
+        versions += [("even", "int32_t, true", 32)] if self.even else []
+        self.versions = len(versions)
+        for asks in (False, True) if part.both else (False,):
+            for version, types, bits in versions:
+                name = f"{part.name}_{'asks' if asks else ''}{version}"
+                head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({given})'
+                flag = f", {str(asks).lower()}" if part.both else ""
+                self.device.append(f"{head} {{ {part.name}<{types}{flag}>({own}); }}")
+                yield Entry(name, len(self.device), bits, version == "even", asks)
 
     def _ask_first(self, part: Function, threads: int, tested: bool) -> None:
         """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a
         barrier that it has not come to."""
-        lines, part.lines = part.lines, []
+        code, part.code = part.code, []
         with self.on_device(part):
-            meets = any(word in line for line in lines for word in ("__sync", "__shfl", "__ballot"))
             if not tested:
-                (stop_together if meets else stop_each)(self)
-        if part.ends_early:
-            lines = [_missed(line, threads) for line in lines]
-        part.lines += lines
+                (stop_together if part.meets else stop_each)(self)
+        part.code += _missed(code, threads) if part.ends_early else code
 
     def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
+        """Its type in C."""
         if name == "failure":
-            return "lw_failure *failure"
+            return "lw_failure *"
         if array is None:
-            return f"{self.types[name]} {name}"
+            return self.types[name]
         if not array.aligned and array.element.size_bytes > 1:
             raise NotOnGpu(f"elements of '{array.name}' are not aligned")
         if array.bytes:
-            return f"LW_GLOBAL(char) {name}"
-        return f"LW_GLOBAL({'' if array.name in stored else 'const '}{array.memory_type}) {name}"
+            return "LW_GLOBAL(char)"
+        return f"LW_GLOBAL({'' if array.name in stored else 'const '}{array.memory_type})"
 
     def start(
         self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str], work: str = "0.0"
@@ -305,10 +316,16 @@ class GpuWriter(Writer):
         self.launched(f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {units})")
 
 
-def _missed(line: str, threads: int) -> str:
-    """A line of a kernel, where a barrier is also a test."""
-    line = line.replace("__syncthreads();", f"LW_MEET({threads});")
-    return line.replace("__syncwarp(lw_team);", "LW_MEET_TEAM(lw_team);")
+def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
+    """Code of a kernel where a barrier is also a test of whether all have come."""
+    for node in code:
+        match node:
+            case Barrier():
+                yield replace(node, ended=True, threads=threads)
+            case Block():
+                yield replace(node, body=tuple(_missed(node.body, threads)))
+            case _:
+                yield node
 
 
 def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
@@ -340,7 +357,8 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
-        w.line(f"for (int lw_i = 0; lw_i < {count}; ++lw_i) {array.pointer}[lw_i] = {value};")
+        with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):
+            w.line(f"{array.pointer}[lw_i] = {value};")
 
 
 def constant_size(stmt: Allocate, most_bytes: int) -> int | None:

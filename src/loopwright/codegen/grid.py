@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import prod
 
 from loopwright.codegen.block import Whole
@@ -25,9 +26,7 @@ from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
-FIRST = "if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) "
-ON = "lw_part += (int64_t)gridDim.x"
-"""Where a block goes on from part to part, in the text of its kernel: then there are few blocks."""
+FIRST = "threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0"
 
 MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
@@ -63,7 +62,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
         whole.body(body)
         slots = write_handed(handed, w, FIRST)
         w.scattered = {}
-    w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared)
+    w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
     w.parallel.append(loop.name)
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
@@ -87,11 +86,19 @@ def _start_of(block: For, number: str, w: GpuWriter) -> str:
     return f"const int64_t {variable} = {w.use(f'lw_lower_{block.run[-1]}')} + {number}{step};"
 
 
-def _each_part(block: For, w: GpuWriter) -> tuple[str, ...]:
-    """The lines that begin the iterations of a loop over blocks that one block does."""
+def _each_part(block: For, w: GpuWriter) -> Callable[[], AbstractContextManager[None]]:
+    """What opens the loop over the iterations of a loop over blocks that one block does."""
     first = f"{w.use('lw_base_x')} + (int64_t)blockIdx.x"
-    head = f"for (int64_t lw_part = {first}; lw_part < {w.use('lw_end_x')}; {ON}) {{"
-    return head, f"  {_start_of(block, 'lw_part', w)}"
+    head = f"int64_t lw_part = {first}; lw_part < {w.use('lw_end_x')}; lw_part += (int64_t)gridDim.x"
+    start = _start_of(block, "lw_part", w)
+
+    @contextmanager
+    def each() -> Iterator[None]:
+        with w.loop(head, block.name, part="chunks", indent=0):
+            w.line(f"  {start}")
+            yield
+
+    return each
 
 
 def _start_grid(
@@ -115,22 +122,25 @@ def _start_grid(
     if w.even:
         w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
     each = write_each(part, work, w)
-    most = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
+    at_once = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
     if blocks and w.asks and (part.both or not part.asks):
         room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
         w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")
         for axis in sorted(block.run[-1] for block in blocks):
-            w.line(f"const int64_t lw_most_{axis} = lw_along(&lw_space, lw_trip_{axis}, {most[axis]});")
-            most[axis] = f"lw_most_{axis}"
-    for block in blocks:
-        axis = block.run[-1]
-        left, at_once = f"lw_trip_{axis} - lw_base_{axis}", most[axis]
-        w.line(f"for (int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {at_once}) {{")
-        grid[axis] = f"{left} < {at_once} ? {left} : {at_once}"
-        if parts:
-            w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
-            own["lw_end_x"] = "lw_end_x"
-            grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
-    work_of_thread = f"{each} * ((lw_number - 1) / lw_grid[0] + 1)" if parts else each
-    w.start(part, [grid[axis] for axis in AXES], size, own, work_of_thread)
-    w.line("}" * len(blocks))
+            w.line(f"const int64_t lw_most_{axis} = lw_along(&lw_space, lw_trip_{axis}, {at_once[axis]});")
+            at_once[axis] = f"lw_most_{axis}"
+    with ExitStack() as opened:
+        for block in blocks:
+            axis = block.run[-1]
+            most = at_once[axis]
+            head = f"int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}"
+            opened.enter_context(w.loop(head, indent=0, joined=True))
+            grid[axis] = f"lw_trip_{axis} - lw_base_{axis} < {most} ? lw_trip_{axis} - lw_base_{axis} : {most}"
+            if parts:
+                w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
+                own["lw_end_x"] = "lw_end_x"
+                grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
+        work_of_thread = f"{each} * ((lw_number - 1) / lw_grid[0] + 1)" if parts else each
+        w.start(part, [grid[axis] for axis in AXES], size, own, work_of_thread)
+    if not blocks:
+        w.line("")

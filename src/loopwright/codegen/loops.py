@@ -12,7 +12,8 @@ from loopwright.codegen.function import Writer
 from loopwright.codegen.polls import in_strips, write_iteration, write_range
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.statements import may_fail, write_body
-from loopwright.ir.nodes import Allocate, Assign, Binary, Checked, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.linear import parted
+from loopwright.ir.nodes import Allocate, Assign, Checked, Const, For, Load, Store, Var, While
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.extent import extent_of
@@ -35,73 +36,68 @@ class Partial:
 
 
 def write_sequential(
-    loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None, short: bool = False
-) -> None:
-    """The loop as it stands, behind an optional pragma. first: what writes lines at the beginning of an iteration.
-    short: it is known to have few iterations here."""
+    loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None, short: bool = False,
+    unroll: int | None = None,
+) -> None:  # fmt: skip
+    """The loop as it stands, behind an optional pragma, or one that asks for so many iterations to be written out.
+    first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else constant_trip(loop, w)
-    if w.function.on_device and trip is None and not pragma and not isinstance(loop.upper, Const):
-        pragma = _device_pragma(loop, w)
+    if trip is not None and not pragma and unroll is None and _unrolled(loop, trip, w):
+        unroll = trip if trip <= UNROLLED else TOGETHER
+    elif w.function.on_device and trip is None and not pragma and unroll is None and not isinstance(loop.upper, Const):
+        unroll = _device_unroll(loop)
 
     def write(head: str, *inside: str) -> None:
-        if pragma:
-            w.line(pragma)
-        w.line(f"for (int64_t {head}) {{")
-        for line in inside:
-            w.line(f"  {line}")
-        write_iteration(loop, w, body)
-        w.line("}")
+        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, pragma=pragma):
+            for line in inside:
+                w.line(line)
+            write_iteration(loop, w, body)
 
     def body() -> None:
         if first is not None:
             first()
         write_body(loop.body, w)
 
-    w.line("{")
-    range_of = _write_once if short else write_range
-    if trip is not None:
-        # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
-        w.line(f"const int64_t lw_lower = {lower};")
-        if not pragma and _unrolled(loop, trip, w):
-            pragma = f"{w.unrolling} {trip if trip <= UNROLLED else TOGETHER}"
-        counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
-        w.function.counters[loop.name] = counter
-        value = f"lw_lower + {counter}{'' if step == 1 else f' * {step}'}"
-        write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};")
-    elif step in (1, -1):
+    def climb(begin: str, end: str) -> None:
         sign, advance = ("<", "++") if step == 1 else (">", "--")
+        write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}")
 
-        def climb(begin: str, end: str) -> None:
-            write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}")
+    def count(begin: str, end: str) -> None:
+        write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
 
-        if short or not in_strips(loop, w):
-            w.line(f"const int64_t lw_upper = {upper};")
-            upper = "lw_upper"
-        range_of(loop, lower, upper, step == -1, w, climb)
-    else:
-        # Counting iterations cannot overflow; adding the step to the variable could.
-        w.line(f"const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
-        w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
-
-        def count(begin: str, end: str) -> None:
-            write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
-
-        range_of(loop, "0", "lw_count", False, w, count)
-    w.line("}")
+    range_of = _write_once if short else write_range
+    with w.block(indent=0):
+        if trip is not None:
+            # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
+            w.line(f"const int64_t lw_lower = {lower};")
+            counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
+            w.function.counters[loop.name] = counter
+            value = f"lw_lower + {counter}{'' if step == 1 else f' * {step}'}"
+            write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};")
+        elif step in (1, -1):
+            if short or not in_strips(loop, w):
+                w.line(f"const int64_t lw_upper = {upper};")
+                upper = "lw_upper"
+            range_of(loop, lower, upper, step == -1, w, climb)
+        else:
+            # Counting iterations cannot overflow; adding the step to the variable could.
+            w.line(f"const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
+            w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
+            range_of(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
 
 
-def _device_pragma(loop: For, w: Writer) -> str:
+def _device_unroll(loop: For) -> int | None:
     inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
     # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
     extent = extent_of(loop)
     if inner:
-        return f"{w.unrolling} 1" if extent else ""
-    return f"{w.unrolling} {1 if extent and extent <= TOGETHER else AHEAD}"
+        return 1 if extent else None
+    return 1 if extent and extent <= TOGETHER else AHEAD
 
 
 def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
@@ -113,21 +109,10 @@ def constant_trip(loop: For, w: Writer) -> int | None:
     it is not constant, or where the end might wrap: then there would be none."""
     if w.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
         return None
-    (start, first), (end, last) = _parted(loop.lower), _parted(loop.upper)
+    (start, first), (end, last) = parted(loop.lower), parted(loop.upper)
     if start is None or start != end or not w.in_range(start):
         return None
     return len(range(first, last, int(loop.step.value)))
-
-
-def _parted(expr: Expr) -> tuple[Expr | None, int]:
-    """An expression as (what is not constant, the constant that is added to it)."""
-    match expr:
-        case Const():
-            return None, int(expr.value)
-        case Binary(op="add" | "sub", right=Const() as known):
-            base, rest = _parted(expr.left)
-            return base, rest + (int(known.value) if expr.op == "add" else -int(known.value))
-    return expr, 0
 
 
 def _unrolled(loop: For, trip: int, w: Writer) -> bool:
@@ -155,21 +140,16 @@ def write_vector(loop: For, w: Writer) -> None:
         return
     # Setting up lanes and adding them together costs more than a short loop does.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
-    w.line(f"if ({trip} >= {FEWEST}) {{")
-    w.function.depth += 1
-    for partial in partials:
-        w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
-    with standing_in(partials, w):
-        write_sequential(loop, w, simd_pragma(loop, partials, w))
-    for partial in partials:
-        target = target_of(partial, w)
-        w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    write_sequential(loop, w, short=True)
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(f"{trip} >= {FEWEST}"):
+        for partial in partials:
+            w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
+        with standing_in(partials, w):
+            write_sequential(loop, w, simd_pragma(loop, partials, w))
+        for partial in partials:
+            target = target_of(partial, w)
+            w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
+    with w.otherwise():
+        write_sequential(loop, w, short=True)
 
 
 def is_short(loop: For) -> bool:

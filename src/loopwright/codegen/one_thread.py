@@ -10,7 +10,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
-from loopwright.codegen.most_work import ACCESS, Amount, most_work
+from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.polls import ask_where_long
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import (
@@ -62,7 +62,7 @@ def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
     """Declare the scalars that statements set before they read them, and that nobody else needs."""
     assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
     for name in sorted(assigned - flow(body).exposed - set(handed)):
-        w.declare(w.names.of(name))
+        w.own(w.names.of(name))
 
 
 def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str, str]:
@@ -70,7 +70,7 @@ def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str
     slots: dict[str, str] = {}
     for name in names:
         pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
-        w.line(f"{only}{w.use(pointer)}[0] = {w.use(w.names.of(name))};")
+        w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
         slots[pointer] = name
     return slots
 
@@ -80,18 +80,17 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
     if slots:
         w.function.declared.setdefault("lw_slots", "char *lw_slots = 0;")
-    w.line("{")
-    for number, pointer in enumerate(slots):
-        w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
-    w.slots = max(w.slots, len(slots))
-    yield
-    for pointer, name in slots.items():
-        value = w.use(w.names.of(name))
-        w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
-        w.waits = w.function.depth == 1
-    if slots and any_may_fail(w):
-        stop_after_failure(w)
-    w.line("}")
+    with w.block(indent=0):
+        for number, pointer in enumerate(slots):
+            w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
+        w.slots = max(w.slots, len(slots))
+        yield
+        for pointer, name in slots.items():
+            value = w.use(w.names.of(name))
+            w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
+            w.waits = w.function.depth == 1
+        if slots and any_may_fail(w):
+            stop_after_failure(w)
 
 
 def stop_after_failure(w: GpuWriter) -> None:
@@ -124,8 +123,7 @@ def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
         value = literal(fill.value, fill.type)
         w.line(f"if (lw_i < {w.use('lw_count')}) {w.use(array.pointer)}[lw_i] = {value};")
     w.finish_kernel(part, FILL_THREADS, (Store(array.name, (), fill),))
-    w.line(f"if ({count}) {{")  # a grid of no blocks is refused
-    w.line(f"const int64_t lw_count = {count};")
-    w.start(part, (f"(lw_count + {FILL_THREADS - 1}) / {FILL_THREADS}", "1", "1"), (FILL_THREADS, 1, 1),
-            {"lw_count": "lw_count"}, f"{ACCESS}.0")  # fmt: skip
-    w.line("}")
+    with w.branch(count, indent=0):  # a grid of no blocks is refused
+        w.line(f"const int64_t lw_count = {count};")
+        w.start(part, (f"(lw_count + {FILL_THREADS - 1}) / {FILL_THREADS}", "1", "1"), (FILL_THREADS, 1, 1),
+                {"lw_count": "lw_count"})  # fmt: skip

@@ -30,7 +30,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     w.deterministic = deterministic
     w.write_loop = partial(_write_loop, w=w)
     for name in w.locals:
-        w.declare(w.names.of(name))
+        w.own(w.names.of(name))
     main = w.function
     write_body(kernel.body, w)
     w.finish(main)

@@ -67,7 +67,7 @@ def write_owner(loop: For, owned: Owned, w: Writer) -> Function:
     w.function = part
     for stmt in statements(loop.body):
         if isinstance(stmt, Assign):
-            w.declare(w.names.of(stmt.name))
+            w.own(w.names.of(stmt.name))
     w.types |= dict.fromkeys(("lw_lower", "lw_count", "lw_thread", "lw_team_size"), "int64_t")
     lower, count = w.use("lw_lower"), w.use("lw_count")
     w.line(f"const int64_t {FROM} = {lower}, {TO} = {lower} + {count};")
@@ -101,32 +101,22 @@ def _write_strips(loop: For, owned: Owned, w: Writer) -> None:
     count = w.use("lw_count")
     w.function.scoped.add(variable)
     # Counted from 0, because the variable itself might run over.
-    w.line(f"for (int64_t lw_strip = 0; lw_strip < {count}; lw_strip += {STRIP}) {{")
-    w.function.depth += 1
-    w.line(f"int16_t lw_mine[{STRIP + 1}];")
-    w.line(f"const int64_t lw_length = {count} - lw_strip < {STRIP} ? {count} - lw_strip : {STRIP};")
-    w.line("int64_t lw_found = 0;")
-    spend(STRIP * operations_in(loop.body), w)
-    w.line("for (int64_t lw_k = 0; lw_k < lw_length; ++lw_k) {")
-    w.line(f"  const int64_t {variable} = {FROM} + lw_strip + lw_k;")
-    w.line("  lw_mine[lw_found] = (int16_t)lw_k;")
-    w.line(f"  lw_found += {_is_mine(owned, w)};")
-    w.line("}")
-    w.line("for (int64_t lw_k = 0; lw_k < lw_found; ++lw_k) {")
-    w.function.depth += 1
-    w.line(f"const int64_t {variable} = {FROM} + lw_strip + lw_mine[lw_k];")
-    write_body(loop.body, w)
-    w.function.depth -= 1
-    w.line("}")
-    w.function.depth -= 1
-    w.line("}")
+    with w.loop(f"int64_t lw_strip = 0; lw_strip < {count}; lw_strip += {STRIP}"):
+        w.line(f"int16_t lw_mine[{STRIP + 1}];")
+        w.line(f"const int64_t lw_length = {count} - lw_strip < {STRIP} ? {count} - lw_strip : {STRIP};")
+        w.line("int64_t lw_found = 0;")
+        spend(STRIP * operations_in(loop.body), w)
+        with w.loop("int64_t lw_k = 0; lw_k < lw_length; ++lw_k"):
+            w.line(f"const int64_t {variable} = {FROM} + lw_strip + lw_k;")
+            w.line("lw_mine[lw_found] = (int16_t)lw_k;")
+            w.line(f"lw_found += {_is_mine(owned, w)};")
+        with w.loop("int64_t lw_k = 0; lw_k < lw_found; ++lw_k", loop.name):
+            w.line(f"const int64_t {variable} = {FROM} + lw_strip + lw_mine[lw_k];")
+            write_body(loop.body, w)
     w.function.scoped.discard(variable)
 
 
 def _write_alone(loop: For, w: Writer) -> None:
     """Where an index cannot be read ahead without checks: the first owner applies all updates, in order."""
-    w.line(f"if ({w.use('lw_thread')} == 0) {{")
-    w.function.depth += 1
-    write_sequential(replace(loop, lower=named(FROM, w), upper=named(TO, w)), w)
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(f"{w.use('lw_thread')} == 0"):
+        write_sequential(replace(loop, lower=named(FROM, w), upper=named(TO, w)), w)

@@ -7,6 +7,7 @@ number: then partial results are those of blocks of iterations.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
@@ -172,7 +173,7 @@ def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
     inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
     for name in found.private:
         if name in w.scalars:
-            w.declare(w.names.of(name))
+            w.own(w.names.of(name))
         elif name not in inside:
             _own_array(w.arrays[name], w)
 
@@ -195,11 +196,8 @@ def _write_stretch(loop: For, plan: Plan, w: Writer) -> None:
         return
     step = w.text(loop.step)
     start, last = f"({lower} + {first} * {step})", f"({lower} + ({bound} - 1) * {step})"
-    w.line("{")
-    w.function.depth += 1
-    write_both(entry, start, last, w, loop, *[lambda: _write_iterations(loop, plan, w)] * 2)
-    w.function.depth -= 1
-    w.line("}")
+    with w.block():
+        write_both(entry, start, last, w, loop, *[lambda: _write_iterations(loop, plan, w)] * 2)
 
 
 def _write_iterations(loop: For, plan: Plan, w: Writer) -> None:
@@ -209,31 +207,27 @@ def _write_iterations(loop: For, plan: Plan, w: Writer) -> None:
     w.function.scoped.add(variable)
 
     def write(head: str, *inside: str) -> None:
-        if pragma:
-            w.line(pragma)
-        w.line(f"for (int64_t {head}) {{")
-        for line in inside:
-            w.line(f"  {line}")
-        write_iteration(loop, w, lambda: write_body(loop.body, w))
-        w.line("}")
+        with w.loop(f"int64_t {head}", loop.name, pragma=pragma):
+            for line in inside:
+                w.line(line)
+            write_iteration(loop, w, lambda: write_body(loop.body, w))
 
-    w.line("{")
-    if isinstance(loop.step, Const) and loop.step.value == 1:
-        end = f"{lower} + {bound}"
-        if not in_strips(loop, w):
-            w.line(f"const int64_t lw_stop = {end};")
-            end = "lw_stop"
-        write_range(
-            loop, f"{lower} + {first}", end, False, w,
-            lambda begin, end: write(f"{variable} = {begin}; {variable} < {end}; ++{variable}"),
-        )  # fmt: skip
-    else:
-        value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"
-        write_range(
-            loop, first, bound, False, w,
-            lambda begin, end: write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value),
-        )  # fmt: skip
-    w.line("}")
+    with w.block(indent=0):
+        if isinstance(loop.step, Const) and loop.step.value == 1:
+            end = f"{lower} + {bound}"
+            if not in_strips(loop, w):
+                w.line(f"const int64_t lw_stop = {end};")
+                end = "lw_stop"
+            write_range(
+                loop, f"{lower} + {first}", end, False, w,
+                lambda begin, end: write(f"{variable} = {begin}; {variable} < {end}; ++{variable}"),
+            )  # fmt: skip
+        else:
+            value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"
+            write_range(
+                loop, first, bound, False, w,
+                lambda begin, end: write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value),
+            )  # fmt: skip
     w.function.scoped.discard(variable)
 
 
@@ -249,14 +243,16 @@ def _out(name: str, w: Writer) -> str:
 
 
 def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w: Writer) -> None:
-    w.line("{")
-    w.function.depth += 1
-    w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
-    w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
-    # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
-    # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
-    w.line("if (lw_count > 0) {")
-    w.function.depth += 1
+    with w.block():
+        w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
+        w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
+        # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
+        # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
+        with w.branch("lw_count > 0"):
+            _write_team(loop, plan, part, owner, w)
+
+
+def _write_team(loop: For, plan: Plan, part: Function, owner: Function | None, w: Writer) -> None:
     if plan.rows is not None:
         write_rows(plan.rows, _costs(plan, w), loop, w)
     w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.work, w, plan.rows)};")
@@ -270,12 +266,12 @@ def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w
     w.line("int lw_bad = 0;")
     if owner is not None:
         _owners(owner, w)
-    w.line(f"if ({plan.parts} == 1) {{")
-    strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
-    w.line(f"  lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
-    w.line("} else {")
-    (_blocks if plan.fixed else _team)(plan, part, w)
-    w.line("}")
+    with nullcontext() if owner is None else w.otherwise(indent=0, form="next line"):
+        with w.branch(f"{plan.parts} == 1"):
+            strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
+            w.line(f"lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
+        with w.otherwise(indent=0):
+            (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
         w.line(f"if (lw_bad) free({_copy(copied.target)});")
     w.line("if (lw_bad) goto lw_leave;")
@@ -283,10 +279,6 @@ def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w
     for copied in plan.copies:
         _add_copies(copied.reduction, copied.target, plan.parts, w)
     spend("lw_spent(lw_work)", w)
-    w.function.depth -= 1
-    w.line("}")
-    w.function.depth -= 1
-    w.line("}")
 
 
 def _work_text(work: Work, w: Writer, rows: Rows | None) -> str:
@@ -305,13 +297,17 @@ def _work_text(work: Work, w: Writer, rows: Rows | None) -> str:
 def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
-    w.line("if (lw_owned) {")
-    w.line("  #pragma omp parallel num_threads(lw_threads)")
-    w.line("  {")
-    w.line("    const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
-    w.line(f"    if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
-    w.line("  }")
-    w.line("} else")
+    with w.branch("lw_owned"), _thread_of_team("lw_threads", w):
+        w.line(f"if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+
+
+@contextmanager
+def _thread_of_team(number: str, w: Writer) -> Iterator[None]:
+    """Within, text is what each of so many threads does."""
+    w.line(f"#pragma omp parallel num_threads({number})")
+    with w.block():
+        w.line("const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
+        yield
 
 
 def _costs(plan: Plan, w: Writer) -> tuple[str, str]:
@@ -341,49 +337,38 @@ def _call(
 
 
 def _team(plan: Plan, part: Function, w: Writer) -> None:
-    w.line("#pragma omp parallel num_threads(lw_threads)")
-    w.line("{")
-    w.function.depth += 1
-    w.line("const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
-    own: dict[str, str] = {}
-    if plan.copies:
-        # The team may be smaller than asked for; only what its threads have filled may be summed.
-        w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
-    for copied in plan.copies:
-        own |= _own_copy(copied, "lw_thread", w)
-    partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
-    if plan.uneven:
+    with _thread_of_team("lw_threads", w):
+        own: dict[str, str] = {}
+        if plan.copies:
+            # The team may be smaller than asked for; only what its threads have filled may be summed.
+            w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
+        for copied in plan.copies:
+            own |= _own_copy(copied, "lw_thread", w)
+        partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
         call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-        write_pieces(plan.rows, bool(plan.partials or plan.copies), call, w)
-    else:
-        w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
-        w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
-        w.line("const int64_t lw_end = lw_begin + lw_each + (lw_thread < lw_more);")
-        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-        w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
-    w.function.depth -= 1
-    w.line("}")
+        if plan.uneven:
+            write_pieces(plan.rows, bool(plan.partials or plan.copies), call, w)
+        else:
+            w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
+            w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
+            w.line("const int64_t lw_end = lw_begin + lw_each + (lw_thread < lw_more);")
+            w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
 
 
 def _blocks(plan: Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
     w.line("#pragma omp parallel num_threads(lw_threads) if(lw_threads > 1)")
-    w.line("{")
-    w.function.depth += 1
-    w.line("int64_t lw_block;")
-    w.line("while ((lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks) {")
-    w.function.depth += 1
-    w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
-    w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
-    own: dict[str, str] = {}
-    for copied in plan.copies:
-        own |= _own_copy(copied, "lw_block", w)
-    partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
-    call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-    w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
-    for _ in range(2):
-        w.function.depth -= 1
-        w.line("}")
+    with w.block():
+        w.line("int64_t lw_block;")
+        with w.block("while ((lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks)"):
+            w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
+            w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
+            own: dict[str, str] = {}
+            for copied in plan.copies:
+                own |= _own_copy(copied, "lw_block", w)
+            partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
+            call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+            w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
 
 
 def _rows(plan: Plan) -> int:
@@ -400,10 +385,9 @@ def _values_before(plan: Plan, w: Writer) -> None:
                 start = identity(partial.reduction.op, partial.scalar)
                 w.line(f"if ({target_of(partial, w)} == {start}) {_alone(plan)};")
         w.line(f"lw_slot lw_partials[{plan.parts} * {PAD * _rows(plan)}];")
-        w.line(f"for (int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t) {{")
-        for position, partial in enumerate(plan.partials):
-            w.line(f"  {_slot(plan, position)} = {_start(partial, w)};")
-        w.line("}")
+        with w.loop(f"int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t"):
+            for position, partial in enumerate(plan.partials):
+                w.line(f"{_slot(plan, position)} = {_start(partial, w)};")
     for name in plan.last:
         w.line(f"{VALUE_TYPE[w.scalars[name].name]} {_out(name, w)} = {w.variable(name)};")
 
@@ -413,14 +397,13 @@ def _values_after(loop: For, plan: Plan, w: Writer) -> None:
         w.line(f"{w.variable(name)} = {_out(name, w)};")
     if not plan.partials:
         return
-    w.line(f"for (int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t) {{")
-    for position, partial in enumerate(plan.partials):
-        if partial.reduction.by:
-            _extreme_after(partial, position, plan, w)
-            continue
-        target = target_of(partial, w)
-        w.line(f"  {target} = {combine(partial.reduction.op, partial.scalar, target, _slot(plan, position))};")
-    w.line("}")
+    with w.loop(f"int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t"):
+        for position, partial in enumerate(plan.partials):
+            if partial.reduction.by:
+                _extreme_after(partial, position, plan, w)
+                continue
+            target = target_of(partial, w)
+            w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, _slot(plan, position))};")
 
 
 def _alone(plan: Plan) -> str:
@@ -458,10 +441,9 @@ def _extreme_after(best: Partial, position: int, plan: Plan, w: Writer) -> None:
     if reduction.position:
         place, at = _slot(plan, group[reduction.position]), target_of(plan.partials[group[reduction.position]], w)
     test = is_better(reduction, _slot(plan, position), target_of(best, w), place, at)
-    w.line(f"  if ({test}) {{")
-    for number in group.values():
-        w.line(f"    {target_of(plan.partials[number], w)} = {_slot(plan, number)};")
-    w.line("  }")
+    with w.branch(test):
+        for number in group.values():
+            w.line(f"{target_of(plan.partials[number], w)} = {_slot(plan, number)};")
 
 
 # ---- copies of arrays that are summed into ----------------------------------------------------------------------
@@ -484,21 +466,19 @@ def _copies_before(plan: Plan, w: Writer) -> None:
         w.line(f"const double {total}d = {product};")
         # Each thread clears a copy, and all of them add their shares of the copies together.
         w.line(f"const int {far} = {total}d * {plan.parts} * {size} > {limit};")
-        w.line(f"if ({far} || {total}d * 4 * {plan.parts} > lw_work * ({plan.parts} - 1)) {{")
-        if plan.owned is not None:
-            w.line(f"  lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
-        if plan.fixed:  # what owners do has the bits of one stretch
-            w.line("  lw_owned = lw_owned && lw_threads > 1;")
-        w.line(f"  if (!lw_owned) {_alone(plan)};")
-        w.line("}")
+        with w.branch(f"{far} || {total}d * 4 * {plan.parts} > lw_work * ({plan.parts} - 1)"):
+            if plan.owned is not None:
+                w.line(f"lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
+            if plan.fixed:  # what owners do has the bits of one stretch
+                w.line("lw_owned = lw_owned && lw_threads > 1;")
+            w.line(f"if (!lw_owned) {_alone(plan)};")
         w.line(f"const int64_t {total} = (int64_t){total}d;")
     for array in (copied.target for copied in plan.copies):
         total, size = f"lw_total_{array.pointer}", array.element.size_bytes
         w.line(f"{array.memory_type} *{_copy(array)} = NULL;")
-        w.line(f"if ({plan.parts} > 1 && !lw_owned) {{")
-        w.line(f"  {_copy(array)} = malloc((size_t)({total} * ({plan.parts} - 1) * {size} + 1));")
-        w.line(f"  if (!{_copy(array)}) {_alone(plan)};")
-        w.line("}")
+        with w.branch(f"{plan.parts} > 1 && !lw_owned"):
+            w.line(f"{_copy(array)} = malloc((size_t)({total} * ({plan.parts} - 1) * {size} + 1));")
+            w.line(f"if (!{_copy(array)}) {_alone(plan)};")
 
 
 def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
@@ -513,14 +493,13 @@ def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
         w.line(f"int64_t {inside} = {w.use(outside)};")
         own[inside] = inside
     start = identity(copied.reduction.op, array.element)
-    w.line(f"if ({number} > 0) {{")
-    w.line(f"  {array.memory_type} *lw_own = {_copy(array)} + ({number} - 1) * {total};")
-    w.line(f"  for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_own[lw_e] = {start};")
-    w.line(f"  {mine} = ({array.pointer_type})lw_own;")
-    for axis, stride in enumerate(copied.inside.strides):
-        if stride in own:
-            w.line(f"  {stride} = {_copy_stride(array, axis, w)};")
-    w.line("}")
+    with w.branch(f"{number} > 0"):
+        w.line(f"{array.memory_type} *lw_own = {_copy(array)} + ({number} - 1) * {total};")
+        w.line(f"for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_own[lw_e] = {start};")
+        w.line(f"{mine} = ({array.pointer_type})lw_own;")
+        for axis, stride in enumerate(copied.inside.strides):
+            if stride in own:
+                w.line(f"{stride} = {_copy_stride(array, axis, w)};")
     return own
 
 
@@ -537,37 +516,29 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
     total = f"lw_total_{array.pointer}"
     w.use(array.pointer)
     block = f"{array.memory_type} *lw_block = {_copy(array)} + lw_t * {total};"
-    w.line(f"if ({_copy(array)}) {{")
-    w.function.depth += 1
-    if array.layout in ("C", "F"):
-        value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
-        w.line(f"#pragma omp parallel num_threads({total} < {FEW} ? 1 : lw_threads)")
-        w.line("{")
-        w.line("  const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
-        w.line(f"  const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
-        w.line(f"  const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
-        w.line(f"  for (int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t) {{")
-        w.line(f"    {block}")
-        w.line(f"    for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
-        w.line("  }")
-        w.line("}")
-    else:
-        w.line(f"for (int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t) {{")
-        w.line(f"  {block}")
-        _add_strided(reduction, array, w)
-        w.line("}")
-    w.line(f"free({_copy(array)});")
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(_copy(array)):
+        if array.layout in ("C", "F"):
+            value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
+            with _thread_of_team(f"{total} < {FEW} ? 1 : lw_threads", w):
+                w.line(f"const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
+                w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
+                with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
+                    w.line(block)
+                    w.line(f"for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
+        else:
+            with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
+                w.line(block)
+                _add_strided(reduction, array, w)
+        w.line(f"free({_copy(array)});")
 
 
 def _add_strided(reduction: Reduction, array: ArrayText, w: Writer) -> None:
     index = tuple(f"lw_x{axis}" for axis in range(array.rank))
     for axis, name in enumerate(index):
-        w.line(f"  for (int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name})")
+        w.line(f"for (int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name})")
     terms = []
     for axis, name in enumerate(index):
         inner = range(axis) if array.layout == "first" else range(axis + 1, array.rank)
         terms.append(" * ".join([name, *(w.size(array.name, other) for other in inner)]))
     target, source = array.element_at(index), f"lw_block[{' + '.join(terms)}]"
-    w.line(f"    {target} = {combine(reduction.op, array.element, target, source)};")
+    w.line(f"  {target} = {combine(reduction.op, array.element, target, source)};")

@@ -90,7 +90,7 @@ def in_strips(loop: For, w: Writer) -> bool:
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
     if w.function.on_device and w.asks and w.function.asks:
-        w.line(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
+        w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
     elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
         w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
@@ -113,17 +113,12 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         return
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
-    w.line(f"if (LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))) {{")
-    w.function.depth += 1
-    _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    if loop.name not in w.function.counted:
-        w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
-    write("lw_from_here", "lw_whole")
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
+        _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
+    with w.otherwise():
+        if loop.name not in w.function.counted:
+            w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
+        write("lw_from_here", "lw_whole")
 
 
 def _may_stand_twice(body: Body) -> bool:
@@ -137,19 +132,14 @@ def _write_strips(
     """What leaves the loop leaves all strips. question: what each strip begins with, if it does not count."""
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
-    w.line(
-        f"for (int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then) {{"
-    )
-    w.function.depth += 1
-    w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
-    if question:
-        w.line(question)
-    else:
-        spend(f"({rest}) * {operations}", w)
-    with _breaking_out_of(loop, w):
+    head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
+    with _breaking_out_of(loop, w), w.loop(head):
+        w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
+        if question:
+            w.line(question)
+        else:
+            spend(f"({rest}) * {operations}", w)
         write("lw_strip", "lw_upper")
-        w.function.depth -= 1
-        w.line("}")
 
 
 def _write_on_device(
@@ -166,33 +156,23 @@ def _write_on_device(
     owed = w.function.owed.pop(loop.name, 0)
     plain = ["!lw_asks"] * w.function.both + [f"LW_PLAIN({_due(w)}, {trip}, {operations}, {owed})"] * nested
     w.line(f"const int64_t lw_from_here = {first};")
-    w.line(f"if ({' || '.join(plain)}) {{")
-    w.function.depth += 1
-    write("lw_from_here", "lw_whole")
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    if nested:
-        spend(owed + operations, w)
-    _write_device_strips(loop, "lw_from_here", down, w, write)
-    w.function.depth -= 1
-    w.line("}")
+    with w.branch(" || ".join(plain), plain=True):
+        write("lw_from_here", "lw_whole")
+    with w.otherwise():
+        if nested:
+            spend(owed + operations, w)
+        _write_device_strips(loop, "lw_from_here", down, w, write)
 
 
 def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
     """Asks at the end of each strip but the last."""
-    ahead = "lw_below" if down else "lw_ahead"
-    w.line(f"for (int64_t lw_strip = {first};;) {{")
-    w.function.depth += 1
-    strip = f"LW_STRIP({max(1, operations_in(loop.body))})"
-    w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
-    with _breaking_out_of(loop, w):
+    ahead, strip = "lw_below" if down else "lw_ahead", f"LW_STRIP({max(1, operations_in(loop.body))})"
+    with _breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
+        w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
         w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
-        w.line(f"if ({_stops(w)}) lw_stop();")
+        w.question(f"if ({_stops(w)}) lw_stop();")
         w.line("lw_strip = lw_upper;")
-        w.function.depth -= 1
-        w.line("}")
 
 
 def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
@@ -201,24 +181,19 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     condition = w.text(loop.condition)
     is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
     if is_around or not (w.function.on_device and w.asks and w.function.asks):
-        w.line(f"while ({condition}) {{")
-        write_iteration(loop, w, write)
-        w.line("}")
+        with w.block(f"while ({condition})"):
+            write_iteration(loop, w, write)
         return
     # One way out of the inner loop, and no label: the others keep registers apart, and cost instructions.
-    w.line("for (;;) {")
-    w.line(f"  int lw_n = {IN_A_STRIP};")
-    w.line(f"  {w.unrolling} {4 if operations_in(loop.body) <= UNROLLED else 1}")
-    w.line(f"  while ((int)({condition}) & (int)(--lw_n != 0)) {{")
-    w.function.depth += 2
-    w.function.nested += 1
-    write()
-    w.function.nested -= 1
-    w.function.depth -= 2
-    w.line("  }")
-    w.line("  if (lw_n) break;")
-    w.line(f"  if ({_stops(w)}) lw_stop();")
-    w.line("}")
+    with w.loop(";;"):
+        w.line(f"int lw_n = {IN_A_STRIP};")
+        w.line(f"#pragma unroll {4 if operations_in(loop.body) <= UNROLLED else 1}")
+        with w.block(f"while ((int)({condition}) & (int)(--lw_n != 0))"):
+            w.function.nested += 1
+            write()
+            w.function.nested -= 1
+        w.line("if (lw_n) break;")
+        w.question(f"if ({_stops(w)}) lw_stop();")
 
 
 @contextmanager
@@ -248,7 +223,8 @@ def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({
     """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
     of when they ask, the same for all of them. any_of: of whether one of them is told to."""
     if w.asks and w.function.asks:
-        w.line(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+        w.function.meets = True
+        w.question(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
 
 
 def every(variable: str, step: int) -> str:
@@ -260,7 +236,7 @@ def every(variable: str, step: int) -> str:
 def stop_each(w: Writer) -> None:
     """The same for a thread that meets no other."""
     if w.asks and w.function.asks:
-        w.line(f"if ({_stops(w)}) lw_stop();")
+        w.question(f"if ({_stops(w)}) lw_stop();")
 
 
 def ask_where_long(part: Function, work: Amount, w: Writer) -> None:
@@ -283,7 +259,6 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
 def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> None:
     """Have `write` write the body of a loop; where it is not in strips, behind a question, which counts the loops in it
     as far as their lengths are known here: to count once is cheaper."""
-    w.function.depth += 1
     w.function.nested += 1
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
@@ -298,7 +273,6 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
-    w.function.depth -= 1
 
 
 def _counting(loop: For | While, w: Writer) -> For | None:

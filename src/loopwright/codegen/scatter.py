@@ -22,6 +22,7 @@ from loopwright.codegen.polls import operations_in, spend
 from loopwright.codegen.several import Item, about, read_ahead
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
+from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
@@ -121,14 +122,16 @@ def _size(value: Expr | None) -> int | None:
 
 
 @contextmanager
-def copied(copy: Copy, size: tuple[int, int, int], rounds: int, shared: list[str], w: GpuWriter) -> Iterator[None]:
+def copied(
+    copy: Copy, size: tuple[int, int, int], rounds: int, shared: list[SharedArray], w: GpuWriter
+) -> Iterator[None]:
     """Lines around a nest that the threads of a block share: within, it updates copies of the array. rounds: as for
     `copy_of`."""
     array, op = w.arrays[copy.array], w.scattered[copy.array].op
     threads, number = prod(size), number_in_block(size)
     memory = MEMORY_TYPE[copy.element.name]
     pointer = w.fresh("lw_copy", f"{memory} *")
-    shared.append(f"LW_SHARED({memory}, {pointer}, {copy.most});")
+    shared.append(SharedArray(pointer, memory, copy.most))
     w.function.scoped.add(pointer)
     none = literal(identity(op, copy.element).value, copy.element)
     count = f"(int)({count_of(copy.array, w)})"
@@ -137,29 +140,27 @@ def copied(copy: Copy, size: tuple[int, int, int], rounds: int, shared: list[str
         w.line(f"int lw_shift = {copy.lanes};")
         w.line(f"while (lw_shift && {places} > {min(copy.most, threads * rounds // SHARE)}) --lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
-    w.line("__syncthreads();")  # an iteration before may still be adding its copies up
-    w.line(f"for (int lw_i = {number}; lw_i < {places}; lw_i += {threads}) {pointer}[lw_i] = {none};")
-    w.line("__syncthreads();")
-    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element)
-    w.copies[copy.array] = " << lw_shift | lw_lane" if copy.lanes else ""
+    w.barrier()  # an iteration before may still be adding its copies up
+    with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
+        w.line(f"{pointer}[lw_i] = {none};")
+    w.barrier()
+    after = " << lw_shift | lw_lane" if copy.lanes else ""
+    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after)
     yield
     w.arrays[copy.array] = array
-    del w.copies[copy.array]
-    w.line("__syncthreads();")
-    w.line(f"for (int lw_i = {number}; lw_i < {count}; lw_i += {threads}) {{")
-    if copy.lanes:
-        w.line(f"  {memory} lw_mine = {none};")
-        w.line("  for (int lw_k = 0; lw_k <= lw_lanes; ++lw_k) {")  # neighbours begin in banks of their own
-        w.line(f"    const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
-        with about(Item(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
-            both = combined(op, Var("lw.mine", copy.element), Var("lw.other", copy.element))
-            w.line(f"    lw_mine = {w.text(both)};")
-        w.line("  }")
-    else:
-        w.line(f"  const {memory} lw_mine = {pointer}[lw_i];")
-    target = f"LW_ADDRESS({w.use(array.pointer)}, lw_i)"
-    w.line(f"  if (lw_mine != {none}) {ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
-    w.line("}")
+    w.barrier()
+    with w.loop(f"int lw_i = {number}; lw_i < {count}; lw_i += {threads}"):
+        if copy.lanes:
+            w.line(f"{memory} lw_mine = {none};")
+            with w.loop("int lw_k = 0; lw_k <= lw_lanes; ++lw_k"):  # neighbours begin in banks of their own
+                w.line(f"const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
+                with about(Item(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
+                    both = combined(op, Var("lw.mine", copy.element), Var("lw.other", copy.element))
+                    w.line(f"lw_mine = {w.text(both)};")
+        else:
+            w.line(f"const {memory} lw_mine = {pointer}[lw_i];")
+        target = f"LW_ADDRESS({w.use(array.pointer)}, lw_i)"
+        w.only(f"lw_mine != {none}", f"{ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
 
 
 def parts_of(band: Sequence[For], copy: Copy) -> int:
@@ -194,30 +195,25 @@ def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
     variable = w.names.of(loop.name)
     items = [Item(number, {loop.name: f"lw_at_{number}"}) for number in range(AHEAD)]
     w.line(f"int64_t lw_at = {start};")
-    most = (AHEAD - 1) * stride
-    w.line(f"for (; lw_at < lw_upper && (uint64_t)lw_upper - (uint64_t)lw_at > {most}; lw_at += {AHEAD * stride}) {{")
-    w.function.depth += 1
-    spend(AHEAD * max(1, operations_in(loop.body)), w)
-    for item in items:
-        w.line(f"const int64_t lw_at_{item.number} = lw_at + {item.number * stride};")
-    held = frozenset(stmt.array for stmt in loop.body if isinstance(stmt, Store))
-    targets = frozenset(one.target for one in w.facts.loops[loop.name].reductions)
-    rest = read_ahead(loop.body, items, w, targets, held)
-    if not _at_once(rest, items, w):
+    left = f"(uint64_t)lw_upper - (uint64_t)lw_at > {(AHEAD - 1) * stride}"
+    head = f"; lw_at < lw_upper && {left}; lw_at += {AHEAD * stride}"
+    with w.loop(head, loop.name, part="unrolled", at_once=AHEAD):
+        spend(AHEAD * max(1, operations_in(loop.body)), w)
         for item in items:
-            with about(item, w):
-                write_body(rest, w)
-    w.function.depth -= 1
-    w.line("}")
-    w.line("#pragma unroll 1")
-    w.line(f"for (; lw_at < lw_upper; lw_at += {stride}) {{")
-    w.line(f"  const int64_t {variable} = lw_at;")
-    w.function.depth += 1
-    w.function.scoped.add(variable)
-    write_body(loop.body, w)
-    w.function.scoped.discard(variable)
-    w.function.depth -= 1
-    w.line("}")
+            w.line(f"const int64_t lw_at_{item.number} = lw_at + {item.number * stride};")
+        held = frozenset(stmt.array for stmt in loop.body if isinstance(stmt, Store))
+        targets = frozenset(one.target for one in w.facts.loops[loop.name].reductions)
+        rest = read_ahead(loop.body, items, w, targets, held)
+        if not _at_once(rest, items, w):
+            for item in items:
+                with about(item, w):
+                    write_body(rest, w)
+    head = f"; lw_at < lw_upper; lw_at += {stride}"
+    with w.loop(head, loop.name, unroll=1, part="remainder", at_once=AHEAD):
+        w.line(f"const int64_t {variable} = lw_at;")
+        w.function.scoped.add(variable)
+        write_body(loop.body, w)
+        w.function.scoped.discard(variable)
 
 
 def _at_once(rest: Body, items: Sequence[Item], w: GpuWriter) -> bool:

@@ -147,26 +147,26 @@ def write_pieces(rows: Rows | None, fixed: bool, call: str, w: Writer) -> None:
     w.line(f"const int64_t lw_pieces = {plain if rows is None else f'lw_rows ? {most} : {plain}'};")
     if fixed:
         # There and back again: of pieces that grow or shrink, each thread gets small ones and large ones.
-        w.line("for (int64_t lw_turn = 0; lw_turn * lw_team_size < lw_pieces; ++lw_turn) {")
-        w.line("  const int64_t lw_place = lw_turn & 1 ? lw_team_size - 1 - lw_thread : lw_thread;")
-        w.line("  const int64_t lw_piece = lw_turn * lw_team_size + lw_place;")
+        with w.loop("int64_t lw_turn = 0; lw_turn * lw_team_size < lw_pieces; ++lw_turn"):
+            w.line("const int64_t lw_place = lw_turn & 1 ? lw_team_size - 1 - lw_thread : lw_thread;")
+            w.line("const int64_t lw_piece = lw_turn * lw_team_size + lw_place;")
+            _piece(rows, call, w)
     else:
         w.line("int64_t lw_piece;")
-        w.line("while ((lw_piece = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_pieces) {")
-    w.function.depth += 1
+        with w.block("while ((lw_piece = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_pieces)"):
+            _piece(rows, call, w)
+
+
+def _piece(rows: Rows | None, call: str, w: Writer) -> None:
+    """One piece: `call` for its iterations."""
     w.line("int64_t lw_begin = lw_cut(lw_count, lw_piece, lw_pieces);")
     w.line("int64_t lw_end = lw_cut(lw_count, lw_piece + 1, lw_pieces);")
     if rows is not None:
-        w.line("if (lw_rows) {")
-        w.function.depth += 1
-        _search(rows, "lw_begin", "lw_piece", w)
-        _search(rows, "lw_end", "lw_piece + 1", w)
-        w.function.depth -= 1
-        w.line("}")
+        with w.branch("lw_rows"):
+            _search(rows, "lw_begin", "lw_piece", w)
+            _search(rows, "lw_end", "lw_piece + 1", w)
     w.line("if (lw_begin >= lw_end) continue;")
     w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
-    w.function.depth -= 1
-    w.line("}")
 
 
 def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
@@ -175,15 +175,13 @@ def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
     holds, because the same halves are looked at."""
     here = f"lw_half * lw_per_row + ({_entry(rows, 'lw_half', w)} - lw_before) * lw_per_entry"
     whole = "(__int128)(lw_count * lw_per_row + lw_entries * lw_per_entry)"
-    w.line(f"if (({piece}) % lw_pieces) {{")
-    w.line(f"  const int64_t lw_share = (int64_t)({whole} * ({piece}) / lw_pieces);")
-    w.line("  int64_t lw_least = 0, lw_most = lw_count;")
-    w.line("  while (lw_least < lw_most) {")
-    w.line("    const int64_t lw_half = lw_least + (lw_most - lw_least) / 2;")
-    w.line(f"    if ({here} < lw_share) lw_least = lw_half + 1; else lw_most = lw_half;")
-    w.line("  }")
-    w.line(f"  {result} = lw_least;")
-    w.line("}")
+    with w.branch(f"({piece}) % lw_pieces"):
+        w.line(f"const int64_t lw_share = (int64_t)({whole} * ({piece}) / lw_pieces);")
+        w.line("int64_t lw_least = 0, lw_most = lw_count;")
+        with w.block("while (lw_least < lw_most)"):
+            w.line("const int64_t lw_half = lw_least + (lw_most - lw_least) / 2;")
+            w.line(f"if ({here} < lw_share) lw_least = lw_half + 1; else lw_most = lw_half;")
+        w.line(f"{result} = lw_least;")
 
 
 def _entry(rows: Rows, at: str, w: Writer) -> str:

@@ -31,7 +31,7 @@ from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 
 def write_body(body: Body, w: Writer) -> None:
-    """Write every statement of a body at the writer's depth."""
+    """Write every statement of a body where the writer is."""
     for stmt in body:
         write(stmt, w)
 
@@ -78,12 +78,6 @@ def may_fail(body: Body, w: Writer) -> bool:
     return False
 
 
-def _indented(body: Body, w: Writer) -> None:
-    w.function.depth += 1
-    write_body(body, w)
-    w.function.depth -= 1
-
-
 def write_store(stmt: Store, w: Writer) -> None:
     """Write one store."""
     if (update := w.updated(stmt)) is not None:
@@ -92,27 +86,24 @@ def write_store(stmt: Store, w: Writer) -> None:
     value = w.text(stmt.value)
     if w.may_fail(stmt) and not isinstance(stmt.value, Const):
         # The value comes first, as in Python; C would leave the order of the two sides open.
-        w.line("{")
-        w.line(f"  const {VALUE_TYPE[stmt.value.type.name]} lw_value = {value};")
-        w.line(f"  {w.element(stmt)} = lw_value;")
-        w.line("}")
+        with w.block():
+            w.line(f"const {VALUE_TYPE[stmt.value.type.name]} lw_value = {value};")
+            w.line(f"{w.element(stmt)} = lw_value;")
         return
     w.line(f"{w.element(stmt)} = {value};")
 
 
 def _if(stmt: If, w: Writer) -> None:
-    w.line(f"if ({w.text(stmt.condition)}) {{")
-    _indented(stmt.then, w)
+    with w.branch(w.text(stmt.condition)):
+        write_body(stmt.then, w)
     if stmt.otherwise:
-        w.line("} else {")
-        _indented(stmt.otherwise, w)
-    w.line("}")
+        with w.otherwise():
+            write_body(stmt.otherwise, w)
 
 
 def _block(stmt: Block, w: Writer) -> None:
-    w.line("{")
-    _indented(stmt.body, w)
-    w.line("}")
+    with w.block():
+        write_body(stmt.body, w)
     if any(isinstance(inner, Leave) and inner.block == stmt.name for inner in statements(stmt.body)):
         w.line(f"{w.names.of(stmt.name)}:;")
 
@@ -147,7 +138,7 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
-        _fill(stmt.fill, array.pointer, array.memory_type, count, w)
+        _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
 
 
 def _heap(stmt: Allocate, w: Writer) -> str:
@@ -169,9 +160,8 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
     size = array.element.size_bytes
     w.line(f"if ({zero}) {count} = 0;")
-    w.line(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size}))) {{")
-    w.line(f"  lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
-    w.line("}")
+    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
+        w.line(f"lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
     w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
     return count

@@ -19,13 +19,14 @@ from loopwright.codegen.arrival import can_arrive
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import UNROLLED, constant_trip
 from loopwright.codegen.wide import aligned, width_of
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import substituted
 from loopwright.steps.extent import ends_of, stretch_of, trip_of
 from loopwright.steps.limits import all_of, terms
-from loopwright.steps.nest import coefficient, names_in
 
 MOST_COPIES = 64
 """Of a thread out of one array in one iteration."""

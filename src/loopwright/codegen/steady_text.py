@@ -15,9 +15,10 @@ from loopwright.codegen.polls import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.steady import Flow, Flows, Steady
 from loopwright.codegen.wide import place_of, write_in_thread
+from loopwright.ir.linear import plus
 from loopwright.ir.nodes import Body, Expr, For, Load, Select, Store
 from loopwright.ir.walk import rewrite_expr
-from loopwright.steps.draft import plus, substituted
+from loopwright.steps.draft import substituted
 from loopwright.steps.limits import all_of
 from loopwright.steps.nest import step_of
 
@@ -46,15 +47,15 @@ class SteadyText:
         # the compiler has less to do.
         narrow = ["sizeof(lw_int) == 4"] if self.steady.ends is not None else []
         tests = " && ".join((*narrow, *self.steady.whole.tests)) or "true"
-        self.w.line(f"if ({tests}{f' || {FLAG}' if self.steady.even else ''}) {{")
-        for flows in (self.steady.whole, self.steady.ends):
-            if flows is not None:
-                self.w.line("" if flows is self.steady.whole else "} else {")
-                self.w.function.depth += 1
-                self._begin(flows)
-                self._rounds(flows)
-                self.w.function.depth -= 1
-        self.w.line("}")
+        with self.w.branch(f"{tests}{f' || {FLAG}' if self.steady.even else ''}", indent=0):
+            self.w.line("")
+            with self.w.indented():
+                self._begin(self.steady.whole)
+                self._rounds(self.steady.whole)
+        if self.steady.ends is not None:
+            with self.w.otherwise():
+                self._begin(self.steady.ends)
+                self._rounds(self.steady.ends)
 
     @property
     def _ahead(self) -> str:
@@ -112,30 +113,28 @@ class SteadyText:
     def _rounds(self, flows: Flows) -> None:
         w, variable = self.w, self.w.names.of(self.loop.name)
         advance = f"--lw_left, {variable} += {step_of(self.loop)}"
-        w.line(f"for (int lw_left = {self._left()}; lw_left > 0; {advance}) {{")
-        w.function.depth += 1
-        w.line("lw_arrived();")
-        w.line("__syncthreads();")
-        stop_together(w, f"lw_left % {MEETINGS} == 0")
-        for flow in flows.flows:
-            moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
-            for name in (*moved, flow.along):
-                # Multiplied anew, a distance takes one register; the compiler would keep a wide one, or many multiples.
-                w.line(f"{name} = lw_hidden({name});")
-        if self.steady.among is None:
-            self.buffers(f"({self.turn} ^ 1)")
-            with self._meaning(self._ahead):
-                self.together(flows.copies, partial(_copy_loop, flows), lambda store: _copy(flows.of(store), w))
-            self.buffers(self.turn)
-            self.write(self.steady.body)
-        else:
-            self.buffers(self.turn)
-            self.together(self.steady.body, partial(self._body_loop, flows), partial(write_store, w=w))
-        for flow in flows.flows:
-            w.line(f"{flow.begin} += {flow.along};")
-        w.line(f"{self.turn} ^= 1;")
-        w.function.depth -= 1
-        w.line("}")
+        with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
+            w.line("lw_arrived();")
+            w.barrier()
+            stop_together(w, f"lw_left % {MEETINGS} == 0")
+            for flow in flows.flows:
+                moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
+                for name in (*moved, flow.along):
+                    # Multiplied anew, a distance takes one register; the compiler would keep a wide one, or many of its
+                    # multiples.
+                    w.line(f"{name} = lw_hidden({name});")
+            if self.steady.among is None:
+                self.buffers(f"({self.turn} ^ 1)")
+                with self._meaning(self._ahead):
+                    self.together(flows.copies, partial(_copy_loop, flows), lambda store: _copy(flows.of(store), w))
+                self.buffers(self.turn)
+                self.write(self.steady.body)
+            else:
+                self.buffers(self.turn)
+                self.together(self.steady.body, partial(self._body_loop, flows), partial(write_store, w=w))
+            for flow in flows.flows:
+                w.line(f"{flow.begin} += {flow.along};")
+            w.line(f"{self.turn} ^= 1;")
 
     def _left(self) -> str:
         """C text of how many iterations from here on have whole tiles, and a next one that has."""
@@ -161,16 +160,10 @@ class SteadyText:
         first = 0
         self.buffers(f"({self.turn} ^ 1)")
         for flow, count in zip(flows.flows, counts, strict=True):
-            w.line(f"{w.unrolling}")
-            w.line(f"for (int lw_k = 0; lw_k < {each}; ++lw_k) {{")
-            w.function.depth += 1
-            w.line(f"const int64_t lw_n = {w.function.counters[among.name]} * {each} + lw_k - {first};")
-            w.line(f"if (lw_n >= 0 && lw_n < {count}) {{")
-            with self._meaning(self._ahead):
-                self._numbered(flow, count)
-            w.line("}")
-            w.function.depth -= 1
-            w.line("}")
+            with w.loop(f"int lw_k = 0; lw_k < {each}; ++lw_k", trips=each, unroll=0):
+                w.line(f"const int64_t lw_n = {w.function.counters[among.name]} * {each} + lw_k - {first};")
+                with w.branch(f"lw_n >= 0 && lw_n < {count}", indent=0), self._meaning(self._ahead):
+                    self._numbered(flow, count)
             first += count
         self.buffers(self.turn)
 
@@ -224,9 +217,8 @@ def _copy_loop(flows: Flows, loop: For, w: GpuWriter) -> None:
         return
     variable = w.names.of(loop.name)
     w.function.scoped.add(variable)
-    w.line(f"{{ const int64_t {variable} = {w.text(loop.lower)};")
-    _copy(flows.of(stmt), w)
-    w.line("}")
+    with w.block(begin=f"const int64_t {variable} = {w.text(loop.lower)};", indent=0):
+        _copy(flows.of(stmt), w)
     w.function.scoped.discard(variable)
 
 

@@ -63,13 +63,14 @@ def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
 def begin(partial: Partial, w: GpuWriter, only: str = "") -> None:
     """Lines after which the partial result is that of no iteration. only: a condition."""
     for own, start in zip(partial.own, partial.start, strict=True):
-        w.line(f"{only}{w.variable(own)} = {literal(start.value, start.type)};")
+        w.only(only, f"{w.variable(own)} = {literal(start.value, start.type)};")
 
 
 def in_warp(partial: Partial, lanes: int, mask: str, number: str, w: GpuWriter) -> None:
     """Each of `lanes` neighbouring threads (a power of two, at most a warp) gets the result of all of them. number: C
     text of the thread's number among them, or among more."""
     distance = lanes // 2
+    w.function.meets = True
     while distance:
         others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
         for own, other, type_ in zip(partial.own, others, partial.types, strict=True):
@@ -102,8 +103,8 @@ def in_block(partial: Partial, size: tuple[int, int, int], arrays: Sequence[str]
         each = WARP
     parts = threads // each
     for own, array in zip(partial.own, arrays, strict=True):
-        w.line(f"if (({number}) % {each} == 0) {array}[({number}) / {each}] = {w.variable(own)};")
-    w.line("__syncthreads();")
+        w.only(f"({number}) % {each} == 0", f"{array}[({number}) / {each}] = {w.variable(own)};")
+    w.barrier()
     _all_of(partial, arrays, parts, "", "", w)
     return parts
 
@@ -112,7 +113,7 @@ def in_column(partial: Partial, rows: int, across: int, arrays: Sequence[str], w
     """Put the partial results of `rows` threads along y together, for each of `across` threads along x."""
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {w.variable(own)};")
-    w.line("__syncthreads();")
+    w.barrier()
     _all_of(partial, arrays, rows, "threadIdx.x + ", f"{across} * ", w)
 
 
@@ -121,11 +122,10 @@ def _all_of(partial: Partial, arrays: Sequence[str], count: int, start: str, ste
     others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{w.variable(own)} = {array}[{start}0];")
-    w.line(f"for (int lw_i = 1; lw_i < {count}; ++lw_i) {{")
-    for other, array in zip(others, arrays, strict=True):
-        w.line(f"{w.variable(other)} = {array}[{start}{step}lw_i];")
-    _take(partial, partial.own, others, w)
-    w.line("}")
+    with w.loop(f"int lw_i = 1; lw_i < {count}; ++lw_i", trips=count - 1, indent=0):
+        for other, array in zip(others, arrays, strict=True):
+            w.line(f"{w.variable(other)} = {array}[{start}{step}lw_i];")
+        _take(partial, partial.own, others, w)
 
 
 def put_together(partial: Partial, w: GpuWriter) -> None:
@@ -145,7 +145,6 @@ def _take(partial: Partial, into: Sequence[str], other: Sequence[str], w: GpuWri
     mine, its = [w.variable(name) for name in into], [w.variable(name) for name in other]
     better = ">" if partial.reduction.op == "max" else "<"
     sooner = "<" if partial.reduction.tie == "least" else ">"
-    w.line(f"if ({its[0]} {better} {mine[0]} || ({its[0]} == {mine[0]} && {its[-1]} {sooner} {mine[-1]})) {{")
-    for one, two in zip(mine, its, strict=True):
-        w.line(f"  {one} = {two};")
-    w.line("}")
+    with w.branch(f"{its[0]} {better} {mine[0]} || ({its[0]} == {mine[0]} && {its[-1]} {sooner} {mine[-1]})"):
+        for one, two in zip(mine, its, strict=True):
+            w.line(f"{one} = {two};")

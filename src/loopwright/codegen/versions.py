@@ -14,25 +14,23 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.codegen.function import Writer
 from loopwright.codegen.loops import is_short, write_sequential
+from loopwright.ir.linear import linear
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
-    Binary,
     Call,
-    Cast,
     Checked,
     Const,
     Expr,
     For,
     Load,
     Store,
-    Unary,
     Var,
     While,
 )
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import children, own_expressions, statements, subexpressions
+from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 LOW, HIGH = "lw_low", "lw_high"  # C names of the least and the greatest value of the loop's variable
 FROM, TO = "lw_from", "lw_to"  # C names of its bounds
@@ -74,16 +72,13 @@ def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
     if entry is None:
         write(loop)
         return
-    w.line("{")
-    w.function.depth += 1
-    loop = with_bounds(loop, w)
-    lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
-    first, last = lower, f"({lower} + (lw_trip({lower}, {upper}, {step}) - 1) * {step})"
-    if isinstance(loop.step, Const) and loop.step.value in (1, -1):
-        last = f"({upper} {'-' if loop.step.value == 1 else '+'} 1)"
-    write_both(entry, first, last, w, loop, lambda: write(loop), lambda: write_sequential(loop, w))
-    w.function.depth -= 1
-    w.line("}")
+    with w.block():
+        loop = with_bounds(loop, w)
+        lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
+        first, last = lower, f"({lower} + (lw_trip({lower}, {upper}, {step}) - 1) * {step})"
+        if isinstance(loop.step, Const) and loop.step.value in (1, -1):
+            last = f"({upper} {'-' if loop.step.value == 1 else '+'} 1)"
+        write_both(entry, first, last, w, loop, lambda: write(loop), lambda: write_sequential(loop, w))
 
 
 def write_both(
@@ -94,18 +89,12 @@ def write_both(
     w.notes.append((loop.name, f"tests: indices of {' and '.join(entry.arrays)} at once, before the first iteration"))
     up = isinstance(loop.step, Const) and loop.step.value > 0
     w.line(f"const int64_t {LOW} = {first if up else last}, {HIGH} = {last if up else first};")
-    w.line(f"if (!LW_RARE(!({' && '.join(entry.conditions)}))) {{")
-    w.function.depth += 1
-    with freed(entry.inside, w):
+    with w.branch(f"!LW_RARE(!({' && '.join(entry.conditions)}))"), freed(entry.inside, w):
         fast()
-    w.function.depth -= 1
-    w.line("} else {")
-    w.function.depth += 1
-    before, w.twice = w.twice, False
-    careful()
-    w.twice = before
-    w.function.depth -= 1
-    w.line("}")
+    with w.otherwise():
+        before, w.twice = w.twice, False
+        careful()
+        w.twice = before
 
 
 def with_bounds(loop: For, w: Writer) -> For:
@@ -193,27 +182,7 @@ class _Search:
 
 def slope_of(expr: Expr, loop: For) -> int | None:
     """How an index moves when the loop's variable grows by one: 1, -1, 0; None where it is none of these."""
-    match expr:
-        case Var():
-            return 1 if expr.name == loop.name else None if expr.name in _changing(loop) else 0
-        case Load():
-            return 0 if all(slope_of(part, loop) == 0 for part in expr.index) else None
-        case Checked() | Call():
-            return None
-        case Unary(op="neg") if expr.type == INT64:
-            slope = slope_of(expr.operand, loop)
-            return None if slope is None else -slope
-        case Binary(op="add" | "sub") if expr.type == INT64:
-            left, right = slope_of(expr.left, loop), slope_of(expr.right, loop)
-            if left is None or right is None:
-                return None
-            total = left + right if expr.op == "add" else left - right
-            return total if total in (-1, 0, 1) else None
-        case Cast() if expr.operand.type == expr.type:
-            return slope_of(expr.operand, loop)
-        case _:
-            return 0 if all(slope_of(part, loop) == 0 for part in children(expr)) else None
-
-
-def _changing(loop: For) -> set[str]:
-    return {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    form, changing = linear(expr), names_assigned(loop.body)
+    moving = any(names_in(term) & changing for term, _ in form.terms)
+    slope = None if moving or has(expr, Checked, Call) else form.coefficient(loop.name)
+    return slope if slope in (-1, 0, 1) else None

@@ -16,11 +16,13 @@ from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.statements import may_fail, write_body
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, own_expressions, subexpressions
 from loopwright.steps.extent import residue
-from loopwright.steps.nest import coefficient, names_in, step_of
+from loopwright.steps.nest import step_of
 
 WIDEST = 16
 """Bytes of one access."""
@@ -55,50 +57,40 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
         return
     tests = tuple(dict.fromkeys(condition for one in found for condition in aligned(one.node, one.count, w)))
     if tests:
-        w.line(f"if ({or_even(' && '.join(tests), w.even, aligned=tests)}) {{")
-        _written_wide(loop, trip, found, w)
-        w.line("} else {")
-        w.function.depth += 1
-        write_sequential(loop, w)
-        w.function.depth -= 1
-        w.line("}")
+        with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
+            _written_wide(loop, trip, found, w)
+        with w.otherwise():
+            write_sequential(loop, w)
     else:
         _written_wide(loop, trip, found, w)
 
 
 def _written_wide(loop: For, trip: int, found: list[Wide], w: GpuWriter) -> None:
     part, variable = w.function, w.names.of(loop.name)
-    w.line(f"{{ const int64_t lw_lower = {w.text(loop.lower)};")
-    part.scoped.add(variable)
-    for one in found:
-        element = w.arrays[one.node.array].memory_type
-        w.line(f"lw_vector<{element}, {one.count}> {one.variable}[{trip // one.count}];")
-    w.line(f"{{ const int64_t {variable} = lw_lower;")
-    for one in found:
-        if one.is_read:
-            for number in range(trip // one.count):
-                pointer, index = place_of(one.node, w)
-                w.line(f"{one.variable}[{number}] = lw_read<{one.count}>({pointer}, {_further(index, number, one)});")
-    w.line("}")
-    part.counters[loop.name] = "lw_k"
-    before = part.replaced
-    part.replaced = before | {(one.node.array, one.node.index): one.element(trip) for one in found}
-    w.line(f"{w.unrolling} {trip}")
-    w.line(f"for (int lw_k = 0; lw_k < {trip}; ++lw_k) {{")
-    w.line(f"  const int64_t {variable} = lw_lower + lw_k;")
-    part.depth += 1
-    write_body(loop.body, w)
-    part.depth -= 1
-    w.line("}")
-    part.replaced = before
-    w.line(f"{{ const int64_t {variable} = lw_lower;")
-    for one in found:
-        if one.is_written:
-            for number in range(trip // one.count):
-                pointer, index = place_of(one.node, w)
-                place = _further(index, number, one)
-                w.line(f"lw_write<{one.count}>({pointer}, {place}, {one.variable}[{number}]);")
-    w.line("}}")
+    with w.block(begin=f"const int64_t lw_lower = {w.text(loop.lower)};", indent=0, joined=True):
+        part.scoped.add(variable)
+        for one in found:
+            element = w.arrays[one.node.array].memory_type
+            w.line(f"lw_vector<{element}, {one.count}> {one.variable}[{trip // one.count}];")
+        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
+            for one in (one for one in found if one.is_read):
+                for number in range(trip // one.count):
+                    pointer, index = place_of(one.node, w)
+                    place = _further(index, number, one)
+                    w.line(f"{one.variable}[{number}] = lw_read<{one.count}>({pointer}, {place});")
+        part.counters[loop.name] = "lw_k"
+        before = part.replaced
+        part.replaced = before | {(one.node.array, one.node.index): one.element(trip) for one in found}
+        with w.loop(f"int lw_k = 0; lw_k < {trip}; ++lw_k", loop.name, trips=trip, unroll=trip):
+            w.line(f"const int64_t {variable} = lw_lower + lw_k;")
+            write_body(loop.body, w)
+        part.replaced = before
+        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
+            for one in (one for one in found if one.is_written):
+                for number in range(trip // one.count):
+                    pointer, index = place_of(one.node, w)
+                    place = _further(index, number, one)
+                    w.line(f"lw_write<{one.count}>({pointer}, {place}, {one.variable}[{number}]);")
     part.scoped.discard(variable)
 
 
@@ -210,6 +202,5 @@ def aligned(node: Load | Store, count: int, w: GpuWriter) -> Iterator[str]:
 
 def place_of(node: Load | Store, w: GpuWriter) -> tuple[str, str]:
     """C text of an array's pointer and of the place of an element behind it."""
-    text, pointer = w.element(node), w.arrays[node.array].pointer
-    assert text.startswith(f"{pointer}[") and text.endswith("]")
-    return pointer, text[len(pointer) + 1 : -1]
+    array = w.arrays[node.array]
+    return array.pointer, array.place_of(w.index_of(node))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -88,8 +87,7 @@ def _successors(code: Sequence[Instruction], blocks: Sequence[range]) -> list[li
         last = code[block[-1]]
         target = meetings.get(block[-1]) if last.name == "BSYNC" else last.target
         nexts = [number[target]] if last.name in JUMPS and target in number else []
-        # `BRA P1, target` jumps where P1 is true.
-        sure = last.name in JUMPS and not last.guard and not re.match(r"!?U?P\d", last.operands)
+        sure = last.name in JUMPS and not last.depends
         if (not sure or (last.name == "BSYNC" and not nexts)) and place + 1 < len(blocks):
             nexts.append(place + 1)
         found.append(list(dict.fromkeys(nexts)))

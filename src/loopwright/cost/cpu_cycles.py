@@ -19,7 +19,8 @@ from math import ceil, prod
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.frequency import Frequencies
 from loopwright.cost.operations import value_operations
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Checked, Const, Expr, For, Load, Stmt, Store, Var, While
+from loopwright.ir.linear import coefficient
+from loopwright.ir.nodes import Assign, Body, Expr, For, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.recipe.target import Target
 from loopwright.steps.extent import trip_of
@@ -76,7 +77,7 @@ class _Cycles:
 
     def _alone(self, stmt: Stmt) -> float:
         """A statement outside of all innermost loops."""
-        loads = sum(isinstance(part, Load) for expr in own_expressions(stmt) for part in subexpressions(expr))
+        loads = sum(1 for expr in own_expressions(stmt) for _ in subexpressions(expr, Load))
         operations = value_operations(stmt)
         arithmetic, special = operations.arithmetic, operations.special
         return (loads + isinstance(stmt, Store) + arithmetic) / ISSUED + special * SPECIAL
@@ -84,7 +85,7 @@ class _Cycles:
 
 def _written_out(loop: For) -> list[For] | None:
     """The loops inside, where each is short and of constant length; None where one is not."""
-    inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    inner = list(statements(loop.body, For, While))
     trips = [trip_of(stmt) if isinstance(stmt, For) else None for stmt in inner]
     if any(trip is None or trip > SHORT for trip in trips):
         return None
@@ -185,14 +186,14 @@ class _Inner:
         return total
 
     def _by_ones(self, node: Load | Store) -> bool:
-        slopes = [slope(index, self.vector) for index in node.index]
+        slopes = [coefficient(index, self.vector, converted=True) for index in node.index]
         return slopes[-1] in (1, -1) and not any(slopes[:-1])
 
     def _chain(self, stmt: Stmt, around: frozenset[str]) -> float:
         """Cycles that updates of one element wait for one another, in one iteration."""
         match stmt:
             case Store():
-                own = [part for part in subexpressions(stmt.value) if isinstance(part, Load)]
+                own = list(subexpressions(stmt.value, Load))
                 if not any(part.array == stmt.array and part.index == stmt.index for part in own):
                     return 0.0
                 loops = next(touch.loops for touch in self.touches if touch.node.array == stmt.array
@@ -216,13 +217,13 @@ def _with_loops(body: Body, around: frozenset[str]) -> Iterator[tuple[Stmt, froz
 
 def _accesses(stmt: Stmt) -> Iterator[Load | Store]:
     for expr in own_expressions(stmt):
-        yield from (part for part in subexpressions(expr) if isinstance(part, Load))
+        yield from (part for part in subexpressions(expr, Load))
     if isinstance(stmt, Store):
         yield stmt
 
 
 def _loops(exprs: Sequence[Expr], depends: dict[str, frozenset[str]]) -> frozenset[str]:
-    parts = (part for expr in exprs for part in subexpressions(expr) if isinstance(part, Var))
+    parts = (part for expr in exprs for part in subexpressions(expr, Var))
     return frozenset().union(*(depends.get(part.name, frozenset()) for part in parts))
 
 
@@ -238,26 +239,3 @@ def _vector(loop: For, inner: Sequence[For], facts: Facts) -> str:
     last = inner[-1] if inner else loop
     found = facts.loops.get(last.name)
     return last.name if found is not None and found.verdict == "parallel" else ""
-
-
-def slope(expr: Expr, name: str) -> int | None:
-    """How much an expression grows with a variable; None where that is not constant, or not seen."""
-    match expr:
-        case Var():
-            return int(expr.name == name)
-        case Const():
-            return 0
-        case Cast():
-            return slope(expr.operand, name)
-        case Checked():
-            return slope(expr.value, name)
-        case Binary(op="add" | "sub"):
-            left, right = slope(expr.left, name), slope(expr.right, name)
-            return None if left is None or right is None else left + (right if expr.op == "add" else -right)
-        case Binary(op="mul"):
-            for one, other in ((expr.left, expr.right), (expr.right, expr.left)):
-                grows = slope(one, name)
-                if isinstance(other, Const) and grows is not None:
-                    return grows * int(other.value)
-    inside = any(isinstance(part, Var) and part.name == name for part in subexpressions(expr))
-    return None if inside else 0

@@ -19,7 +19,6 @@ roots are functions of their own, and are not counted.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,12 +26,11 @@ from itertools import takewhile
 from math import ceil, prod
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.codegen.names import Names
 from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
-from loopwright.cost.text_regions import PLAIN, QUESTION, Region
+from loopwright.ir.code import Region
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
@@ -40,9 +38,6 @@ from loopwright.toolchain.sass import Instruction
 
 NEIGHBOURS, WARP = "thread.x", 32
 """The axis whose threads are together in a warp, and how many are."""
-PARTS = "lw_part"
-"""The loop of a block over what would be the work of several: these are what is counted as blocks."""
-FIRST = re.compile(r"threadIdx\.([xyz]) == 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +226,7 @@ class _Shares:
     known: dict[tuple[Region, Region], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        by_name: dict[str, For | None] = {}
-        for stmt in statements(self.inside):
-            if isinstance(stmt, For):
-                name = Names().of(stmt.name)
-                by_name[name] = None if name in by_name else stmt  # two that are spelled alike are not told apart
-        self.loops = {name: loop for name, loop in by_name.items() if loop is not None}
+        self.loops = {stmt.name: stmt for stmt in statements(self.inside, For)}
         shown = {region.name for region in self.kernel.within() if region.kind == "loop"}
         counts: dict[str, Operations] = {}
         self._operations(self.inside, "", 1.0, shown, counts)
@@ -251,16 +241,16 @@ class _Shares:
         """The frequencies that hold in a region: of the part of a loop that it is in."""
         for one in region.around():
             parts = self.parts.get(one.name)
-            if parts is not None and one.part in ("first", "steady", "rest"):
-                return {"first": parts.first, "steady": parts.steady, "rest": parts.rest}[one.part]
+            if parts is not None and one.part in parts.found:
+                return parts.found[one.part]
         return self.found
 
     def _operations(self, body: Body, name: str, times: float, shown: set[str], counts: dict[str, Operations]) -> None:
         """What the kernel does in each loop that the text shows, for one iteration."""
         for stmt in body:
             counts[name] = counts.get(name, Operations()) + of_statement(stmt) * times
-            if isinstance(stmt, For) and Names().of(stmt.name) in shown:
-                self._operations(stmt.body, Names().of(stmt.name), 1.0, shown, counts)
+            if isinstance(stmt, For) and stmt.name in shown:
+                self._operations(stmt.body, stmt.name, 1.0, shown, counts)
             else:
                 for below in bodies(stmt):
                     self._operations(below, name, times, shown, counts)
@@ -268,12 +258,12 @@ class _Shares:
     def expected(self, region: Region, rolled: Sequence[Region | None]) -> Operations:
         """The operations in the text of a loop's body, with those of loops inside it that are written out, as all are
         but the ones in `rolled`."""
-        total = self.own.get(region.name, Operations())
+        total = self.own.get(region.name, Operations()) if region.name or region.kind == "kernel" else Operations()
         for one in region.within():
             here = one.kind == "loop" and one.outer is not None and one.outer.loop is region
             if here and one not in rolled and not _in_strips(one, region):
                 total = total + self.expected(one, rolled) * (one.trips or 1)
-        return total * region.at_once if region.part == "several" else total
+        return total * region.at_once if region.part == "unrolled" else total
 
     def run(self, region: Region, around: Region) -> tuple[float, float, float]:
         """How often a loop is come to for each iteration of one around it, its iterations then, and how many copies of
@@ -315,23 +305,20 @@ class _Shares:
 
     def first_threads(self, branch: Region) -> float:
         """The part of warps that have a thread for a branch that only the first ones of a block take."""
-        axes = FIRST.findall(branch.condition) if branch.kind == "then" else []
-        if "x" not in axes or FIRST.sub("", branch.condition).strip(" &()"):
+        if "x" not in branch.axes:
             return 1.0
-        return min(1.0, WARP / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in axes))
+        return min(1.0, WARP / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in branch.axes))
 
     def _text(self, branch: Region) -> float:
         """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
         where it is neither."""
-        if branch.condition == QUESTION:
+        if branch.question:
             return 0.0
         steady = next((one for one in branch.inner if one.part == "steady"), None)
         parts = self.parts.get(steady.name) if steady else None
         if parts is None:
             return 0.0 if _is_second(branch) else self.first_threads(branch)
-        assert branch.outer is not None
-        first = next(one for one in branch.outer.inner if one.kind == "then" and one.condition == branch.condition)
-        whole = parts.whole if first in self.present else 0.0  # kernels for large arrays leave it out
+        whole = parts.whole if _then_of(branch) in self.present else 0.0  # kernels for large arrays leave it out
         return whole if branch.kind == "then" else 1.0 - whole
 
     def _of_branch(self, branch: Region) -> float:
@@ -347,13 +334,11 @@ class _Shares:
 
     def _entered(self, region: Region) -> float:
         assert region.outer is not None
-        around = self.loops.get(region.outer.loop.name)
-        name = self.loops[region.name].name
+        around, name = self.loops.get(region.outer.loop.name), region.name
         found = self.found_at(region)
         part = min(1.0, found.reached(name))
-        by_name = {loop.name: loop for loop in self.loops.values()}
-        while (name := found.around[name]) in by_name and by_name[name] is not around:
-            loop = by_name[name]
+        while (name := found.around[name]) in self.loops and self.loops[name] is not around:
+            loop = self.loops[name]
             if loop.run in BLOCKS:
                 break
             part *= min(1.0, found.reached(name))
@@ -365,16 +350,16 @@ class _Shares:
         """The iterations of a loop of the text, for one thread."""
         if region.trips is not None:
             return float(region.trips)
-        if region.name == PARTS:
-            return 1.0
+        if region.part == "chunks":
+            return 1.0  # of a block over what would be the work of several: these are what is counted as blocks
         loop = self.loops.get(region.name)
         if loop is None or loop.name not in self.found.entries:
             self.unmatched.add(region.first)
             return 1.0
         trips = self._of_thread(loop, self.found_at(region))
-        if region.part == "several":
+        if region.part == "unrolled":
             return trips // region.at_once
-        return trips % region.at_once if region.part == "left" else trips
+        return trips % region.at_once if region.part == "remainder" else trips
 
     def _of_thread(self, loop: For, found: Frequencies) -> float:
         """The mean of the threads. Those of a warp go round together."""
@@ -402,14 +387,19 @@ def _is_first(region: Region, inside: Region) -> bool:
 def _in_strips(region: Region, inside: Region) -> bool:
     """Whether a region is in the second text of a loop, which asks whether to stop."""
     path = takewhile(lambda one: one is not inside, region.around())
-    return any(one.kind == "else" and PLAIN.search(one.condition) for one in path)
+    return any(one.kind == "else" and _then_of(one).plain for one in path)
 
 
 def _is_second(branch: Region) -> bool:
     """Whether a branch is another version of the one before it: a test that is no condition of the kernel's."""
-    if branch.kind != "else" or branch.outer is None:
+    if branch.kind != "else":
         return False
-    place = branch.outer.inner.index(branch)
-    first = branch.outer.inner[place - 1]
-    names = [Counter(one.name for one in part.within() if one.kind == "loop") for part in (first, branch)]
-    return branch.condition.startswith("LW_ALIGNED(") or bool(names[0] & names[1])
+    first = _then_of(branch)
+    names = [Counter(one.name for one in part.within() if one.kind == "loop" and one.name) for part in (first, branch)]
+    return first.versions or bool(names[0] & names[1])
+
+
+def _then_of(branch: Region) -> Region:
+    """The branch that an `else` belongs to, or the branch itself."""
+    siblings = branch.outer.inner if branch.outer else []
+    return siblings[siblings.index(branch) - 1] if branch.kind == "else" else branch

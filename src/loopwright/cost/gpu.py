@@ -16,7 +16,6 @@ for a measurement to judge it.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, prod
@@ -24,7 +23,6 @@ from math import ceil, prod
 from loopwright.analysis.coalescing import Shape
 from loopwright.analysis.frequency import Frequencies, frequencies
 from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.names import Names
 from loopwright.codegen.threads import block_size
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
@@ -34,8 +32,8 @@ from loopwright.cost.metrics import Metrics
 from loopwright.cost.occupancy import occupancy
 from loopwright.cost.regions import regions_of
 from loopwright.cost.ryoo import efficiency, utilisation
-from loopwright.cost.text_regions import Region, regions
 from loopwright.devices.gpu import Limits
+from loopwright.ir.code import DeviceFunction, Region
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
@@ -54,8 +52,6 @@ L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE = 32, 16
 
 LAUNCH_CYCLES = 4000
 """What it costs to start a kernel: two or three microseconds."""
-
-ENTRY = re.compile(r'^extern "C" __global__ void __launch_bounds__\((\d+)[^)]*\) (\w+)_(32|64)\(', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +114,11 @@ def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, c
     made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
     code = instructions(made.path, config) or {}
     found = frequencies(kernel, shape.sizes)
-    places = regions(chosen.text)
-    heads = {entry[2]: int(entry[1]) for entry in ENTRY.finditer(chosen.text)}
-    nests = dict(zip(_grids(heads), _nests(kernel.body), strict=False))
-    if len(nests) != len(_grids(heads)) or len(nests) != len(list(_nests(kernel.body))):
-        nests = {}  # some loops have become kernels of another kind
-    about = _About(kernel, found, shape, chosen.text, nests)
+    about = _About(kernel, found, shape, {nest.name: nest for nest in _nests(kernel.body)})
     works = []
-    for name, threads in heads.items():
-        entry = next(one for one in chosen.kernels if one.rsplit("_", 1)[0] == name)
-        works.append(about.work(name, threads, places.get(name), code.get(entry, ()), made.kernels[entry]))
+    for function in chosen.functions:
+        entry = next(one.name for one in function.entries if one.name in chosen.kernels)
+        works.append(about.work(function, code.get(entry, ()), made.kernels[entry]))
     return tuple(works)
 
 
@@ -138,15 +129,12 @@ class _About:
     kernel: Kernel
     found: Frequencies
     shape: Shape
-    text: str
     nests: Mapping[str, For]
 
-    def work(
-        self, name: str, threads: int, place: Region | None, code: tuple[Instruction, ...], needs: KernelResources
-    ) -> GridWork:
-        nest = self.nests.get(name)
-        shown = name.removeprefix("lw_").rstrip("_")
-        if nest is None or place is None:
+    def work(self, function: DeviceFunction, code: tuple[Instruction, ...], needs: KernelResources) -> GridWork:
+        nest, place, threads = self.nests.get(function.loop), function.region, function.threads
+        shown = function.shown
+        if nest is None:
             return self._without_nest(GridWork(shown, math.nan, math.nan, threads, 1, 1, 0.0, needs), place, code)
         blocks, inside = _parts(nest)
         launches = self.found.entries.get(nest.name, 0.0)
@@ -154,7 +142,8 @@ class _About:
             times = self.found.iterations.get(blocks[-1].name, 0.0)
         else:
             times = launches
-        moved = bytes_moved(self.kernel, nest, inside, block_size(inside), self.found, self.shape, self._shared(place))
+        shared = frozenset(one.array for one in function.shared)
+        moved = bytes_moved(self.kernel, nest, inside, block_size(inside), self.found, self.shape, shared)
         if not code:
             executed = self._from_loops(inside) / max(1.0, times * threads)
             note = (f"{shown}: instructions are counted from its loops, as nvdisasm is missing",)
@@ -168,22 +157,16 @@ class _About:
             shown, executed, regions_of(code, counts.weights), threads, times, launches, moved, needs, notes
         )
 
-    def _without_nest(self, work: GridWork, place: Region | None, code: tuple[Instruction, ...]) -> GridWork:
+    def _without_nest(self, work: GridWork, place: Region, code: tuple[Instruction, ...]) -> GridWork:
         """A kernel that is no nest of bound loops. What one thread does alone has the loops of the kernel; where loops
         are others (rows in equal parts), nothing is known of how often they run, and nothing is claimed."""
-        if not code or place is None or (work.threads > 1 and loops_of(code)):
+        if not code or (work.threads > 1 and loops_of(code)):
             return replace(work, notes=(f"{work.name}: its loops are not known, so it cannot be judged",))
         counts = counted(code, place, self.kernel.body, self.found, DEVICE_HEADER.count("\n"))
-        names = {Names().of(name): name for name in self.found.around}
-        outer = [self.found.around[names[one.name]] for one in place.within() if one.name in names]
+        outer = [self.found.around[one.name] for one in place.within() if one.name in self.found.around]
         launches = self.found.iterations[outer[0]] if outer and outer[0] else 1.0
         regions = regions_of(code, counts.weights)
         return replace(work, instructions=sum(counts.weights), regions=regions, blocks=launches, launches=launches)
-
-    def _shared(self, place: Region) -> frozenset[str]:
-        """The identifiers of arrays that a kernel declares in shared memory."""
-        lines = "\n".join(self.text.split("\n")[place.first - 1 : place.last])
-        return frozenset(re.findall(r"LW_SHARED\([^,]+, (\w+),", lines))
 
     def _from_loops(self, inside: Body) -> float:
         """Operations of all threads together, each part of an expression being one."""
@@ -195,15 +178,11 @@ class _About:
 
 
 def _loops(body: Body) -> Iterator[For]:
-    return (stmt for stmt in statements(body) if isinstance(stmt, For))
-
-
-def _grids(heads: Mapping[str, int]) -> list[str]:
-    return [name for name in heads if name.startswith("lw_grid_")]
+    return (stmt for stmt in statements(body, For))
 
 
 def _nests(body: Body) -> Iterator[For]:
-    """The nests that are kernels, in the order of the text."""
+    """The nests that are kernels."""
     for stmt in body:
         if is_bound(stmt):
             assert isinstance(stmt, For)

@@ -18,9 +18,9 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import Values, value_of
 from loopwright.analysis.trace import Access, Trace, traced
-from loopwright.codegen.names import Names
 from loopwright.codegen.threads import sharing_of
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
+from loopwright.ir.queries import arrays_made
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.bind import THREADS
 
@@ -32,14 +32,12 @@ def bytes_moved(
     block: tuple[int, int, int],
     found: Frequencies,
     shape: Shape,
-    declared: frozenset[str],
+    shared: frozenset[str],
 ) -> float:
-    """Of all launches of one grid in a call. inside: what a block does. declared: identifiers of its arrays in shared
-    memory."""
-    local = {stmt.array for stmt in statements(inside) if isinstance(stmt, Allocate)}
-    shared = frozenset(name for name in local if Names().of(name) in declared)
+    """Of all launches of one grid in a call. inside: what a block does. shared: its arrays in shared memory."""
+    local = arrays_made(inside)
     places = _places(kernel, nest, block, shape)
-    loops = {stmt.name: stmt for stmt in statements(inside) if isinstance(stmt, For)}
+    loops = {stmt.name: stmt for stmt in statements(inside, For)}
     params = {param.name: param for param in kernel.arrays}
     groups: dict[object, float] = {}
     with LOCK:
@@ -123,9 +121,8 @@ class _Thread:
         """Walk through what one thread does first."""
         for stmt in body:
             for expr in own_expressions(stmt):
-                for part in subexpressions(expr):
-                    if isinstance(part, Load):
-                        self._note(part)
+                for part in subexpressions(expr, Load):
+                    self._note(part)
             if isinstance(stmt, Store):
                 self._note(stmt)
             runs = self.enter(stmt)

@@ -92,7 +92,7 @@ class _Moved:
         if once > self.capacity:
             return self.body(loop.body, values, share)
         between = {loop.name: (min(turns[0], turns[-1]), max(turns[0], turns[-1]))} if turns else {}
-        whole = self._bytes(loop.body, values, between)
+        whole = self._bytes(loop.body, values, between, iterations / entries)
         return share * min(entries * whole, iterations * once)
 
     def _enter(self, stmt: Stmt, values: Values) -> None:
@@ -105,9 +105,10 @@ class _Moved:
 
     # ---- footprints
 
-    def _bytes(self, body: Body, values: Values, between: Mapping[str, Interval]) -> float:
-        """What all of a body touches while loops around it stand at these values, or go between these."""
-        return self._of_boxes(self._boxes(body, values, dict(between), 1.0), values)
+    def _bytes(self, body: Body, values: Values, between: Mapping[str, Interval], times: float = 1.0) -> float:
+        """What all of a body touches while loops around it stand at these values, or go between these. times: how often
+        it runs then."""
+        return self._of_boxes(self._boxes(body, values, dict(between), times), values)
 
     def _of_boxes(self, found: Iterable[_Box], values: Values) -> float:
         boxes: dict[str, list[_Box]] = {}
@@ -161,7 +162,7 @@ class _Moved:
 
 def _own_boxes(stmt: Stmt, values: Values, between: Mapping[str, Interval], times: float) -> Iterator[_Box]:
     """What the statement itself touches, without those inside it."""
-    nodes = [part for expr in own_expressions(stmt) for part in subexpressions(expr) if isinstance(part, Load)]
+    nodes = [part for expr in own_expressions(stmt) for part in subexpressions(expr, Load)]
     for node in (*nodes, *((stmt,) if isinstance(stmt, Store) else ())):
         yield _Box(node.array, tuple(interval_of(index, values, between) for index in node.index), times)
 

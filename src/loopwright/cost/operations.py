@@ -22,8 +22,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.walk import children, own_expressions, subexpressions
-from loopwright.toolchain.cubin import bytes_moved
-from loopwright.toolchain.sass import Instruction
+from loopwright.toolchain.sass import Instruction, bytes_moved
 
 ARITHMETIC = ("FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2")
 ROOTS = ("sqrt", "exp", "exp2", "log", "log2")

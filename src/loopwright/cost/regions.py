@@ -3,17 +3,14 @@ section 4."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from loopwright.toolchain.cubin import bytes_moved
-from loopwright.toolchain.sass import Instruction
+from loopwright.toolchain.sass import Instruction, bytes_moved
 
 LOADS = ("LDG", "LD", "LDL", "TEX", "TLD", "ATOM", "ATOMG")
 """Loads that take hundreds of cycles; those from shared memory and constants do not."""
 WAITS = ("BAR", "DEPBAR", "SYNCS")
 """Where a thread waits for others, or for copies that it has started."""
-REGISTER = re.compile(r"\bR(\d+)\b")
 
 
 def regions_of(code: Sequence[Instruction], weights: Sequence[float]) -> float:
@@ -33,7 +30,7 @@ def _blocking(
     for one, weight in zip(code, weights, strict=True):
         if not weight:
             continue
-        numbers = [int(number) for number in REGISTER.findall(one.operands)]
+        numbers = one.registers
         if one.name in loads:
             # The first operand is what is loaded, `desc[UR4][R2.64]` where from; an atomic that returns nothing is RED.
             if pending.intersection(numbers[1:]):

@@ -15,22 +15,20 @@ from math import prod
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.rounds import rounds_of
 from loopwright.codegen.steady import is_end, is_shorter
+from loopwright.ir.code import Part
 from loopwright.ir.nodes import Body, For, If
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.limits import terms
-from loopwright.steps.nest import names_in
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Of one loop. whole: the part of blocks that take the text for whole tiles. first, steady, rest: how often what is
-    inside the loop runs before it (copies for the first tile) and in each part of it, steady as if all blocks took one
-    text."""
+    """Of one loop. whole: the part of blocks that take the text for whole tiles. found: how often what is inside the
+    loop runs in its prologue, steady part and epilogue, steady as if all blocks took one text."""
 
     whole: float
-    first: Frequencies
-    steady: Frequencies
-    rest: Frequencies
+    found: Mapping[Part, Frequencies]
 
 
 def parts_of(loop: For, found: Frequencies, texts: int) -> Parts | None:
@@ -64,7 +62,7 @@ def parts_of(loop: For, found: Frequencies, texts: int) -> Parts | None:
     else:
         count.runs(branch.then, whole_tiles, steady, whole_tiles - taken)
         count.runs(branch.otherwise, tiles - whole_tiles, 0.0, tiles - whole_tiles)
-    return Parts(whole, *count.made(steady, tiles - taken))
+    return Parts(whole, count.made(steady, tiles - taken))
 
 
 def _branch(body: Body, loop: For) -> If | None:
@@ -139,13 +137,15 @@ class _Counts:
             for of, ours in ((self.rest.entries, self.found.entries), (self.rest.iterations, self.found.iterations)):
                 of[other.name] = ours.get(one.name, 0.0) * left + ours.get(other.name, 0.0)
 
-    def made(self, steady: float, rest: float) -> Iterator[Frequencies]:
+    def made(self, steady: float, rest: float) -> Mapping[Part, Frequencies]:
         """The frequencies of the parts; the steady part and the rest have so many iterations."""
-        name = self.loop.name
-        for scaled, trips in ((self.first, 1.0), (self.steady, steady), (self.rest, rest)):
-            iterations: Mapping[str, float] = scaled.iterations | {name: trips * self.found.entries[name]}
-            yield replace(self.found, entries=scaled.entries, iterations=iterations)
+
+        def of(scaled: _Scaled, trips: float) -> Frequencies:
+            iterations = scaled.iterations | {self.loop.name: trips * self.found.entries[self.loop.name]}
+            return replace(self.found, entries=scaled.entries, iterations=iterations)
+
+        return {"prologue": of(self.first, 1.0), "steady": of(self.steady, steady), "epilogue": of(self.rest, rest)}
 
 
 def _loops(body: Body) -> Iterator[For]:
-    return (stmt for stmt in statements(body) if isinstance(stmt, For))
+    return (stmt for stmt in statements(body, For))

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from loopwright.config import Config, available_cores, current
+from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
@@ -367,7 +367,7 @@ class CudaGpu:
         """cuda_launch.c. Raises DeviceError where the GPU is lost."""
         return self._open().code
 
-    def module(self, text: DeviceText, config: Config) -> CudaModule:
+    def module(self, text: DeviceText, config: Tools) -> CudaModule:
         """Compile and load. What not every call needs is compiled when the first call needs it: kernels for distances
         of 64 bits, and one of the two for any tiles and for whole ones. Raises CompilerError."""
         count, opened = len(text.kernels), self._open(config)
@@ -389,7 +389,7 @@ class CudaGpu:
             raise CompilerError(nvrtc.why_none())
         return made
 
-    def load(self, text: DeviceText, config: Config) -> tuple[int, dict[str, tuple[int, int]]]:
+    def load(self, text: DeviceText, config: Tools) -> tuple[int, dict[str, tuple[int, int]]]:
         """Compile and load a text: the CUmodule, and by name each CUfunction and the bytes of dynamic shared memory
         that it may have. Raises CompilerError."""
         artifact = nvrtc.build(device_text.complete(text), self.limits.capability, config)
@@ -453,7 +453,7 @@ class CudaGpu:
             raise self.failed(int(code), doing or function)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _open(self, config: Config | None = None) -> _Opened:
+    def _open(self, config: Tools | None = None) -> _Opened:
         if self._lost:
             raise DeviceError(self._lost)
         if self._opened is None:
@@ -461,7 +461,7 @@ class CudaGpu:
                 self._opened = self._opened or self._made_ready(config or current())
         return self._opened
 
-    def _made_ready(self, config: Config) -> _Opened:
+    def _made_ready(self, config: Tools) -> _Opened:
         code = cuda_launcher(config)
         context = int(self._ask("cuDevicePrimaryCtxRetain", self._device, doing="starting the GPU"))
         self._ask("cuCtxPushCurrent", context)

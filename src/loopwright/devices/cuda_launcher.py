@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError
 from loopwright.toolchain import cc
 from loopwright.toolchain.library import load_library, made_and_loaded
@@ -42,7 +42,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 @functools.cache
-def cuda_launcher(config: Config) -> ctypes.CDLL:
+def cuda_launcher(config: Tools) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
     code = waiting_launcher(("cuda_memory.c", "cuda_launch.c"), config)
     for name, (result, arguments) in _SIGNATURES.items():
@@ -51,7 +51,7 @@ def cuda_launcher(config: Config) -> ctypes.CDLL:
     return code
 
 
-def waiting_launcher(last: tuple[str, ...], config: Config) -> ctypes.CDLL:
+def waiting_launcher(last: tuple[str, ...], config: Tools) -> ctypes.CDLL:
     """Files of this folder behind gpu_wait.c, compiled and loaded. Raises CompilerError."""
     folder = resources.files(__package__)
     parts = ("launcher_interrupt.c", "gpu_wait.c", *last)

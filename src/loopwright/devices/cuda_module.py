@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.cuda_launcher import WANTED
 from loopwright.errors import DeviceError
@@ -35,7 +35,7 @@ STICKY = frozenset((4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716
 class CudaModule:
     """See devices.gpu.Module. It keeps its GPU, and unloads the code when it is no longer used."""
 
-    def __init__(self, gpu: CudaGpu, text: DeviceText, config: Config) -> None:
+    def __init__(self, gpu: CudaGpu, text: DeviceText, config: Tools) -> None:
         self._gpu, self._text, self._config = gpu, text, config
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []

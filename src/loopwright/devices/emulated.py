@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from loopwright.config import Config, current
+from loopwright.config import Tools, current
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
-from loopwright.devices.emulated_build import ENTRY, build_emulated, signature_of
+from loopwright.devices.emulated_build import ENTRY, build_emulated
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
@@ -246,7 +246,7 @@ class EmulatedGpu:
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
 
-    def module(self, text: DeviceText, config: Config) -> EmulatedModule:
+    def module(self, text: DeviceText, config: Tools) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""
         module = EmulatedModule(self, text, config)
         self._reports.append(module.report)
@@ -341,11 +341,12 @@ class EmulatedGpu:
 class EmulatedModule:
     """Device text that was compiled for an EmulatedGpu. report: its faults since somebody asked for them."""
 
-    def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Config) -> None:
+    def __init__(self, gpu: EmulatedGpu, text: DeviceText, config: Tools) -> None:
         self.report: list[Fault] = []
         self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
-        self._most_threads = [signature_of(text.text, kernel).most_threads for kernel in text.kernels]
+        most_threads = {entry.name: one.threads for one in text.functions for entry in one.entries}
+        self._most_threads = [most_threads.get(kernel) for kernel in text.kernels]
         try:
             _, self._library = made_and_loaded(lambda: build_emulated(text, config), load_library)
         except OSError as error:

@@ -1,19 +1,17 @@
 """Compile device text for the emulated device: the C++ compiler is found, the headers go in front, the library is kept
-in the store. What the text says of its kernels, names of parameters and launch bounds, is read here too."""
+in the store."""
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cc import Compiler, find_compiler, raise_if_full, run_compiler, why_none
@@ -35,7 +33,7 @@ VERSION_TIMEOUT_S = 30.0
 TAIL_LINES = 40
 
 
-def find_cxx(config: Config) -> tuple[str, ...]:
+def find_cxx(config: Tools) -> tuple[str, ...]:
     """The command of the C++ compiler: $LOOPWRIGHT_CXX, else the C compiler's sister. Raises CompilerError."""
     named = os.environ.get("LOOPWRIGHT_CXX", "").strip()
     words = shlex.split(named) if named else list(_sister(_c_compiler(config)))
@@ -49,7 +47,7 @@ def find_cxx(config: Config) -> tuple[str, ...]:
     return (path, *words[1:])
 
 
-def _c_compiler(config: Config) -> Compiler:
+def _c_compiler(config: Tools) -> Compiler:
     compiler = find_compiler(config)
     if compiler is None:
         raise CompilerError(why_none(config))
@@ -70,7 +68,7 @@ def _version(command: tuple[str, ...]) -> str:
     return run_compiler((*command, "--version"), Path("/"), VERSION_TIMEOUT_S)[1]
 
 
-def build_emulated(text: DeviceText, config: Config) -> Path:
+def build_emulated(text: DeviceText, config: Tools) -> Path:
     """The shared library of a device text behind the emulation, made or from the cache. Raises CompilerError."""
     cxx = find_cxx(config)
     contract = "-ffp-contract=off" if text.strict else "-ffp-contract=fast"
@@ -87,7 +85,7 @@ def build_emulated(text: DeviceText, config: Config) -> Path:
     return stored.folder / LIBRARY
 
 
-def _make_library(source: str, command: tuple[str, ...], config: Config, key: str, folder: Path) -> None:
+def _make_library(source: str, command: tuple[str, ...], config: Tools, key: str, folder: Path) -> None:
     (folder / SOURCE).write_text(source)
     code, output = run_compiler(command, folder, config.compile_timeout_s)
     if code == 0 and (folder / LIBRARY).is_file():
@@ -106,8 +104,9 @@ def _make_library(source: str, command: tuple[str, ...], config: Config, key: st
 def _complete(text: DeviceText) -> str:
     """Headers, text and the table of kernels."""
     names, entries = [], []
+    functions = {entry.name: function for function in text.functions for entry in function.entries}
     for number, kernel in enumerate(text.kernels):
-        parameters = ", ".join(f'"{name}"' for name in signature_of(text.text, kernel).parameters)
+        parameters = ", ".join(f'"{name}"' for name, _ in functions[kernel].parameters)
         names.append(f"const char *const lw_names_{number}[] = {{{parameters or 'nullptr'}}};")
         entry = f"lw_emulated::entry<{kernel}>"
         entries.append(f"  {{{entry}::fill, {entry}::call, lw_names_{number}}},")
@@ -133,29 +132,3 @@ def _complete(text: DeviceText) -> str:
 @functools.cache
 def _header(path: Path) -> str:
     return f'#line 1 "{path.name}"\n{path.read_text()}'
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A kernel's parameter names, and how many threads a block may have; None: no bound of its own."""
-
-    parameters: tuple[str, ...]
-    most_threads: int | None
-
-
-def signature_of(text: str, kernel: str) -> Signature:
-    """What the text says of a kernel. Raises CompilerError where it has none of this name."""
-    head = re.search(rf"__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", text)
-    if head is None:
-        raise CompilerError(f"the device text has no kernel '{kernel}'")
-    bounds = re.search(r"__launch_bounds__\s*\(\s*(\d+)", head[1])
-    parts, depth, start = [], 1, head.end()
-    for at in range(head.end(), len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0 or (depth == 1 and text[at] == ","):
-            parts.append(text[start:at])
-            start = at + 1
-        if depth == 0:
-            break
-    found = [re.search(r"(\w+)\s*$", re.sub(r"/\*.*?\*/", "", part)) for part in parts]
-    return Signature(tuple(name[1] for name in found if name), int(bounds[1]) if bounds else None)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.ir.program import DeviceText
 
 
@@ -80,7 +80,7 @@ class Gpu(Protocol):
     late_ns: int
     """The same of all its modules."""
 
-    def module(self, text: DeviceText, config: Config) -> Module:
+    def module(self, text: DeviceText, config: Tools) -> Module:
         """Compile and load. Raises CompilerError."""
 
     def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:

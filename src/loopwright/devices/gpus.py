@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 
-from loopwright.config import Config, Device
+from loopwright.config import Config
 from loopwright.devices.cuda import find_gpus, why_none
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.gpu import Gpu
 
 
-def gpu_of(device: Device) -> Gpu | None:
-    """The GPU that an option asks for, None where there is none (`why_no_gpu` tells why)."""
+def gpu_of(device: str) -> Gpu | None:
+    """The GPU that a device of an option or a Variant is, None where there is none (`why_no_gpu` tells why)."""
     if device == "emulated":
         return _emulated()
     found = find_gpus()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
@@ -50,7 +50,7 @@ _loading = threading.Lock()
 _loaded: Loaded | None = None
 
 
-def load_launcher(config: Config) -> Loaded:
+def load_launcher(config: Tools) -> Loaded:
     """The launcher of this process; the first call makes it."""
     global _loaded
     with _loading:
@@ -60,13 +60,13 @@ def load_launcher(config: Config) -> Loaded:
         return _loaded
 
 
-def launcher_kind(config: Config) -> tuple[Kind, str]:
+def launcher_kind(config: Tools) -> tuple[Kind, str]:
     """How compiled code is called here, and the reason where it is not through the extension."""
     loaded = load_launcher(config)
     return loaded.kind, loaded.reason
 
 
-def _made(config: Config) -> Loaded:
+def _made(config: Tools) -> Loaded:
     fallback = cast(Launcher, by_ctypes)
     compiler = find_compiler(config)
     if compiler is None:

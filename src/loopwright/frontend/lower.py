@@ -22,10 +22,11 @@ from loopwright.frontend.statements import execute
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
-from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, ResultArray, ScalarParam, Stmt, Store, Var
+from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, ResultArray, ScalarParam, Stmt, Var
+from loopwright.ir.queries import arrays_stored
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import expressions, rewrite_body, statements
+from loopwright.ir.walk import expressions, rewrite_body
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ def _parameters(
 ) -> tuple[ScalarParam | ArrayParam, ...]:
     """The parameters in the order of the call; of the fields of records only those that are used."""
     sizes = tuple(Assign("", size) for result in results for size in result.shape)
-    used = {expr.array for expr in expressions((*body, *sizes)) if isinstance(expr, Load | Dim)}
-    used |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+    used = {expr.array for expr in expressions((*body, *sizes), Load, Dim)}
+    used |= arrays_stored(body)
     names = {parameter.name for parameter in cx.session.source.parameters}
     kept = [param for param in cx.parameters.values() if param.name in used or param.name in names]
     return tuple(sorted(kept, key=lambda param: (param.argument, getattr(param, "offset", 0))))

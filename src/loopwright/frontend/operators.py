@@ -37,8 +37,8 @@ from loopwright.ir.nodes import (
     Unary,
     UnaryOp,
 )
+from loopwright.ir.queries import has
 from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
-from loopwright.ir.walk import subexpressions
 
 BINARY: dict[type[ast.operator], BinaryOp] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
@@ -208,7 +208,7 @@ def _with_literal(cx: Context, op: CompareOp, a: Number, b: Literal, weak: bool,
 def _certain(op: CompareOp, a: Number, is_above: bool, weak: bool) -> Literal | Number:
     """A comparison with an int outside the type's range, above or below it. An operand that may fail is kept."""
     result = op == "ne" or op in (("lt", "le") if is_above else ("gt", "ge"))
-    if a.type.is_integer and any(isinstance(part, Load | Checked) for part in subexpressions(a.expr)):
+    if a.type.is_integer and has(a.expr, Load, Checked):
         return Number(Compare("ge" if result else "lt", a.expr, Const(a.type.minimum, a.type)), weak)
     return Literal(result) if weak else Number(Const(result, BOOL), weak=False)
 

@@ -131,4 +131,4 @@ def result_arrays(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[ResultArra
 
 def _is_known_at_call(cx: Context, size: Expr) -> bool:
     scalars = {param.name for param in cx.parameters.values() if isinstance(param, ScalarParam)}
-    return all(part.name in scalars for part in subexpressions(size) if isinstance(part, Var))
+    return all(part.name in scalars for part in subexpressions(size, Var))

@@ -27,8 +27,9 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Stmt, Var
+from loopwright.ir.queries import has, names_assigned
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import statements, subexpressions
+from loopwright.ir.walk import subexpressions
 
 _ANYTHING = Const(0, INT64)
 
@@ -214,7 +215,7 @@ def settle(
 
 
 def _is_checked(item: Value) -> bool:
-    return isinstance(item, Number) and any(isinstance(part, Checked) for part in subexpressions(item.expr))
+    return isinstance(item, Number) and has(item.expr, Checked)
 
 
 def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
@@ -250,7 +251,7 @@ def _frozen(cx: Context, expr: Expr, at: Location) -> Expr:
 
 def survives(value: Value, emitted: list[Stmt]) -> bool:
     """Whether a value computed before these statements is the same after them, and no failure is reordered."""
-    assigned = {stmt.name for stmt in statements(tuple(emitted)) if isinstance(stmt, Assign)}
+    assigned = names_assigned(tuple(emitted))
     has_effect = any(not isinstance(stmt, Assign) for stmt in emitted)
 
     def keeps(expr: Expr) -> bool:

@@ -53,14 +53,14 @@ def falls_through(kernel: Kernel) -> bool:
 
 
 def _loop_names(body: Body) -> frozenset[str]:
-    return frozenset(stmt.name for stmt in statements(body) if isinstance(stmt, For))
+    return frozenset(stmt.name for stmt in statements(body, For))
 
 
 def _guards(body: Body) -> dict[str, set[str]]:
     """Flag locals, and the locals that a Checked 'unassigned' reads under them."""
     found: dict[str, set[str]] = {}
-    for expr in expressions(body):
-        if isinstance(expr, Checked) and (pair := _flag_and_local(expr)) is not None:
+    for expr in expressions(body, Checked):
+        if (pair := _flag_and_local(expr)) is not None:
             found.setdefault(pair[0], set()).add(pair[1])
     return found
 

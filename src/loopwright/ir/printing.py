@@ -281,10 +281,10 @@ def _returned_part(part: ReturnedScalar | ReturnedArray) -> str:
 def _locals(kernel: Kernel) -> Iterator[tuple[str, Scalar]]:
     """The scalar locals in the order of the text, each once, with their types."""
     seen = {param.name for param in kernel.params}
-    seen.update(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, For))
+    seen.update(stmt.name for stmt in statements(kernel.body, For))
     for stmt in statements(kernel.body):
         own = [(stmt.name, stmt.value.type)] if isinstance(stmt, Assign) else []
-        read = [(e.name, e.type) for expr in own_expressions(stmt) for e in subexpressions(expr) if isinstance(e, Var)]
+        read = [(e.name, e.type) for expr in own_expressions(stmt) for e in subexpressions(expr, Var)]
         for name, type in (*own, *read):
             if name not in seen:
                 seen.add(name)

@@ -12,9 +12,13 @@ returns 1 where the condition on the sizes holds that the code relies on.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from loopwright.ir.location import Location
+
+if TYPE_CHECKING:
+    from loopwright.ir.code import DeviceFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +48,16 @@ def failed_number(index: int, size: int) -> int | float | None:
 @dataclass(frozen=True, slots=True)
 class DeviceText:
     """CUDA text for a GPU, without the header that it needs (codegen/loopwright.cuh). kernels: the names of its
-    `__global__` functions, in the order of their numbers in the host text. strict: no fused multiply-add. checks: some
-    kernel may find an index outside of its array. waits: a call that has gone well has waited for all its kernels."""
+    `__global__` functions, in the order of their numbers in the host text. functions: what stands in it. strict: no
+    fused multiply-add. checks: some kernel may find an index outside of its array. waits: a call that has gone well has
+    waited for all its kernels."""
 
     text: str
     kernels: tuple[str, ...]
     strict: bool = False
     checks: bool = False
     waits: bool = False
+    functions: tuple[DeviceFunction, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,13 @@
-"""What a call looks like from outside: the types and layouts of its arguments. The key of a specialisation."""
+"""What a call looks like from outside: its `Signature`, the types and layouts of its arguments, which code is for; and
+its `Shape`, which times are for."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from loopwright.ir.types import Scalar
 
@@ -65,3 +69,24 @@ class Signature:
 
     arguments: tuple[Argument, ...]
     overlap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What tells one call of a kernel from another, for its time. sizes: the lengths of all axes of the arrays, and the
+    values of integer arguments, in the order of the arguments. features: numbers about the data itself, such as the
+    mean and the spread of the lengths of rows; the same ones for every call of a kernel."""
+
+    sizes: tuple[int, ...]
+    features: tuple[float, ...] = ()
+
+
+def shape_of(arguments: Sequence[object]) -> Shape:
+    """The Shape of a call without features: its sizes as devices/launcher_key.c counts them."""
+    sizes: list[int] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            sizes += value.shape
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+            sizes.append(int(value))
+    return Shape(tuple(sizes))

@@ -132,14 +132,13 @@ class _Checker:
         self._locals(taken)
 
     def _locals(self, taken: set[str]) -> None:
-        for stmt in statements(self.kernel.body):
-            if isinstance(stmt, Assign):
-                self.where = stmt
-                self.require(stmt.name not in taken, "only a local is assigned")
-                first = self.scalars.setdefault(stmt.name, stmt.value.type)
-                self.require(first == stmt.value.type, f"a local has one type, '{stmt.name}' has {first}")
-        for expr in expressions(self.kernel.body):  # a local that is read under a flag and never assigned
-            if isinstance(expr, Checked) and expr.kind == "unassigned" and isinstance(expr.value, Var):
+        for stmt in statements(self.kernel.body, Assign):
+            self.where = stmt
+            self.require(stmt.name not in taken, "only a local is assigned")
+            first = self.scalars.setdefault(stmt.name, stmt.value.type)
+            self.require(first == stmt.value.type, f"a local has one type, '{stmt.name}' has {first}")
+        for expr in expressions(self.kernel.body, Checked):  # a local that is read under a flag and never assigned
+            if expr.kind == "unassigned" and isinstance(expr.value, Var):
                 self.scalars.setdefault(expr.value.name, expr.value.type)
 
     # ---- the kernel's outside ---------------------------------------------------------------------------------
@@ -222,7 +221,7 @@ class _Checker:
     def balanced(self) -> None:
         """A loop over rows and the one over their entries come together, and say how large the part of a block is."""
         held: set[int] = set()
-        for loop in (stmt for stmt in statements(self.kernel.body) if isinstance(stmt, For)):
+        for loop in (stmt for stmt in statements(self.kernel.body, For)):
             self.where = loop
             entries = [id(inner) for inner in loop.body if isinstance(inner, For) and inner.run == "entries"]
             self.require(len(entries) == (loop.run == "balanced"), "a balanced loop holds one loop over entries")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, TypeVar, assert_never, overload
 
 from loopwright.ir.nodes import (
     Allocate,
@@ -35,6 +35,11 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+
+E1 = TypeVar("E1", bound=Expr)
+E2 = TypeVar("E2", bound=Expr)
+S1 = TypeVar("S1", bound=Stmt)
+S2 = TypeVar("S2", bound=Stmt)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -79,12 +84,21 @@ def with_children(expr: Expr, new: tuple[Expr, ...]) -> Expr:
     assert_never(expr)
 
 
-def subexpressions(expr: Expr) -> Iterator[Expr]:
-    """The expression itself and everything below it, parents first."""
+@overload
+def subexpressions(expr: Expr, /) -> Iterator[Expr]: ...
+@overload
+def subexpressions(expr: Expr, kind: type[E1], /) -> Iterator[E1]: ...
+@overload
+def subexpressions(expr: Expr, kind: type[E1], other: type[E2], /) -> Iterator[E1 | E2]: ...
+@overload
+def subexpressions(expr: Expr, /, *kinds: type[Expr]) -> Iterator[Expr]: ...
+def subexpressions(expr: Expr, /, *kinds: type[Any]) -> Iterator[Any]:
+    """The expression itself and everything below it, parents first; where kinds are given, only what is of one."""
     waiting = [expr]  # no generators inside generators: those cost each expression a step for each level
     while waiting:
         one = waiting.pop()
-        yield one
+        if not kinds or isinstance(one, kinds):
+            yield one
         if operands := children(one):
             waiting += operands[::-1]
 
@@ -161,21 +175,39 @@ def with_bodies(stmt: Stmt, new: tuple[Body, ...]) -> Stmt:
             return stmt
 
 
-def statements(body: Body) -> Iterator[Stmt]:
-    """Every statement of a body, outer before inner, in the order of the text."""
+@overload
+def statements(body: Body, /) -> Iterator[Stmt]: ...
+@overload
+def statements(body: Body, kind: type[S1], /) -> Iterator[S1]: ...
+@overload
+def statements(body: Body, kind: type[S1], other: type[S2], /) -> Iterator[S1 | S2]: ...
+@overload
+def statements(body: Body, /, *kinds: type[Stmt]) -> Iterator[Stmt]: ...
+def statements(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
+    """Every statement of a body, outer before inner, in the order of the text; where kinds are given, only those of
+    one."""
     waiting = [*body[::-1]]
     while waiting:
         stmt = waiting.pop()
-        yield stmt
+        if not kinds or isinstance(stmt, kinds):
+            yield stmt
         for inner in bodies(stmt)[::-1]:
             waiting += inner[::-1]
 
 
-def expressions(body: Body) -> Iterator[Expr]:
-    """Every expression and subexpression of every statement of a body."""
+@overload
+def expressions(body: Body, /) -> Iterator[Expr]: ...
+@overload
+def expressions(body: Body, kind: type[E1], /) -> Iterator[E1]: ...
+@overload
+def expressions(body: Body, kind: type[E1], other: type[E2], /) -> Iterator[E1 | E2]: ...
+@overload
+def expressions(body: Body, /, *kinds: type[Expr]) -> Iterator[Expr]: ...
+def expressions(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
+    """Every expression and subexpression of every statement of a body; where kinds are given, only those of one."""
     for stmt in statements(body):
         for expr in own_expressions(stmt):
-            yield from subexpressions(expr)
+            yield from subexpressions(expr, *kinds)
 
 
 def rewrite_body(
@@ -197,4 +229,4 @@ def rewrite_body(
 
 def loops(kernel: Kernel) -> dict[str, For | While]:
     """Every loop of a kernel by name, outer before inner."""
-    return {stmt.name: stmt for stmt in statements(kernel.body) if isinstance(stmt, For | While)}
+    return {stmt.name: stmt for stmt in statements(kernel.body, For, While)}

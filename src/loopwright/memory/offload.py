@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Reach
+from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
@@ -36,12 +37,11 @@ from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
 from loopwright.memory.parts import (
     PartedCall,
     Slice,
-    may_pay_off,
     moved_bytes,
+    overlapping,
     parted_call,
     run_slices,
     slices_that_fit,
-    slices_that_overlap,
 )
 from loopwright.memory.placing import Part, Placed, bring_back, give_back, room_for, send, values_of
 from loopwright.memory.sampled import NOT_TIMED, Sampled
@@ -96,6 +96,16 @@ def through_host(
         for position, (value, copy) in enumerate(zip(arguments, there, strict=True)):
             if isinstance(value, OnDevice) and isinstance(copy, np.ndarray) and position in written:
                 _return(copy, value, gpu)
+
+
+def moves_through_host(arguments: Sequence[object], names: Sequence[str], written: Collection[int]) -> Iterator[Move]:
+    """What that copies."""
+    for position, (value, name) in enumerate(zip(arguments, names, strict=True)):
+        if isinstance(value, OnDevice):
+            box = tuple(map(range, value.shape))
+            yield Move("in", name, box)
+            if position in written:
+                yield Move("out", name, box)
 
 
 def _fetched(value: OnDevice, gpu: Gpu | None) -> Array:
@@ -210,17 +220,16 @@ class OffloadEntry(by_ctypes.Entry):
     def _done_overlapping(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
         """Make a call that moves much in parts; False, and nothing done, where that is not possible. Raises NoRoom as
         above."""
-        if not may_pay_off(moved) or (in_parts := self._in_parts(arguments, fresh)) is None:
+        found = overlapping(self.payload, arguments, fresh, moved)
+        if found is None:
             return False
-        slices = slices_that_overlap(in_parts, moved)
-        if slices is None:
-            return False
-        self._run_slices(in_parts, slices, False)
+        self._run_slices(*found, False)
         return True
 
     def _done_in_windows(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
         """Make a call in parts that fit the GPU's memory; False, and nothing done, where that is not possible."""
-        if (in_parts := self._in_parts(arguments, fresh)) is None:
+        found = self.payload.find_parts()
+        if found is None or (in_parts := parted_call(found, arguments, fresh)) is None:
             return False
         slices = slices_that_fit(in_parts, moved, self.payload.gpu.free_bytes())
         if slices is None:
@@ -230,10 +239,6 @@ class OffloadEntry(by_ctypes.Entry):
         except NoRoom:  # somebody has taken what was free
             return False
         return True
-
-    def _in_parts(self, arguments: tuple[object, ...], fresh: tuple[object, ...]) -> PartedCall | None:
-        found = self.payload.find_parts()
-        return None if found is None else parted_call(found, arguments, fresh)
 
     def _run_slices(self, in_parts: PartedCall, slices: Sequence[Slice], in_windows: bool) -> None:
         module = in_parts.found.executable.module

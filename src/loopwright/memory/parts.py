@@ -9,11 +9,11 @@ wrote.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,11 @@ import numpy as np
 from loopwright.devices.by_ctypes import fill_slot
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.ir.plan import Move, Plan, Share, whole
+from loopwright.ir.variant import Variant
 from loopwright.memory.gpu_call import BoundsLeft, GpuExecutable, InParts, NoRoom, Prepared, parts_of, raise_failure
 from loopwright.memory.on_device import OnDevice, is_on_device
+from loopwright.memory.overlap import layout_of
 from loopwright.memory.placing import (
     NOTHING,
     Part,
@@ -33,6 +36,7 @@ from loopwright.memory.placing import (
     in_place,
     make_room,
     row_bytes_of,
+    rows_of,
     send,
     values_of,
 )
@@ -125,6 +129,17 @@ def may_pay_off(whole_bytes: int) -> bool:
     return whole_bytes >= FEWEST * PART_BYTES
 
 
+def overlapping(
+    executable: GpuExecutable, arguments: Sequence[object], fresh: Sequence[object], moved: int
+) -> tuple[PartedCall, list[Slice]] | None:
+    """The call and its parts, where it moves so much that copies are to overlap with kernels. None where it is made as
+    a whole."""
+    found = executable.find_parts() if may_pay_off(moved) else None
+    call = None if found is None else parted_call(found, arguments, fresh)
+    slices = None if call is None else slices_that_overlap(call, moved)
+    return None if call is None or slices is None else (call, slices)
+
+
 def slices_that_overlap(call: PartedCall, whole_bytes: int) -> list[Slice] | None:
     """Parts that move little more than the whole call; None where there are none that may be apart."""
     if call.found.executable.may_end_early:
@@ -190,6 +205,46 @@ def _are_apart(call: PartedCall, slices: Sequence[Slice]) -> bool:
 
 def _meet(one: range, other: range) -> bool:
     return bool(one and other) and one.start < other.stop and other.start < one.stop
+
+
+# ---- telling ----------------------------------------------------------------------------------------------------
+
+
+def planned(
+    executable: GpuExecutable, variant: Variant, names: Sequence[str], arguments: Sequence[object], fresh: Sequence[Any]
+) -> Plan:
+    """The Plan of a call, with a share for each part. names: of the arguments. Where the GPU's memory turns out to be
+    too small for it, it is made in other parts."""
+    count, everything = len(names), (*arguments, *fresh)
+    parts = parts_of(executable, everything, count, values_of(everything))
+    arrays = {k: everything[k] for k in parts if not is_on_device(everything[k])}
+    told = {k: names[k] if k < count else f"return.{k - count}" for k in arrays}
+    found = overlapping(executable, arguments, fresh, moved_bytes(arrays, parts))
+    if found is None:
+        moves = [_moves(told[k], array, [parts[k].needed], parts[k].written) for k, array in arrays.items()]
+        return whole(variant, list(chain(*moves)))
+    call, slices = found
+    shares = []
+    kept = {k: _Kept(array, slices, k) for k, array in call.arrays.items()}
+    for one in slices:
+        moves = [
+            _moves(told[k if k < count else k - 2], array, kept[k].new(one.parts[k].needed), one.parts[k].written)
+            for k, array in call.arrays.items()
+        ]
+        shares.append(Share(variant, (range(one.first, one.last),), tuple(chain(*moves))))
+    return Plan(tuple(shares))
+
+
+def _moves(name: str, array: Any, needed: Iterable[range], written: tuple[range, ...] | None) -> Iterator[Move]:
+    turned = layout_of(array) in ("F", "first")
+
+    def by_axis(box: tuple[range, ...]) -> tuple[range, ...]:
+        return (box[::-1] if turned else box)[: array.ndim]
+
+    for rows in filter(None, needed):
+        yield Move("in", name, by_axis((rows, *map(range, rows_of(array).shape[1:]))))
+    if written is not None:
+        yield Move("out", name, by_axis(written))
 
 
 # ---- running ----------------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopwright.errors import LoopwrightError
+from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import LIMITS, Estimates, Floats, estimates_of
 from loopwright.predict.prediction import Prediction
-from loopwright.profile.measurement import Variant
 
 CLOSEST = 0.05
 """The most that a tie with the default variant may cost: where it is predicted to be slower than the best by more than

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.clock import MEDIAN_ERROR
-from loopwright.profile.measurement import CacheState, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import CacheState, Measurement, Work
 
 LAST = 5
 """Of one shape so many of the latest measurements count: their median, so that one bad one does not steer."""

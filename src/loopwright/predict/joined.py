@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import Estimates, joined
 from loopwright.predict.evidence import Transfers
 from loopwright.predict.model import Models, models_of
 from loopwright.predict.prediction import Prediction
 from loopwright.predict.tree import Tree
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 
 
 class Joined:

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import MEASURED, TREE, Codes, Estimates, Floats, estimates_of
 from loopwright.predict.evidence import SWINGS, Copies, Evidence, Transfers, copies_of, evidence, own_time
 from loopwright.predict.prediction import Prediction
 from loopwright.predict.sized import Sized
 from loopwright.predict.tree import Forest, Tree, features_of, fit, one_leaf
-from loopwright.profile.measurement import CacheState, Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import CacheState, Measurement, Work
 
 NO_COPIES: Copies = (0.0, 0.0)
 

@@ -12,12 +12,13 @@ from statistics import fmean, median, pstdev
 import numpy as np
 from numpy.typing import NDArray
 
+from loopwright.ir.signature import Shape
 from loopwright.predict.estimates import EXTRAPOLATED, INTERPOLATED, Codes, Floats
 from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Site, Transfers, own_time
 from loopwright.predict.shares import Shared, shares
 from loopwright.predict.surface import Surface, Values, surfaces
 from loopwright.predict.trend import ITERATIONS, Sites, Trend, in_waves, trends
-from loopwright.profile.measurement import Shape, Work
+from loopwright.profile.measurement import Work
 
 MOST_SITES = 32
 """Of a variant so many sites are kept for the surface, far from each other; the trend is fitted to all."""

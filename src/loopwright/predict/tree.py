@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loopwright.profile.measurement import Shape, Work
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Work
 from loopwright.profile.text import from_text, number, rows, to_text
 
 Floats = NDArray[np.float64]

@@ -22,9 +22,11 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, NoReturn
 
 from loopwright.errors import StoreError
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.history import KEPT, SIZES, Cell, cell_of, merged
 from loopwright.profile.machine import machine_text, parse_machine
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table
 
 FORMAT, VERSION = "loopwright store", 1

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import NamedTuple, get_args
 
-from loopwright.profile.measurement import OUTCOMES, CacheState, Measurement, Outcome, Shape, Source, Variant, Work
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import OUTCOMES, CacheState, Measurement, Outcome, Source, Work
 
 KEPT = 8
 """How many batches a cell keeps: the last ones. Enough that one of them cannot steer the median of their times, and few

@@ -107,7 +107,7 @@ def machine_of(device: str, config: Config) -> Machine | None:
         return _cpu(config)
     if device not in ("cuda", "emulated"):
         return None
-    gpu = gpus.gpu_of(device)  # type: ignore[arg-type]
+    gpu = gpus.gpu_of(device)
     return None if gpu is None else _gpu(device, gpu.name, gpu.limits, config)  # type: ignore[arg-type]
 
 

@@ -1,21 +1,15 @@
-"""The nouns of measuring: a `Variant` of a kernel, the `Shape` of a call and the `Work` in it, and what was measured.
+"""The nouns of measuring: the `Shape` of a call and the `Work` in it, and what was measured.
 
 They are plain values. What they are kept in is profile/store.py's; what is concluded from them, predict/'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import numpy as np
-
-RECIPE = "recipe"
-"""In place of a schedule: the steps that the default recipe takes by itself. The default variant of a device."""
-
-PLAIN = "plain"
-"""In place of a schedule: loops as they are written, only marked for how they run."""
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 
 Outcome = Literal["ok", "wrong", "crashed", "timeout", "memory", "refused"]
 """What became of a candidate: it ran and agreed with the reference; its result was another one; its process died; it
@@ -25,57 +19,6 @@ Source = Literal["tune", "call"]
 CacheState = Literal["warm", "cold"]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
-    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN. threads: of a CPU; 0 on a GPU.
-
-    Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back."""
-
-    device: str
-    schedule: str = RECIPE
-    threads: int = 0
-
-    @property
-    def is_default(self) -> bool:
-        return self.schedule == RECIPE
-
-    def __str__(self) -> str:
-        return f"{self.device} {self.threads}: {self.schedule}" if self.threads else f"{self.device}: {self.schedule}"
-
-    @classmethod
-    def parse(cls, text: str) -> Variant:
-        """Raises ValueError where this is no variant's text."""
-        where, colon, schedule = text.partition(":")
-        words = where.split()
-        if not colon or not schedule.strip() or len(words) not in (1, 2) or not all(w.isalnum() for w in words):
-            raise ValueError(f"a variant reads 'cpu 2: steps' or 'cuda: steps', not {text!r}")
-        if len(words) == 2 and not (words[1].isdecimal() and int(words[1])):
-            raise ValueError(f"the number of threads is a whole number from 1 on, not {words[1]!r}")
-        return cls(words[0], schedule.strip(), int(words[1]) if len(words) == 2 else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What tells one call of a kernel from another, for its time. sizes: the lengths of all axes of the arrays, and the
-    values of integer arguments, in the order of the arguments. features: numbers about the data itself, such as the
-    mean and the spread of the lengths of rows; the same ones for every call of a kernel."""
-
-    sizes: tuple[int, ...]
-    features: tuple[float, ...] = ()
-
-
-def shape_of(arguments: Sequence[object]) -> Shape:
-    """The Shape of a call without features: its sizes as devices/launcher_key.c counts them."""
-    sizes: list[int] = []
-    for value in arguments:
-        if isinstance(value, np.ndarray):
-            sizes += value.shape
-        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
-            sizes.append(int(value))
-    return Shape(tuple(sizes))
 
 
 @dataclass(frozen=True, slots=True)

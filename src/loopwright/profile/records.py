@@ -6,9 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.history import Cell
 from loopwright.profile.machine import Machine
-from loopwright.profile.measurement import Shape, Variant
 
 WORK = "work"
 """The kind of the tables that hold forms of work, which hold on any machine."""

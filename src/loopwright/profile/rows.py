@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.history import Batch, Cell, concluded, merged
 from loopwright.profile.machine import machine_text, parse_machine
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import (
     Choice,
     KernelName,

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loopwright.profile.measurement import Shape, Work
+from loopwright.ir.signature import Shape
+from loopwright.profile.measurement import Work
 
 Term = tuple[float, tuple[tuple[int, int], ...]]
 """A coefficient, and factors: a place in `Shape.sizes` and its power."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.analysis.isl_schedule import Wanted
-from loopwright.ir.nodes import Allocate, Assign, Body, For, Kernel, Store
+from loopwright.ir.nodes import Assign, Body, For, Kernel, Store
+from loopwright.ir.queries import arrays_made, names_assigned, types_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.plan import NotTaken, Plan
@@ -31,7 +32,7 @@ def in_fronts(plan: Plan) -> None:
     if not before:
         return
     why = "in the order that is written few threads could work at once: in this one whole loops need no order"
-    if sum(isinstance(stmt, Store | Assign) for stmt in statements(kernel.body)) <= MOST_STATEMENTS:
+    if sum(1 for _ in statements(kernel.body, Store, Assign)) <= MOST_STATEMENTS:
         _anew(plan, before, why)
     if plan.kernel is kernel:
         apart_at_points(plan)
@@ -66,14 +67,14 @@ def _anew(plan: Plan, before: int, why: str) -> None:
 
 
 def _scalars(kernel: Kernel) -> list[str]:
-    return list(dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign)))
+    return list(types_assigned(kernel.body))
 
 
 def is_free(loop: For, found: LoopFacts) -> bool:
     """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
     itself, and nothing of the last one."""
-    own = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-    own |= {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    own = arrays_made(loop.body)
+    own |= names_assigned(loop.body)
     return found.verdict == "parallel" and not found.last and own.issuperset(found.private)
 
 

@@ -21,7 +21,9 @@ from dataclasses import replace
 from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Allocate, Assign, Binary, Call, Expr, For, Kernel, Load, Var, While
+from loopwright.ir.linear import apart
+from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, Kernel, Load, Var, While
+from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.blocks import Roles, roles_of
@@ -41,7 +43,7 @@ from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
-from loopwright.steps.extent import apart, stretch_of
+from loopwright.steps.extent import stretch_of
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -214,7 +216,7 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or plan.verdict(chain[-1]) != "reduction":
         return []
     row, entry = chain[-2], chain[-1]
-    assigned = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)}
+    assigned = names_assigned(row.body)
     bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
@@ -230,7 +232,7 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     team = [Bind(loop.name, "thread.x", sharing) for loop in shared]
     if any(step.illegal(plan.kernel, facts, plan.strict) is not None for step in team if step.loop == entry.name):
         raise NotTaken
-    if any(isinstance(stmt, Allocate) for stmt in statements(row.body)):
+    if contains(row.body, Allocate):
         raise NotTaken
     why = f"{why}: {sharing} threads share it"
     before = set(loops(plan.kernel))
@@ -312,7 +314,7 @@ def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     x = _along_x(plan, chain[-1], free)
     first = chain.index(free[0])
     nest = chain[first:]
-    is_plain = not any(isinstance(stmt, While) for stmt in statements(nest[-1].body))
+    is_plain = not contains(nest[-1].body, While)
     is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
     if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []

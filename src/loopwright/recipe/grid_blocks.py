@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loopwright.ir.nodes import For, Run, While
+from loopwright.ir.queries import contains
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_tiles import Bound, made, threads_fit, whole
 from loopwright.recipe.plan import Plan
@@ -67,7 +68,7 @@ still as many threads as a large GPU runs at once for a plane of a thousand elem
 def in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
     """Cut loops around one another into blocks."""
     x = names[-1]
-    holds_loops = any(isinstance(stmt, For | While) for stmt in statements(plan.around(x)[-1].body))
+    holds_loops = contains(plan.around(x)[-1].body, For, While)
     if len(names) == 1:
         return _in_a_line(plan, x, holds_loops, why)
     return _in_rectangles(plan, names, why)
@@ -227,7 +228,7 @@ def _apart(plan: Plan, loop: str, threads: int, why: str) -> tuple[str, str]:
 
 def _side_by_side(plan: Plan, element: str, each: int, why: str) -> None:
     (loop,) = plan.around(element)[-1:]
-    if any(isinstance(stmt, For) for stmt in statements(loop.body)):
+    if contains(loop.body, For):
         plan.take(UnrollAndJam(element, each), why, anew=True)
     else:
         plan.take(Unroll(element), why)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Load, Run, Store, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
@@ -20,7 +21,6 @@ from loopwright.recipe.grid_tiles import Bound, bound_to, made, spread, threads_
 from loopwright.recipe.plan import Plan
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
-from loopwright.steps.extent import parted
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
@@ -87,8 +87,8 @@ def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
     array too: a compiler cannot tell that what it has just written is none of these. The loops that this adds to those
     of a thread, none where it is no use."""
     body = plan.around(column)[-1].body
-    stores = [stmt for stmt in statements(body) if isinstance(stmt, Store)]
-    used = {(part.array, part.index) for part in expressions(body) if isinstance(part, Load)}
+    stores = list(statements(body, Store))
+    used = {(part.array, part.index) for part in expressions(body, Load)}
     used |= {(stmt.array, stmt.index) for stmt in stores}
     arrays = [one for one in dict.fromkeys(stmt.array for stmt in stores) if sum(one == name for name, _ in used) > 1]
     if not arrays:
@@ -137,7 +137,7 @@ def _in_columns(plan: Plan, column: str, width: int, why: str) -> str:
 
 def _element_bytes(plan: Plan, column: str) -> int:
     """The size of what the iterations write; of the largest, where they differ."""
-    stored = (stmt for stmt in statements(plan.around(column)[-1].body) if isinstance(stmt, Store))
+    stored = (stmt for stmt in statements(plan.around(column)[-1].body, Store))
     return max((stmt.value.type.size_bytes for stmt in stored), default=ROW_BYTES)
 
 

@@ -43,7 +43,7 @@ def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     if len(chain) < 2 or not free or free[-1] is not chain[-2]:
         return []
     each, entry = chain[-2], chain[-1]
-    if sum(isinstance(stmt, For) for stmt in statements(each.body)) != 1 or _is_short(entry):
+    if sum(1 for _ in statements(each.body, For)) != 1 or _is_short(entry):
         return []
     sum_in_scalars(plan, entry)
     rows, columns = _rows_and_columns(plan, each.name, entry.name)

@@ -264,7 +264,7 @@ def _staged(
 
 def _local_bytes(plan: Plan) -> int:
     """The size of all local arrays of constant sizes."""
-    found = [stmt for stmt in statements(plan.kernel.body) if isinstance(stmt, Allocate)]
+    found = list(statements(plan.kernel.body, Allocate))
     shapes = [[int(size.value) if isinstance(size, Const) else 0 for size in one.shape] for one in found]
     return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
@@ -272,7 +272,7 @@ def _local_bytes(plan: Plan) -> int:
 def _operands(plan: Plan, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
     """The arrays that a loop reads, other than its target (which is in a local array by then), once for each index."""
     own = {array.name for array in plan.written.arrays}
-    read = [part for part in expressions(_loop(plan, loop).body) if isinstance(part, Load)]
+    read = list(expressions(_loop(plan, loop).body, Load))
     return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
 
 
@@ -281,7 +281,7 @@ def _shared_bytes(plan: Plan, roles: Roles, tile: Product) -> int:
     sizes = {roles.rows: tile.rows, roles.vector: tile.columns, roles.depth: tile.depth}
     total = 0
     for _, index in _operands(plan, roles.depth, roles.target):
-        used = {part.name for axis in index for part in subexpressions(axis) if isinstance(part, Var)}
+        used = {part.name for axis in index for part in subexpressions(axis, Var)}
         *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
         total += prod(others) * (longest + PAD[roles.element_bytes])
     return total * roles.element_bytes * (1 + tile.double)
@@ -297,16 +297,15 @@ def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
 def whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
     new = set(made(plan, step, why))
-    for stmt in statements(plan.kernel.body):
-        if isinstance(stmt, If):
-            names, copies = _names(stmt.then), _names(stmt.otherwise)
-            if copies and set(copies) == new and len(names) == len(copies):
-                return dict(zip(names, copies, strict=True))
+    for stmt in statements(plan.kernel.body, If):
+        names, copies = _names(stmt.then), _names(stmt.otherwise)
+        if copies and set(copies) == new and len(names) == len(copies):
+            return dict(zip(names, copies, strict=True))
     return {}
 
 
 def _names(body: Body) -> list[str]:
-    return [stmt.name for stmt in statements(body) if isinstance(stmt, For)]
+    return [stmt.name for stmt in statements(body, For)]
 
 
 def _loop(plan: Plan, name: str) -> For:

@@ -36,7 +36,7 @@ def side_by_side(plan: Plan) -> None:
 
 def _recurrences(plan: Plan, loop: For) -> list[str]:
     """The loops that are all in one's body that loops again, if each is innermost and needs its order."""
-    inside = [stmt for stmt in statements(loop.body) if isinstance(stmt, For)]
+    inside = list(statements(loop.body, For))
     if any(stmt not in loop.body or plan.verdict(stmt) != "sequential" for stmt in inside):
         return []
     return [stmt.name for stmt in inside]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.ir.queries import contains
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.parallelize import Parallelize
@@ -62,9 +63,9 @@ def _worth_it(loop: For, kernel: Kernel, facts: Facts, strict: bool) -> bool:
         return False
     if all(reduction.kind == "scalar" for reduction in facts.loops[loop.name].reductions):
         return True
-    nests = (s for s in statements(loop.body) if isinstance(s, For) and facts.loops[s.name].verdict == "parallel")
+    nests = (s for s in statements(loop.body, For) if facts.loops[s.name].verdict == "parallel")
     return not any(_has_loop(nest) for nest in nests)
 
 
 def _has_loop(loop: For) -> bool:
-    return any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+    return contains(loop.body, For, While)

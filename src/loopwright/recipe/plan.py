@@ -11,6 +11,7 @@ from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import Walk, walks
 from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.queries import contains
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
@@ -216,7 +217,7 @@ def chains(kernel: Kernel) -> list[Chain]:
     return [
         chain
         for chain in _all_chains(kernel)
-        if not any(isinstance(stmt, For) for stmt in statements(chain[-1].body)) and _is_countable(chain[-1])
+        if not contains(chain[-1].body, For) and _is_countable(chain[-1])
         if not any(loop.run.startswith("thread.") for loop in chain)  # `stage` has shared these out already
     ]
 

@@ -5,7 +5,8 @@ after the other, and the two ranges may be free of any order."""
 from __future__ import annotations
 
 from loopwright.analysis.strides import Walk
-from loopwright.ir.nodes import Binary, Const, Expr, For, Var
+from loopwright.ir.linear import Linear, linear
+from loopwright.ir.nodes import Expr, For, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.plan import NotTaken, Plan
@@ -69,12 +70,8 @@ def _points(accesses: list[Walk], loop: For, outer: set[str]) -> list[tuple[str,
 
 
 def _point(index: Expr, outer: set[str]) -> tuple[str, int] | None:
-    match index:
-        case Var(name=name) if name in outer:
-            return name, 0
-        case Binary(op="add", left=Var(name=name), right=Const(value=value)) if name in outer:
-            return name, int(value)
-        case Binary(op="sub", left=Var(name=name), right=Const(value=value)) if name in outer:
-            return name, -int(value)
+    match linear(index):
+        case Linear(terms=((Var(name=name), 1),), constant=constant) if name in outer:
+            return name, constant
         case _:
             return None

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.ir.linear import most, number
 from loopwright.ir.nodes import Const, Expr, For, Kernel, Load, Store, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, statements
 from loopwright.recipe.fronts import is_free
 from loopwright.recipe.plan import Chain, NotTaken, Plan
 from loopwright.steps.copies import copies_of, length_of
-from loopwright.steps.draft import most, number
 from loopwright.steps.expand import Expand
 
 Wanted = tuple[str, tuple[str, ...]]
@@ -69,10 +69,10 @@ def _is_no_larger(kernel: Kernel, array: str, chain: Chain, run: list[For]) -> b
     if any(length_of(loop, first) is None for loop in run):
         return False
     shape = copies_of(kernel, array, run).shape
-    loops = {stmt.name: stmt for stmt in statements((first,)) if isinstance(stmt, For)}
+    loops = {stmt.name: stmt for stmt in statements((first,), For)}
     given = ({one.name for one in kernel.arrays} | {one.name for one in kernel.results}) - {array}
-    accesses: list[Load | Store] = [e for e in expressions(first.body) if isinstance(e, Load)]
-    accesses += [s for s in statements(first.body) if isinstance(s, Store)]
+    accesses: list[Load | Store] = list(expressions(first.body, Load))
+    accesses += list(statements(first.body, Store))
     wanted = [loop.name for loop in run]
     for access in accesses:
         names = [axis.name for axis in access.index if isinstance(axis, Var)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, Walk
 from loopwright.ir.nodes import For, Store
+from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.isolate import isolate
@@ -15,7 +16,6 @@ from loopwright.recipe.temporaries import STRETCH, expand, temporaries, tying
 from loopwright.recipe.time import shared_tiles, tiles
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.demote import Demote, ends_plainly
-from loopwright.steps.nest import names_in
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.split import Split

@@ -169,7 +169,7 @@ def _in_tiles(plan: Plan, chain: Chain) -> Chain:
 def _side_by_side(plan: Plan, chain: Chain) -> None:
     """Iterations of the loop around the innermost one side by side in it, or of the innermost one in a row."""
     inner = chain[-1]
-    if len(chain) > 1 and sum(isinstance(stmt, For) for stmt in statements(chain[-2].body)) == 1:
+    if len(chain) > 1 and sum(1 for _ in statements(chain[-2].body, For)) == 1:
         outer = chain[-2].name
         if plan.allows(UnrollAndJam(outer, 2)):
             count = plan.number(SIDE_BY_SIDE)

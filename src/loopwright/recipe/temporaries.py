@@ -4,9 +4,9 @@ that adds to the one around it. With an element for each of a stretch of iterati
 from __future__ import annotations
 
 from loopwright.analysis.scalars import live_after, scalars_of
-from loopwright.ir.nodes import Assign, For
+from loopwright.ir.nodes import For
+from loopwright.ir.queries import types_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements
 from loopwright.recipe.plan import Plan
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
@@ -31,7 +31,7 @@ STRETCH = Tunable(
 
 def temporaries(loop: For) -> list[str]:
     """The scalars that a loop sets."""
-    return list(dict.fromkeys(stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)))
+    return list(types_assigned(loop.body))
 
 
 def tying(plan: Plan, loop: For) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Body, Const, For, Load, Store
+from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.plan import NotTaken, Plan
@@ -63,8 +64,8 @@ def _copies(outer: For) -> str:
     """What to say of double buffers: sweeps that only copy what others have made to where the next one reads it."""
     found = (
         f"'{user_name(stmt.value.array)}' into '{user_name(stmt.array)}'"
-        for stmt in statements(outer.body)
-        if isinstance(stmt, Store) and isinstance(stmt.value, Load) and stmt.value.index == stmt.index
+        for stmt in statements(outer.body, Store)
+        if isinstance(stmt.value, Load) and stmt.value.index == stmt.index
     )
     pairs = " and ".join(dict.fromkeys(found))
     return f", and so is the copy of {pairs} for the next one" if pairs else ""
@@ -136,9 +137,9 @@ def _sweeps(plan: Plan, outer: For) -> bool:
 
 def _is_shared(plan: Plan, outer: For) -> bool:
     """Whether some nest inside can be shared among threads as it is."""
-    nests = (stmt for stmt in statements(outer.body) if isinstance(stmt, For) and _has_loop(stmt))
+    nests = (stmt for stmt in statements(outer.body, For) if _has_loop(stmt))
     return any(plan.verdict(nest) == "parallel" for nest in nests)
 
 
 def _has_loop(loop: For) -> bool:
-    return any(isinstance(stmt, For) for one in bodies(loop) for stmt in statements(one))
+    return any(contains(one, For) for one in bodies(loop))

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from loopwright.choice.adapt import Decision, Standing
 from loopwright.config import Config
 from loopwright.cost.front import Front
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.report.explanation import CandidateReport, ChoiceReport
 from loopwright.report.words import compared
 

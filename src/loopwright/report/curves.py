@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.placement.single import choose
 from loopwright.predict.model import Models
-from loopwright.profile.measurement import Measurement, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.report.scale import Axis, bytes_text, number_text
 
 MOST_SIZES = 48

@@ -43,6 +43,7 @@ def explain(
     counted: Counted | None = None,
     decisions: tuple[DecisionReport, ...] = (),
     choices: tuple[ChoiceReport, ...] = (),
+    plan: str = "",
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
@@ -62,6 +63,7 @@ def explain(
         ran=ran,
         notes=notes,
         choices=choices,
+        plan=plan,
     )
 
 
@@ -177,9 +179,8 @@ def _arrays(kernel: Kernel, facts: Facts, elements: Mapping[str, str]) -> Iterat
         yield report(param.name, "argument", param, param.element.name, param.rank)
     for result in kernel.results:
         yield report(result.name, "result", None, result.element.name, result.rank)
-    for stmt in statements(kernel.body):
-        if isinstance(stmt, Allocate):
-            yield report(stmt.array, "local", stmt, stmt.element.name, len(stmt.shape))
+    for stmt in statements(kernel.body, Allocate):
+        yield report(stmt.array, "local", stmt, stmt.element.name, len(stmt.shape))
 
 
 def _reading_order(access: AccessFacts) -> tuple[int, int, bool]:
@@ -188,7 +189,7 @@ def _reading_order(access: AccessFacts) -> tuple[int, int, bool]:
 
 def _bounds_by_place(kernel: Kernel, facts: Facts) -> dict[_Place, list[Bounds]]:
     found: dict[_Place, list[Bounds]] = {}
-    nodes: list[Load | Stmt] = [e for e in expressions(kernel.body) if isinstance(e, Load)]
+    nodes: list[Load | Stmt] = list(expressions(kernel.body, Load))
     nodes += statements(kernel.body)
     for node in nodes:
         if isinstance(node, Load | Store):

@@ -229,7 +229,8 @@ class Explanation:
     guard: the condition on the sizes that is tested once per call, '' where there is none; schedule: the steps that
     were taken, as text that replays them; decisions: why those were taken that restructure loops; generated and ran:
     None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
-    variants serve its calls, for each shape that is asked for or was called with."""
+    variants serve its calls, for each shape that is asked for or was called with; plan: what a call with just these
+    arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls."""
 
     kernel: str
     file: str
@@ -244,6 +245,7 @@ class Explanation:
     ran: Ran | None = None
     notes: tuple[str, ...] = ()
     choices: tuple[ChoiceReport, ...] = ()
+    plan: str = ""
 
     def __str__(self) -> str:
         return as_text(self)

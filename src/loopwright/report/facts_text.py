@@ -46,8 +46,8 @@ def _accesses(kernel: Kernel, facts: Facts) -> Iterator[str]:
         verb = "write" if access.is_write else "read"
         stride = f", stride {access.stride}" if access.stride else ""
         yield f"{verb} {access.text}{_place(access.at)}: {', '.join(access.pattern)}{stride}"
-    nodes: list[Load | Store | Checked] = [e for e in expressions(kernel.body) if isinstance(e, Load | Checked)]
-    nodes += [s for s in statements(kernel.body) if isinstance(s, Store)]
+    nodes: list[Load | Store | Checked] = list(expressions(kernel.body, Load, Checked))
+    nodes += list(statements(kernel.body, Store))
     for node in sorted(nodes, key=_order):
         for axis, bounds in enumerate(facts.bounds.get(id(node), ())):
             what = node.kind if isinstance(node, Checked) else f"{node.array} axis {axis}"

@@ -3,7 +3,6 @@ cubin and the loops. Numbers for the sizes of a call where one is given, formula
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,16 +14,16 @@ from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.grid import ON
-from loopwright.codegen.names import Names
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.threads import block_size
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
-from loopwright.ir.nodes import Allocate, Body, For, Kernel, Load, Location, Store, While
+from loopwright.ir.code import DeviceFunction
+from loopwright.ir.nodes import Body, For, Kernel, Load, Location, Store, While
 from loopwright.ir.program import DeviceText
+from loopwright.ir.queries import arrays_made
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
@@ -33,9 +32,6 @@ from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import compiled_first, complete, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc
-
-HEAD = re.compile(r"__launch_bounds__\((\d+)[^)]*\) (\w+)_32\(")
-SHARED = re.compile(r"LW_SHARED\([^,]+, (\w+),")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class Nest:
 
 
 def grid_reports(
-    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Config, shape: Shape
+    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Tools, shape: Shape
 ) -> tuple[GridReport, ...]:
     """One for each kernel, in the order of the text. kernel: after its schedule; written: before. Where NVRTC is
     missing or fails, without registers."""
@@ -76,21 +72,19 @@ def grid_reports(
     fault = ""
     if find_nvrtc() is not None:
         try:
-            even = [name for name in text.kernels if name.endswith("_even")]
+            entries = {entry.name: (function.name, entry) for function in text.functions for entry in function.entries}
+            even = [name for name, (_, entry) in entries.items() if entry.even]
             for kernels in filter(None, (compiled_first(text), *((name,) for name in even))):
                 made = build(complete(only(text, kernels)), gpu.limits.capability, config)
-                resources |= {name.rsplit("_", 1)[0]: needs for name, needs in made.kernels.items()}
+                resources |= {entries[name][0]: needs for name, needs in made.kernels.items()}
         except CompilerError as error:
             fault = f"CUDA: {str(error).splitlines()[0]}"
-    heads = [(int(threads), name) for threads, name in HEAD.findall(text.text)]
-    grids = [name for _, name in heads if name.startswith("lw_grid_")]
-    nests = list(_nests(kernel.body, ()))
-    by_name = dict(zip(grids, nests, strict=True)) if len(grids) == len(nests) else {}
-    uses = Counter(key for nest in nests for key in nest.keys)
-    about = _About(kernel, written, text.text, shape, uses)
+    nests = {nest.loop.name: nest for nest in _nests(kernel.body, ())}
+    uses = Counter(key for nest in nests.values() for key in nest.keys)
+    about = _About(kernel, written, shape, uses)
     return tuple(
-        about.report(_resources(threads, name, resources.get(name), gpu, fault), name, by_name.get(name))
-        for threads, name in heads
+        about.report(_resources(one, resources.get(one.name), gpu, fault), one, nests.get(one.loop))
+        for one in text.functions
     )
 
 
@@ -105,8 +99,8 @@ def _nests(body: Body, around: tuple[str, ...]) -> Iterator[Nest]:
             yield from _nests(below, inner)
 
 
-def _resources(threads: int, name: str, found: KernelResources | None, gpu: Gpu, fault: str) -> GridReport:
-    shown = name.removeprefix("lw_").rstrip("_")
+def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu, fault: str) -> GridReport:
+    shown, threads = function.shown, function.threads
     if found is None:
         return GridReport(shown, threads, fault=fault)
     fits = occupancy(threads, found.registers, found.shared_bytes, gpu.limits)
@@ -128,22 +122,21 @@ class _About:
 
     kernel: Kernel
     written: Kernel
-    text: str
     shape: Shape
     uses: Counter[object]
 
-    def report(self, report: GridReport, name: str, nest: Nest | None) -> GridReport:
+    def report(self, report: GridReport, function: DeviceFunction, nest: Nest | None) -> GridReport:
         """The report with what its nest says; as it is for kernels that are no nest of the user's."""
         if nest is None:
-            return replace(report, blocks=1) if name.startswith("lw_single") else report
+            return replace(report, blocks=1) if function.threads == 1 else report
         size = block_size(nest.inside)
         blocks, blocks_words = self._blocks(nest)
-        if ON in self._of_kernel(name):
+        if any(one.part == "chunks" for one in function.region.within()):
             blocks = None if blocks is None else min(blocks, PARTED)
             blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
-        local = {stmt.array for stmt in statements(nest.inside) if isinstance(stmt, Allocate)}
-        shared = self._shared(name, local)
+        local = arrays_made(nest.inside)
+        shared = frozenset(one.array for one in function.shared) & local
         found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape)
         return replace(
             report,
@@ -157,16 +150,6 @@ class _About:
             repeated=repeated,
             accesses=warp_reports(found, self._lines()),
         )
-
-    def _shared(self, name: str, local: set[str]) -> frozenset[str]:
-        """Which local arrays the text of a kernel declares in shared memory."""
-        declared = set(SHARED.findall(self._of_kernel(name)))
-        names = Names()
-        return frozenset(array for array in local if names.of(array) in declared)
-
-    def _of_kernel(self, name: str) -> str:
-        start = self.text.index(f" {name}(")
-        return self.text[start : self.text.index('extern "C"', start)]
 
     def _lines(self) -> Lines:
         nodes = (*expressions(self.written.body), *statements(self.written.body))

@@ -47,6 +47,7 @@ _LAYOUT_WORDS = {
     "strided": "any strides",
 }
 _WIDEST_CODE = 56
+_MOST_OF_PLAN = 12
 
 
 def as_text(explanation: Explanation) -> str:
@@ -109,7 +110,14 @@ def _lines(explanation: Explanation) -> Iterator[Line]:
     for choice in explanation.choices:
         for number, line in enumerate(choice_lines(choice)):
             yield _row("" if number else "choice", line)
+    yield from _plan(explanation.plan.splitlines())
     yield _row("ran", _ran(explanation.ran))
+
+
+def _plan(found: Sequence[str]) -> Iterator[Line]:
+    shown = found if len(found) <= _MOST_OF_PLAN else [*found[: _MOST_OF_PLAN - 1], f"and {len(found)} lines in all"]
+    for number, line in enumerate(shown):
+        yield _row("" if number else "plan", line)
 
 
 def _where(explanation: Explanation) -> str:

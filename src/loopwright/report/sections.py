@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from loopwright.cost.front import Front
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.predict.model import Models, models_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement
 from loopwright.profile.records import Choice
 from loopwright.report.chart import SERIES, Band, Bar, Mark, Series, bars, chart
 from loopwright.report.choice import OUTCOME_WORDS

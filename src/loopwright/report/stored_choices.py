@@ -8,9 +8,11 @@ from dataclasses import replace
 from loopwright.config import Config
 from loopwright.cost.front import PARETO, front_of
 from loopwright.devices.gpus import devices_for
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import Variant
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
-from loopwright.profile.measurement import Measurement, Shape, Variant
+from loopwright.profile.measurement import Measurement
 from loopwright.report.choice import Known, chosen, pinned, why_no_choice
 from loopwright.report.explanation import ChoiceReport
 from loopwright.runtime.considered import Considered

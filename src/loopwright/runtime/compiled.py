@@ -1,4 +1,4 @@
-"""What the runtime is handed by whoever compiles: one `Compiled` for each Signature and Config."""
+"""What the runtime is handed by whoever compiles: one `Compiled` for each Compilation."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from loopwright.choice.base import Measured
-from loopwright.config import Config
 from loopwright.devices.base import Returns
 from loopwright.ir.captured import CapturedConstant
-from loopwright.ir.signature import Signature
+from loopwright.ir.variant import Compilation
 
 
 class Compiled(Measured, Protocol):
     """A kernel made ready for one Signature.
 
+    compilation: what it was made of: for a CPU where a GPU was asked for that cannot run it.
     results: from the arguments to (shape, dtype, fill) of each array the call allocates, or None where it
     allocates none; may raise. Arguments are always all of them, in order, NumPy arrays and scalars."""
 
+    @property
+    def compilation(self) -> Compilation: ...
     @property
     def takes_device_arrays(self) -> bool: ...
     @property
@@ -35,4 +37,4 @@ class Compiled(Measured, Protocol):
         still be right, so that it has to run with every access checked."""
 
 
-Compile = Callable[[Signature, Config], Compiled]
+Compile = Callable[[Compilation], Compiled]

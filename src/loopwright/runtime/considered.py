@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loopwright.config import Config
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape
+from loopwright.ir.plan import Plan
+from loopwright.ir.signature import Shape, Signature
 from loopwright.runtime.compiled import Compiled
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """What serves calls of a shape under some options. compiled: the variant that does; default: the one that does
-    where nothing is known. decision: None where there is nothing to choose from; standings: of all candidates."""
+    """What serves calls of a shape under some options. compiled: the code that does, as the plan says; default: the
+    code that does where nothing is known. decision: None where there is nothing to choose from; standings: of all
+    candidates."""
 
     config: Config
+    plan: Plan
     compiled: Compiled
     default: Compiled
     shape: Shape

@@ -1,4 +1,4 @@
-"""Code for one kind of call while it is in use: the values that its constants have now, entries, and what was measured.
+"""Code of one Compilation while it is in use: the values that its constants have now, entries, and what was measured.
 
 It compiles nothing and chooses nothing.
 """
@@ -6,33 +6,32 @@ It compiles nothing and chooses nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from loopwright.config import Config
 from loopwright.devices.base import Entry, Facts
 from loopwright.errors import check_failed
 from loopwright.ir.captured import ABSENT, value_now
-from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import Shape
+from loopwright.ir.variant import Compilation
 from loopwright.runtime.compiled import Compiled
 
 Resident = Literal["none", "some", "all"]
 """How many of a call's arrays are in a GPU's memory."""
 
+How = Literal["compiled", "checked", "interpreter"]
+"""Who runs it: code, code that tests every access after a guard has failed, or nobody else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was measured of one variant under one number of threads: nanoseconds in the loops themselves.
-    how: 'compiled', 'checked' (after a guard failed) or 'interpreter'."""
+    """What was measured of some code under one number of threads: nanoseconds in the loops themselves."""
 
-    signature: Signature
-    config: Config
+    compilation: Compilation
     compiled: Compiled
-    how: str
+    how: How
     threads: int
     calls: int
     total_ns: int
@@ -62,50 +61,46 @@ class Interpreted:
 
 @dataclass(slots=True)
 class InUse:
-    """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and
-    an Entry for each Config (they differ in threads only), and one for each shape that it was chosen for, as what
-    watches calls of one kind has nothing to do with those of another."""
+    """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and an
+    Entry for each kind of call, number of threads and shape that it was chosen for, as what watches calls of one kind
+    has nothing to do with those of another."""
 
-    signature: Signature
-    config: Config
+    compilation: Compilation
     compiled: Compiled
     values: tuple[object, ...]
-    how: str
+    how: How
     interpreted: Interpreted
-    entries: dict[tuple[Config, Shape | None, Resident], Entry] = field(default_factory=dict)
+    entries: dict[Hashable, Entry] = field(default_factory=dict)
 
 
-def runs_of(variant: InUse) -> Iterator[Run]:
+def runs_of(code: InUse) -> Iterator[Run]:
     """What was measured of it so far."""
-    measured: list[tuple[int, Entry | Interpreted]] = [
-        (config.threads, entry) for (config, *_), entry in list(variant.entries.items())
+    measured: list[tuple[How, int, Entry | Interpreted]] = [
+        (code.how, one.threads, one) for one in list(code.entries.values())
     ]
-    for threads, one in [*measured, (1, variant.interpreted)]:
+    for how, threads, one in [*measured, ("interpreter", 1, code.interpreted)]:
         if one.calls:
-            how = "interpreter" if one is variant.interpreted else variant.how
-            yield Run(
-                variant.signature, variant.config, variant.compiled, how, threads,
-                one.calls, one.total_ns, one.min_ns, one.last_ns,
-            )  # fmt: skip
+            numbers = threads, one.calls, one.total_ns, one.min_ns, one.last_ns
+            yield Run(code.compilation, code.compiled, how, *numbers)
 
 
-def refreshed(variant: InUse) -> bool:
+def refreshed(code: InUse) -> bool:
     """Whether the captured constants still have the frozen values. Where one is an equal but other object now,
     the entries, which compare objects, are made anew."""
-    values = tuple(value_now(one.kind, one.namespace, one.key) for one in variant.compiled.constants)
-    pairs = zip(values, variant.values, strict=True)
+    values = tuple(value_now(one.kind, one.namespace, one.key) for one in code.compiled.constants)
+    pairs = zip(values, code.values, strict=True)
     if all(now is then for now, then in pairs):
         return True
-    if not all(_equal(now, then) for now, then in zip(values, variant.values, strict=True)):
+    if not all(_equal(now, then) for now, then in zip(values, code.values, strict=True)):
         return False
-    variant.values = values
-    variant.entries.clear()
+    code.values = values
+    code.entries.clear()
     return True
 
 
-def facts_of(variant: InUse) -> Facts:
+def facts_of(code: InUse) -> Facts:
     """What its code relies on, with the values of now, as launchers take it."""
-    pairs = zip(variant.compiled.constants, variant.values, strict=True)
+    pairs = zip(code.compiled.constants, code.values, strict=True)
     return tuple(
         (one.kind, one.namespace, one.key) if value is ABSENT else (one.kind, one.namespace, one.key, value)
         for one, value in pairs

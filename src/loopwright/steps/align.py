@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, most, number, variable
 from loopwright.ir.nodes import Const, For, Kernel, Var
-from loopwright.ir.walk import expressions, loops
-from loopwright.steps.draft import finished, least, most, number, variable, with_statement
+from loopwright.ir.walk import expressions
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import ends_of, extent_of, loops_around, marked
+from loopwright.steps.grammar import From1
 from loopwright.steps.nest import changes_inside, missing, step_of, the_loop
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Align:
+class Align(Step):
     """Let the stretches that a loop was cut into begin where its variable is a multiple of their length; the first one
     may then be shorter. Neighbouring threads that share a stretch touch whole sectors of memory. With a number, where
     the variable and this number add up to such a multiple. `align i`:
@@ -30,8 +32,9 @@ class Align:
     """
 
     name: ClassVar[str] = "align"
+    grammar: ClassVar[str] = "LOOP [MORE]"
     loop: str
-    more: int = 0
+    more: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -65,20 +68,6 @@ class Align:
         assert isinstance(outer.lower, Const)
         size = step_of(outer)
         return (int(outer.lower.value) + self.more) // size * size - self.more
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) not in (1, 2):
-            raise ValueError("align LOOP [MORE]")
-        return cls(words[0], *(whole_number(word, "MORE", least=1) for word in words[1:]))
-
-    def __str__(self) -> str:
-        return f"align {self.loop}{f' {self.more}' if self.more else ''}"
 
 
 def _stretches(kernel: Kernel, loop: For) -> For | None:

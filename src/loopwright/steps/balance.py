@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.row_pointers import NotRows, row_nest
-from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Assign, Checked, For, Kernel, Load, Stmt
+from loopwright.ir.nodes import Checked, For, Kernel, Load
+from loopwright.ir.queries import has, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import loops, own_expressions
 from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
-from loopwright.steps.nest import missing, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.grammar import From1
+from loopwright.steps.nest import left_early, missing, overlapping, running, the_loop, without_arrays
+from loopwright.steps.step import Rejection, Step, order_needed
 
 THREADS = 256
 """Of a block, where the step does not say how many."""
@@ -24,7 +25,7 @@ WARP, MOST_THREADS = 32, 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(Step):
     """On a GPU, give each block an equal part of rows and their entries together, whatever the rows: where the entries
     of a row begin where those of the row before end, all of them stand in one line, which can be cut anywhere.
     `balance i k 2048 256`, for blocks of 256 threads, or just `balance i k 2048`. `balance i k 1024`:
@@ -45,16 +46,15 @@ class Balance:
     """
 
     name: ClassVar[str] = "balance"
+    grammar: ClassVar[str] = "LOOP INNER ENTRIES [THREADS]"
     loop: str
     inner: str
-    entries: int
-    threads: int = THREADS
+    entries: From1
+    threads: From1 = THREADS
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
+        if (rejection := missing(kernel, (self.loop, self.inner)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         row, entry = the_loop(kernel, self.loop), the_loop(kernel, self.inner)
         try:
             row_nest(row, entry)
@@ -67,31 +67,16 @@ class Balance:
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="balanced", threads=self.threads),)
-            if isinstance(stmt, For) and stmt.name == self.inner:
-                return (replace(stmt, run="entries", threads=self.entries),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(
+            kernel,
+            {self.loop: "balanced", self.inner: "entries"},
+            {self.loop: self.threads, self.inner: self.entries},
+        )
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         found = loops(kernel)
-        steps = (cls(outer, inner, 2048) for outer in found for inner in found if outer != inner)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) not in (3, 4):
-            raise ValueError("balance LOOP INNER ENTRIES [THREADS]")
-        threads = whole_number(words[3], "THREADS") if len(words) == 4 else THREADS
-        return cls(words[0], words[1], whole_number(words[2], "ENTRIES"), threads)
-
-    def __str__(self) -> str:
-        threads = "" if self.threads == THREADS else f" {self.threads}"
-        return f"balance {self.loop} {self.inner} {self.entries}{threads}"
+        return (cls(outer, inner, 2048) for outer in found for inner in found if outer != inner)
 
 
 def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:
@@ -100,10 +85,10 @@ def _out_of_place(kernel: Kernel, row: For) -> Rejection | None:
     for outer in around(kernel, row):
         if isinstance(outer, For) and outer.run != "sequential":
             return Rejection(f"'{outer.name}' around it is marked {outer.run} already")
-    if any(isinstance(p, Load | Checked) for bound in own_expressions(row) for p in subexpressions(bound)):
+    if any(has(bound, Load, Checked) for bound in own_expressions(row)):
         return Rejection(f"the bounds of '{row.name}' are read from an array: the host does not know them")
-    if any(escapes(stmt) for stmt in row.body):
-        return Rejection(f"'{row.name}' can be left in the middle")
+    if (rejection := left_early(row)) is not None:
+        return rejection
     return None
 
 
@@ -122,9 +107,7 @@ def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection 
             return rejection
         if loop.last:
             return Rejection(f"the value of '{loop.last[0]}' after its last iteration is needed")
-    scalars = {stmt.name for stmt in statements(row.body) if isinstance(stmt, Assign)}
-    outside = [name for name in (*rows.private, *entries.private) if name not in scalars]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays((*rows.private, *entries.private), names_assigned(row.body))
 
 
 def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | None:
@@ -132,17 +115,13 @@ def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | 
         return Rejection(f"a block has whole warps of {WARP} threads, {MOST_THREADS} threads at most: not {threads}")
     if entries % threads:
         return Rejection(f"{entries} entries are no multiple of the {threads} threads of a block")
-    types = [scalars_in(entry)[reduction.target] for reduction in facts.loops[entry.name].reductions]
+    scalars = types_assigned(entry.body)
+    types = [scalars[reduction.target] for reduction in facts.loops[entry.name].reductions]
     needed = shared_bytes(types, entries, threads)
     if needed > SHARED_BYTES:
         return Rejection(f"a block would need {needed} bytes of shared memory for {entries} entries: "
                          f"{SHARED_BYTES} are the most")  # fmt: skip
     return None
-
-
-def scalars_in(loop: For) -> dict[str, Scalar]:
-    """The types of the scalars that a loop sets."""
-    return {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
 
 
 def spreads(entries: int, threads: int) -> bool:

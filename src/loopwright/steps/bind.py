@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self, cast
 
 from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
-from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Body, Checked, For, Kernel, Load, Run, Stmt, Store
-from loopwright.ir.walk import bodies, loops, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.extent import around, extent_of, names_assigned
-from loopwright.steps.nest import missing, names_in, step_of, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Store
+from loopwright.ir.queries import arrays_made, has, names_assigned, names_in
+from loopwright.ir.walk import bodies, loops, own_expressions, statements
+from loopwright.steps.extent import around, extent_of
+from loopwright.steps.grammar import From1, parsed
+from loopwright.steps.nest import left_early, missing, overlapping, running, step_of, the_loop, without_arrays
+from loopwright.steps.step import Rejection, Step, order_needed
 
 BLOCKS = ("block.x", "block.y", "block.z")
 THREADS = ("thread.x", "thread.y", "thread.z")
@@ -27,7 +28,7 @@ ATOMIC: dict[str, str] = {"add": "atomicAdd", "min": "atomicMin", "max": "atomic
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Step):
     """Run every iteration of a loop in a block of its own, or share its iterations out among the threads of a block: as
     many threads as it has iterations, or a number of them that take turns. Threads that share a sum (or product, or
     least or greatest value) have a part of it each, and put these together. `bind i thread.x 32`:
@@ -40,20 +41,19 @@ class Bind:
     """
 
     name: ClassVar[str] = "bind"
+    grammar: ClassVar[str] = "LOOP AXIS [THREADS]"
     loop: str
     axis: Run
-    threads: int = 0
+    threads: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already")
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         return (
             _needs_order(loop, facts, strict, self.axis)
             or _out_of_place(kernel, loop, self.axis)
@@ -68,28 +68,18 @@ class Bind:
         return None if threads <= most else Rejection(f"a block has at most {most} threads along {self.axis[-1]}")
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run=self.axis, threads=self.threads),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+        return running(kernel, {self.loop: self.axis}, {self.loop: self.threads})
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = [cls(name, cast(Run, axis)) for name in loops(kernel) for axis in (*BLOCKS, *THREADS)]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, cast(Run, axis)) for name in loops(kernel) for axis in (*BLOCKS, *THREADS))
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) == 2 and words[1] in (*BLOCKS, *THREADS):
-            return cls(words[0], cast(Run, words[1]))
-        if len(words) == 3 and words[1] in THREADS:
-            return cls(words[0], cast(Run, words[1]), whole_number(words[2], "THREADS"))
-        raise ValueError("bind LOOP block.x (or .y, .z), or bind LOOP thread.x [THREADS] (or .y, .z)")
-
-    def __str__(self) -> str:
-        return f"bind {self.loop} {self.axis}{f' {self.threads}' if self.threads else ''}"
+        axes = THREADS if len(words) == 3 else (*BLOCKS, *THREADS)
+        if len(words) not in (2, 3) or words[1] not in axes:
+            raise ValueError("bind LOOP block.x (or .y, .z), or bind LOOP thread.x [THREADS] (or .y, .z)")
+        return parsed(cls, words)
 
 
 def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
@@ -100,9 +90,7 @@ def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection 
         return rejection
     if found.last:
         return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
-    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-    outside = [name for name in found.private if name not in inside and name not in names_assigned(loop.body)]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
 
 
 def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
@@ -122,7 +110,7 @@ def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
 
 def _not_atomic(loop: For, reduction: Reduction) -> str:
     """Why an update of an element cannot be done by several threads at once, '' where it can."""
-    type_ = next(s.value.type for s in statements(loop.body) if isinstance(s, Store) and s.array == reduction.target)
+    type_ = next(s.value.type for s in statements(loop.body, Store) if s.array == reduction.target)
     op = "min" if reduction.op == "minimum" else "max" if reduction.op == "maximum" else reduction.op
     if op not in ATOMIC or type_.size_bytes < 4 or (type_.is_float and op != "add"):
         return f"and a GPU has no atomic '{reduction.op}' of {type_.name}"
@@ -158,7 +146,7 @@ def _bounds(kernel: Kernel, loop: For) -> Rejection | None:
     for number, one in enumerate(band):
         names = {above.name for above in band[:number]}
         for expr in own_expressions(one):
-            if any(isinstance(part, Load | Checked) for part in subexpressions(expr)):
+            if has(expr, Load, Checked):
                 return Rejection("its bounds are read from an array: the host does not know them")
             if names_in(expr) & names:
                 what, other = (

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Checked, For, If, Kernel, Load
+from loopwright.ir.queries import has
 from loopwright.ir.walk import loops, own_expressions, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked, stretch_of
 from loopwright.steps.limits import Limit, all_of, limits_of
 from loopwright.steps.nest import changes_inside, missing, nested, step_of, the_loop
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Complete:
+class Complete(Step):
     """Give each stretch of a loop its whole length, and test in the innermost loop of the nest whether an iteration is
     one of those that there were. Then loops cut from the stretch have constant lengths too. `complete i`:
 
@@ -33,6 +34,7 @@ class Complete:
     """
 
     name: ClassVar[str] = "complete"
+    grammar: ClassVar[str] = "LOOP ..."
     names: tuple[str, ...]
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -48,7 +50,7 @@ class Complete:
                 return Rejection(f"'{name}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
-            if any(isinstance(part, Load | Checked) for part in subexpressions(loop.upper)):
+            if has(loop.upper, Load, Checked):
                 return Rejection(f"the bounds of '{name}' are read from an array")
         return marked((band[0],))
 
@@ -78,17 +80,3 @@ class Complete:
                 break
             band.append(inner)
         return tuple(band)
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls((name,)) for name, loop in loops(kernel).items() if isinstance(loop, For))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if not words:
-            raise ValueError("complete LOOP ...")
-        return cls(words)
-
-    def __str__(self) -> str:
-        return f"complete {' '.join(self.names)}"

@@ -9,7 +9,7 @@ from math import prod
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import is_apart, leaves_all
-from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import minus, most, number, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -29,11 +29,12 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import arrays_made, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.draft import fresh, minus, most, names_of, number, variable, with_statement
-from loopwright.steps.extent import around, extent_of, loops_around, names_assigned
-from loopwright.steps.nest import is_inside, names_in, step_of
+from loopwright.steps.draft import fresh, names_of, with_statement
+from loopwright.steps.extent import around, extent_of, loops_around
+from loopwright.steps.nest import is_inside, left_early, overlapping, step_of
 from loopwright.steps.step import Rejection
 
 
@@ -101,7 +102,7 @@ def _is_known_before(expr: Expr, loop: For) -> bool:
 def copies_of(kernel: Kernel, array: str, loops: Sequence[For]) -> Copies:
     """What becomes of an array where each iteration of the loops, outermost first, gets a copy."""
     first, last = loops[0], loops[-1]
-    made = next((s for s in statements(kernel.body) if isinstance(s, Allocate) and s.array == array), None)
+    made = next((s for s in statements(kernel.body, Allocate) if s.array == array), None)
     ours = {id(stmt) for stmt in statements((first,))}
     is_local = made is not None and id(made) in ours
     is_used = any(_uses(stmt, array) for stmt in statements(kernel.body) if id(stmt) not in ours)
@@ -110,7 +111,7 @@ def copies_of(kernel: Kernel, array: str, loops: Sequence[For]) -> Copies:
     fails_first = made is not None and not is_local and not _is_next(kernel, made, first)
     kept = is_used or (fails_first and not all(map(_is_size, shape)))
     is_left = not is_local and (made is None or is_used)
-    stores = (stmt for stmt in statements(last.body) if isinstance(stmt, Store) and stmt.array == array)
+    stores = (stmt for stmt in statements(last.body, Store) if stmt.array == array)
     again = next((store for store in stores if _can_repeat(kernel, store, loops)), None) if is_left else None
     if again is not None and made is None:
         shape = _box(first, again, shape)
@@ -119,7 +120,7 @@ def copies_of(kernel: Kernel, array: str, loops: Sequence[For]) -> Copies:
 
 def _box(first: For, store: Store, shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The shape of an array, less what lies behind the elements that a store writes: the others need no room."""
-    loops = {loop.name: loop for loop in statements(first.body) if isinstance(loop, For)}
+    loops = {loop.name: loop for loop in statements(first.body, For)}
     found = [loops.get(axis.name) if isinstance(axis, Var) else None for axis in store.index]
     lengths = [None if one is None or step_of(one) < 1 else length_of(one, first) for one in found]
     uses = [*expressions(first.body), *statements(first.body)]
@@ -133,10 +134,10 @@ def _box(first: For, store: Store, shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> Rejection | None:
     """Why the iterations cannot have copies."""
     first, last, array = loops[0], loops[-1], copies.array
-    if kernel.overlap:
-        return Rejection("arguments overlap in memory, so that any write may change any array")
-    if any(escapes(stmt) for stmt in first.body):
-        return Rejection(f"'{first.name}' can be left in the middle")
+    if (rejection := overlapping(kernel)) is not None:
+        return rejection
+    if (rejection := left_early(first)) is not None:
+        return rejection
     if (rejection := _may_fail(first, array, facts)) is not None:
         return rejection
     inside = {id(stmt) for stmt in statements(last.body)}
@@ -232,8 +233,8 @@ def _can_repeat(kernel: Kernel, store: Store, loops: Sequence[For]) -> bool:
     names = {loop.name for loop in loops}
     first = loops[0]
     changed = names_assigned(first.body)
-    changed |= {stmt.name for stmt in statements((first,)) if isinstance(stmt, For | While)}
-    made = {stmt.array for stmt in statements(first.body) if isinstance(stmt, Allocate)}
+    changed |= {stmt.name for stmt in statements((first,), For, While)}
+    made = arrays_made(first.body)
     ends = [end for loop in loops for end in own_expressions(loop)]
     if any(names_in(end) & changed for end in ends):  # then the last iteration of one may not be among those of another
         return False

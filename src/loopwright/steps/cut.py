@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Break, Continue, Expr, For, Kernel
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    least,
-    most,
-    names_of,
-    number,
-    plus,
-    variable,
-    with_statement,
-)
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 _POINT = re.compile(r"(?P<name>[A-Za-z_][\w.]*)?(?P<offset>[+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Step):
     """Run the iterations below a point, then those from the point on: where what happens at one point is all that ties
     iterations together, the parts on either side of it are free. The point is a loop around it or a scalar argument,
     plus a constant. `cut i m+1`:
@@ -71,15 +63,14 @@ class Cut:
         return finished(with_statement(kernel, loop, (first, second)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (
             cls(name, at, offset)
             for name, loop in loops(kernel).items()
             if isinstance(loop, For)
             for at in sorted(_visible(kernel, loop))
             for offset in (0, 1)
         )
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:

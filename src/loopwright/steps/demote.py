@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -10,15 +10,16 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.queries import has, names_in, types_assigned
+from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished
 from loopwright.steps.extent import around
-from loopwright.steps.nest import names_in
-from loopwright.steps.step import Rejection
+from loopwright.steps.nest import overlapping
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Demote:
+class Demote(Step):
     """Let an array element stand for the scalar that is finally stored in it, as it is or with some last computation,
     so that the loops in between can be taken apart and interchanged. `demote s`:
 
@@ -36,11 +37,12 @@ class Demote:
     """
 
     name: ClassVar[str] = "demote"
+    grammar: ClassVar[str] = "SCALAR"
     scalar: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
+        if (rejection := overlapping(kernel)) is not None:
+            return rejection
         found = _stretch(kernel, self.scalar)
         if found is None:
             return Rejection(f"'{self.scalar}' is not set and then stored, in one body")
@@ -56,7 +58,7 @@ class Demote:
             return Rejection(f"which element of '{store.array}' it is may change in between")
         if any(isinstance(s, Store) and s.array == store.array and s is not store for s in inside):
             return Rejection(f"'{store.array}' is written in between")
-        loads = {id(e) for e in expressions(stretch[1:]) if isinstance(e, Load) and e.array == store.array}
+        loads = {id(e) for e in expressions(stretch[1:], Load) if e.array == store.array}
         stack = [stmt.name for stmt in around(kernel, store) if isinstance(stmt, For | While)]
         if loads and not never_meet(kernel, {id(store)}, loads, stack, facts.known):
             return Rejection(f"'{store.array}' is used in between, and it may be the same element")
@@ -86,18 +88,8 @@ class Demote:
         return finished(replace(kernel, body=rewrite_body(kernel.body, change, load)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        names = dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign))
-        return tuple(step for step in map(cls, names) if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("demote SCALAR")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"demote {self.scalar}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return map(cls, types_assigned(kernel.body))
 
 
 def _stretch(kernel: Kernel, name: str) -> tuple[Body, Store] | None:
@@ -141,4 +133,4 @@ def _mentions(stmt: Stmt, name: str) -> int:
 
 
 def _reads(expr: Expr) -> bool:
-    return any(isinstance(part, Load | Checked) for part in subexpressions(expr))
+    return has(expr, Load, Checked)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -20,7 +21,6 @@ from loopwright.ir.nodes import (
     Body,
     Break,
     Checked,
-    Const,
     Continue,
     Dim,
     Expr,
@@ -45,72 +45,8 @@ from loopwright.ir.walk import (
     with_children,
     with_own_expressions,
 )
-from loopwright.steps.extent import apart
 
 Node = TypeVar("Node", bound=Expr | Stmt)
-
-# ---- whole numbers ---------------------------------------------------------------------------------------------
-
-
-def number(value: int) -> Const:
-    """A whole number, as a machine's: beyond int64 it begins anew from the other end."""
-    return Const((value - INT64.minimum) % 2**64 + INT64.minimum, INT64)
-
-
-def variable(name: str) -> Var:
-    """A loop's variable."""
-    return Var(name, INT64)
-
-
-def plus(left: Expr, right: Expr | int) -> Expr:
-    """left + right, constants put together."""
-    right = number(right) if isinstance(right, int) else right
-    match left, right:
-        case Const(), Const():
-            return number(int(left.value) + int(right.value))
-        case Const(), _:
-            return plus(right, left)
-        case Binary(op="add", right=Const() as known), Const():
-            return plus(left.left, int(known.value) + int(right.value))
-        case Binary(op="sub", right=Const() as known), Const():
-            return plus(left.left, int(right.value) - int(known.value))
-        case _, Const(value=0):
-            return left
-        case _, Const(value=value) if value < 0:
-            return Binary("sub", left, number(-int(value)))
-        case Binary(op="sub"), _ if left.right == right:
-            return left.left
-    return Binary("add", left, right)
-
-
-def minus(left: Expr, right: Expr | int) -> Expr:
-    """left - right, constants put together."""
-    if isinstance(right, int):
-        return plus(left, -right)
-    if isinstance(right, Const):
-        return plus(left, -int(right.value))
-    if isinstance(left, Binary) and left.op == "add" and right in (left.left, left.right):
-        return left.left if left.right == right else left.right
-    distance = apart(left, right)
-    return Binary("sub", left, right) if distance is None else number(distance)
-
-
-def times(left: Expr, factor: int) -> Expr:
-    """left * factor."""
-    if isinstance(left, Const):
-        return number(int(left.value) * factor)
-    return left if factor == 1 else Binary("mul", left, number(factor))
-
-
-def least(left: Expr, right: Expr) -> Expr:
-    """min(left, right)."""
-    return left if left == right else Binary("min", left, right)
-
-
-def most(left: Expr, right: Expr) -> Expr:
-    """max(left, right)."""
-    return left if left == right else Binary("max", left, right)
-
 
 # ---- trees -----------------------------------------------------------------------------------------------------
 

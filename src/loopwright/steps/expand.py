@@ -3,6 +3,7 @@ an array that each iteration fills anew a copy (array expansion; Feautrier 1988)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -10,18 +11,19 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.nodes import Allocate, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, names_in, types_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
 from loopwright.steps.copies import bytes_of, copied, copies_of, index_of, length_of, shape_of, tied
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import extent_of, marked
-from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, step_of, the_loop
+from loopwright.steps.nest import changes_inside, is_inside, missing, step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Expand:
+class Expand(Step):
     """Keep a scalar in a local array with an element for each iteration of one loop, or of several loops around one
     another, so that these can be taken apart and interchanged. Of a loop in stretches the array has a constant length;
     of one that begins at zero, the length of the whole loop. An array gets a copy for each iteration in the same way:
@@ -46,6 +48,7 @@ class Expand:
     """
 
     name: ClassVar[str] = "expand"
+    grammar: ClassVar[str] = "SCALAR_OR_ARRAY LOOP ..., from outside to inside"
     target: str
     loops: tuple[str, ...]
 
@@ -98,20 +101,9 @@ class Expand:
         return finished(with_statement(kernel, found[0], (made, changed)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        names = dict.fromkeys(stmt.name for stmt in statements(kernel.body) if isinstance(stmt, Assign))
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         stretches = [name for name, loop in loops(kernel).items() if isinstance(loop, For) and _has_stretch(loop)]
-        steps = (cls(scalar, (loop,)) for scalar in names for loop in stretches)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) < 2:
-            raise ValueError("expand SCALAR_OR_ARRAY LOOP ..., from outside to inside")
-        return cls(words[0], words[1:])
-
-    def __str__(self) -> str:
-        return f"expand {self.target} {' '.join(self.loops)}"
+        return (cls(scalar, (loop,)) for scalar in types_assigned(kernel.body) for loop in stretches)
 
 
 def _has_stretch(loop: For) -> bool:
@@ -119,12 +111,12 @@ def _has_stretch(loop: For) -> bool:
 
 
 def _arrays(kernel: Kernel) -> set[str]:
-    made = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    made = arrays_made(kernel.body)
     return made | {one.name for one in kernel.arrays} | {one.name for one in kernel.results}
 
 
 def _type_of(kernel: Kernel, scalar: str) -> Scalar | None:
-    types = (stmt.value.type for stmt in statements(kernel.body) if isinstance(stmt, Assign) and stmt.name == scalar)
+    types = (stmt.value.type for stmt in statements(kernel.body, Assign) if stmt.name == scalar)
     return next(types, None)
 
 

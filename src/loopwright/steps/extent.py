@@ -5,32 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import gcd
 
-from loopwright.ir.nodes import Assign, Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
+from loopwright.ir.linear import apart
+from loopwright.ir.nodes import Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
 from loopwright.steps.step import Rejection
 
 Residues = Mapping[Expr, int]
-
-
-def parted(expr: Expr) -> tuple[Expr | None, int]:
-    """An expression as (what is not constant, the constant that is added to it)."""
-    match expr:
-        case Const():
-            return None, int(expr.value)
-        case Binary(op="add", right=Const() as known):
-            base, rest = parted(expr.left)
-            return base, rest + int(known.value)
-        case Binary(op="sub", right=Const() as known):
-            base, rest = parted(expr.left)
-            return base, rest - int(known.value)
-    return expr, 0
-
-
-def apart(left: Expr, right: Expr) -> int | None:
-    """left - right where that is a constant, provided that neither wraps."""
-    (one, first), (other, second) = parted(left), parted(right)
-    return first - second if one == other else None
 
 
 def ends_of(loop: For) -> tuple[Expr, ...]:
@@ -118,8 +99,8 @@ def loops_around(kernel: Kernel, inner: Stmt) -> dict[str, For]:
 
 def marked(stmts: Body) -> Rejection | None:
     """Why a loop here cannot be changed any more: the steps that say how loops run come last."""
-    for stmt in statements(stmts):
-        if isinstance(stmt, For) and stmt.run != "sequential":
+    for stmt in statements(stmts, For):
+        if stmt.run != "sequential":
             return Rejection(f"'{stmt.name}' is marked {stmt.run} already: such marks come last in a schedule")
     return None
 
@@ -135,16 +116,6 @@ def used_outside(kernel: Kernel, inside: Body, arrays: frozenset[str]) -> str | 
         if found:
             return min(found)
     return None
-
-
-def names_read(body: Body) -> set[str]:
-    """The scalars and loop variables that a body reads."""
-    return {part.name for part in expressions(body) if isinstance(part, Var)}
-
-
-def names_assigned(body: Body) -> set[str]:
-    """The scalars that a body may give a value."""
-    return {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
 
 
 # ---- remainders ------------------------------------------------------------------------------------------------
@@ -198,4 +169,4 @@ def _known(outer: Mapping[str, For], size: Expr, modulus: int, length: int) -> d
 
 def sizes_read(body: Body) -> set[Dim]:
     """The sizes that a body reads."""
-    return {part for part in expressions(body) if isinstance(part, Dim)}
+    return set(expressions(body, Dim))

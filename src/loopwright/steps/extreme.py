@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.analysis.extremes import Extreme, extremes
 from loopwright.analysis.reductions import identity
+from loopwright.ir.linear import variable
 from loopwright.ir.nodes import (
     Assign,
     Body,
@@ -26,7 +27,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import rewrite_body
-from loopwright.steps.draft import fresh, variable
+from loopwright.steps.draft import fresh
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
-from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Store
-from loopwright.ir.walk import expressions, loops, statements
-from loopwright.steps.draft import finished, fresh, names_of, variable, with_statement
+from loopwright.ir.linear import variable
+from loopwright.ir.nodes import Assign, Body, Dim, For, Kernel, Load
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned
+from loopwright.ir.walk import expressions, loops
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
 
 
 @dataclass(frozen=True, slots=True)
-class Fission:
+class Fission(Step):
     """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
     before the second part. Each part can then be treated on its own. `fission i 2`:
 
@@ -32,8 +36,9 @@ class Fission:
     """
 
     name: ClassVar[str] = "fission"
+    grammar: ClassVar[str] = "LOOP PLACE, the statement of its body that the second loop starts with"
     loop: str
-    place: int
+    place: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -61,23 +66,13 @@ class Fission:
         return with_statement(kernel, loop, (replace(loop, body=first), second))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (
             cls(name, place)
             for name, loop in loops(kernel).items()
             if len(loop.body) <= LONGEST
             for place in range(2, len(loop.body) + 1)
         )
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("fission LOOP PLACE, the statement of its body that the second loop starts with")
-        return cls(words[0], whole_number(words[1], "PLACE", least=2))
-
-    def __str__(self) -> str:
-        return f"fission {self.loop} {self.place}"
 
 
 def _parts(loop: For, place: int) -> tuple[Body, Body]:
@@ -87,13 +82,13 @@ def _parts(loop: For, place: int) -> tuple[Body, Body]:
 def _crossing(loop: For, place: int) -> Rejection | None:
     """Why the second part needs what the first part makes anew in each iteration."""
     first, rest = _parts(loop, place)
-    assigned = {stmt.name for stmt in statements(first) if isinstance(stmt, Assign)}
+    assigned = names_assigned(first)
     values = assigned & flow(rest).exposed - flow(loop.body).exposed
     if values:
         return Rejection(f"the value of '{min(values)}' in an iteration is needed on both sides of the cut")
-    made = {stmt.array for stmt in statements(first) if isinstance(stmt, Allocate)}
-    used = {part.array for part in expressions(rest) if isinstance(part, Load | Dim)}
-    used |= {stmt.array for stmt in statements(rest) if isinstance(stmt, Store)}
+    made = arrays_made(first)
+    used = {part.array for part in expressions(rest, Load, Dim)}
+    used |= arrays_stored(rest)
     if made & used:
         return Rejection(f"the local array '{min(made & used)}' of an iteration is needed on both sides of the cut")
     return None

@@ -9,30 +9,21 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trips import distance, offsets
+from loopwright.ir.linear import least, minus, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Body, Expr, For, Kernel
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import bodies, statements
-from loopwright.steps.draft import (
-    again,
-    finished,
-    fresh,
-    least,
-    minus,
-    most,
-    names_of,
-    number,
-    plus,
-    variable,
-    with_statement,
-)
-from loopwright.steps.nest import missing, names_in, reordering, size_of, step_of, the_loop, too_large, unfit
-from loopwright.steps.step import Rejection
+from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import MaybeNumber
+from loopwright.steps.nest import missing, reordering, size_of, step_of, the_loop, too_large, unfit
+from loopwright.steps.step import Rejection, Step, legal
 
 DELAYS = (None, 1)
 LONGEST = 64  # iterations that one loop may be delayed: beyond it, what the other one left is no longer near
 
 
 @dataclass(frozen=True, slots=True)
-class Fuse:
+class Fuse(Step):
     """Run two loops that follow one another as one: what an iteration leaves in the cache is used while it is there.
     Where they run equally often, the k-th iteration of the second goes with the k-th of the first, otherwise those of
     one number go together; fuse i j 2 lets j = 5 go with i = 7. What has no partner stays in a loop of its own.
@@ -49,9 +40,10 @@ class Fuse:
     """
 
     name: ClassVar[str] = "fuse"
+    grammar: ClassVar[str] = "LOOP LOOP [DELAY], the loops in the order of the text"
     first: str
     second: str
-    delay: int | None = None
+    delay: MaybeNumber = None
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.first, self.second))
@@ -89,18 +81,8 @@ class Fuse:
         found: list[Self] = []
         for first, second in _neighbours(kernel):
             steps = (cls(first.name, second.name, delay) for delay in DELAYS)  # a delay only where it is needed
-            legal = next((step for step in steps if step.illegal(kernel, facts, strict) is None), None)
-            found += [] if legal is None else [legal]
+            found += legal(steps, kernel, facts, strict)[:1]
         return tuple(found)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) not in (2, 3) or (len(words) == 3 and not words[2].removeprefix("-").isdecimal()):
-            raise ValueError("fuse LOOP LOOP or fuse LOOP LOOP DELAY, the loops in the order of the text")
-        return cls(words[0], words[1], int(words[2]) if len(words) == 3 else None)
-
-    def __str__(self) -> str:
-        return f"fuse {self.first} {self.second}" + ("" if self.delay is None else f" {self.delay}")
 
 
 def _neighbours(kernel: Kernel) -> Iterator[tuple[For, For]]:
@@ -125,7 +107,7 @@ def _ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
 
 def _changing(first: For, second: For) -> bool:
     """Whether a bound may change while the loops run."""
-    assigned = {s.name for s in statements((*first.body, *second.body)) if isinstance(s, Assign)}
+    assigned = names_assigned((*first.body, *second.body))
     return any(names_in(bound) & assigned for loop in (first, second) for bound in (loop.lower, loop.upper))
 
 

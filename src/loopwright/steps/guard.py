@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import least, minus, most, plus, variable
 from loopwright.ir.nodes import Binary, Break, Compare, Const, Continue, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, least, minus, most, plus, variable, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
-from loopwright.steps.nest import changes_inside, jumps_in, missing, names_in, step_of, the_loop
-from loopwright.steps.step import Rejection
+from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Step):
     """Make the bounds of a loop independent of a loop around it: they become the widest there are, and a condition in
     the loop keeps the iterations as they were. A triangle can then be cut into blocks of a grid. `guard j i`:
 
@@ -31,6 +33,7 @@ class Guard:
     """
 
     name: ClassVar[str] = "guard"
+    grammar: ClassVar[str] = "LOOP OUTER"
     loop: str
     outer: str
 
@@ -71,18 +74,8 @@ class Guard:
         return finished(with_statement(kernel, loop, (new,)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(inner, outer) for inner in loops(kernel) for outer in loops(kernel) if inner != outer)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("guard LOOP OUTER")
-        return cls(words[0], words[1])
-
-    def __str__(self) -> str:
-        return f"guard {self.loop} {self.outer}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(inner, outer) for inner in loops(kernel) for outer in loops(kernel) if inner != outer)
 
 
 def _widest(loop: For, outer: For) -> tuple[Expr, Expr] | None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from loopwright.ir.linear import parted, plus, variable
 from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, For, Load, Logical, Var
+from loopwright.ir.queries import has, names_in
 from loopwright.ir.walk import subexpressions
-from loopwright.steps.draft import plus, variable
-from loopwright.steps.extent import ends_of, parted, stretch_of
-from loopwright.steps.nest import names_in
+from loopwright.steps.extent import ends_of, stretch_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def limits_in(condition: Expr) -> tuple[Limit, ...] | None:
             left, right = limits_in(condition.left), limits_in(condition.right)
             return None if left is None or right is None else (*left, *right)
         case Compare(op="lt", left=Var() as counted):
-            data = any(isinstance(part, Load | Checked) for part in subexpressions(condition.right))
+            data = has(condition.right, Load, Checked)
             return None if data else (Limit(counted, condition.right),)
         case Compare(op="ge", left=Var() as counted):
             least, more = parted(condition.right)

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.order import broken_by
 from loopwright.analysis.scan import Inexpressible, Stop, scanned
+from loopwright.analysis.trace import escapes
 from loopwright.analysis.trips import irregular
+from loopwright.ir.linear import number
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
-    Binary,
     Body,
     Break,
     Checked,
     Const,
     Continue,
-    Expr,
     For,
     Kernel,
     Load,
+    Run,
     Stmt,
     Store,
-    Var,
     While,
 )
-from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.steps.draft import number
+from loopwright.ir.queries import names_in
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.step import Rejection
 
 LIMIT = 20_000
@@ -116,32 +116,13 @@ def in_order(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> tupl
     return tuple(result)
 
 
-def names_in(expr: Expr) -> set[str]:
-    """The scalars and loop variables that an expression reads."""
-    return {part.name for part in subexpressions(expr) if isinstance(part, Var)}
-
-
-def coefficient(expr: Expr, name: str) -> int | None:
-    """How often a variable is counted in a sum; None where it stands in anything else."""
-    if name not in names_in(expr):
-        return 0
-    match expr:
-        case Var():
-            return 1
-        case Binary(op="add" | "sub"):
-            left, right = coefficient(expr.left, name), coefficient(expr.right, name)
-            if left is not None and right is not None:
-                return left + right if expr.op == "add" else left - right
-    return None
-
-
 def changes_inside(loop: For) -> Rejection | None:
     """Why the bounds of a loop cannot be computed again inside it. Elements of arrays can, where it writes none."""
     inside = list(statements(loop.body))
     assigned = {stmt.name for stmt in inside if isinstance(stmt, Assign)}
     fixed = () if any(isinstance(stmt, Store | Allocate) for stmt in inside) else (Load,)
     for expr in own_expressions(loop):
-        read = [part for part in subexpressions(expr) if isinstance(part, Load | Checked)]
+        read = list(subexpressions(expr, Load, Checked))
         if any(not isinstance(part, fixed) for part in read) or names_in(expr) & assigned:
             return Rejection(f"the bounds of '{loop.name}' may change while it runs")
     return None
@@ -152,6 +133,38 @@ def jumps_in(loop: For, kind: type[Break] | type[Continue]) -> Rejection | None:
     iteration)."""
     if any(isinstance(stmt, kind) and stmt.loop == loop.name for stmt in statements(loop.body)):
         return Rejection(f"'{loop.name}' holds a {kind.__name__.lower()}")
+    return None
+
+
+def left_early(loop: For) -> Rejection | None:
+    """Why not all iterations of a loop may come to their end."""
+    if any(escapes(stmt) for stmt in loop.body):
+        return Rejection(f"'{loop.name}' can be left in the middle")
+    return None
+
+
+def without_arrays(private: Iterable[str], inside: set[str], who: str = "iteration") -> Rejection | None:
+    """Why iterations cannot have all that is private to each: it is more than the names that are set inside."""
+    outside = [name for name in private if name not in inside]
+    return Rejection(f"each {who} would need an array '{outside[0]}' of its own") if outside else None
+
+
+def running(kernel: Kernel, runs: Mapping[str, Run], threads: Mapping[str, int] | None = None) -> Kernel:
+    """The kernel whose loops of these names run so, shared out among so many threads (as many as before, where that is
+    not said)."""
+
+    def mark(stmt: Stmt) -> Body:
+        if not isinstance(stmt, For) or stmt.name not in runs:
+            return (stmt,)
+        return (replace(stmt, run=runs[stmt.name], threads=(threads or {}).get(stmt.name, stmt.threads)),)
+
+    return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+
+
+def overlapping(kernel: Kernel) -> Rejection | None:
+    """Why nothing may change its order."""
+    if kernel.overlap:
+        return Rejection("arguments overlap in memory, so that any write may change any array")
     return None
 
 
@@ -178,8 +191,8 @@ def moved(loop: For | While) -> bool:
 
 def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None = None) -> Rejection | None:
     """Why the draft does not keep the order that the kernel's dependences ask for."""
-    if kernel.overlap:
-        return Rejection("arguments overlap in memory, so that any write may change any array")
+    if (rejection := overlapping(kernel)) is not None:
+        return rejection
     reason = broken_by(kernel, draft, strict, None if facts is None else facts.known)
     return None if reason is None else Rejection(reason)
 

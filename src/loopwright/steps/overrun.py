@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, constant, relate
@@ -14,15 +14,16 @@ from loopwright.analysis.scalars import flow
 from loopwright.analysis.sets import build, ordered, without
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, If, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.queries import arrays_made, has, names_assigned
+from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
 from loopwright.steps.nest import missing, the_loop
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Overrun:
+class Overrun(Step):
     """Take away the condition around all that a loop holds, where what its other iterations compute is kept in local
     arrays only, at places that nothing else reads. What they compute may be anything. `overrun j`:
 
@@ -43,6 +44,7 @@ class Overrun:
     """
 
     name: ClassVar[str] = "overrun"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -78,20 +80,6 @@ class Overrun:
             except TooHard:
                 return Rejection("too hard to tell who reads what is computed besides")
 
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("overrun LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"overrun {self.loop}"
-
 
 def _condition(loop: For) -> If | None:
     """The condition that is all a loop holds."""
@@ -115,27 +103,26 @@ def _does_more(kernel: Kernel, loop: For) -> Rejection | None:
     """Why what stands under the condition does more than to compute, from local arrays, what is kept in such."""
     test = _condition(loop)
     assert test is not None
-    local = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    local = arrays_made(kernel.body)
     parts = [*subexpressions(test.condition), *expressions(test.then)]
     if any(isinstance(part, Checked) for part in parts):
         return Rejection(f"an error may end '{loop.name}' in the middle")
-    if any(isinstance(part, Load) for part in subexpressions(test.condition)):
+    if has(test.condition, Load):
         return Rejection(f"data decides what '{loop.name}' does")
     if other := next((stmt for stmt in statements(test.then) if not isinstance(stmt, Assign | Store)), None):
         return Rejection(f"'{loop.name}' holds a statement of another kind: {type(other).__name__}")
     touched = [part.array for part in parts if isinstance(part, Load)]
-    touched += [stmt.array for stmt in statements(test.then) if isinstance(stmt, Store)]
+    touched += [stmt.array for stmt in statements(test.then, Store)]
     if array := next((name for name in touched if name not in local), None):
         return Rejection(f"'{array}' is no local array")
-    assigned = {stmt.name for stmt in statements(test.then) if isinstance(stmt, Assign)}
+    assigned = names_assigned(test.then)
     ours = {id(stmt) for stmt in statements(test.then)}
     read = {
         part.name
         for stmt in statements(kernel.body)
         if id(stmt) not in ours
         for own in own_expressions(stmt)
-        for part in subexpressions(own)
-        if isinstance(part, Var)
+        for part in subexpressions(own, Var)
     }
     if names := assigned & (read | flow(test.then).exposed):
         return Rejection(f"the value of '{min(names)}' is needed after the iteration")
@@ -154,7 +141,7 @@ def _outside(added: Sequence[Access]) -> Rejection | None:
 
 def _read(kernel: Kernel, added: Sequence[Access], others: Sequence[Access]) -> Rejection | None:
     """Why an element that is written besides is read by something else, before its array is made anew."""
-    made = {stmt.array: stmt for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    made = {stmt.array: stmt for stmt in statements(kernel.body, Allocate)}
     for array in {access.array for access in added if access.is_write}:
         depth = sum(isinstance(stmt, For | While) for stmt in around(kernel, made[array]))
         written = [_elements(access, depth) for access in added if access.array == array and access.is_write]

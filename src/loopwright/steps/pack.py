@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Kernel, Load
-from loopwright.ir.walk import expressions, loops
+from loopwright.ir.nodes import Kernel
+from loopwright.ir.queries import arrays_loaded, names_in
+from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
-from loopwright.steps.nest import missing, names_in, the_loop
+from loopwright.steps.grammar import From1
+from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step, legal
 
 CACHE_BYTES = 512 * 1024
 """The largest tile, or other local array: half of a usual second cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Step):
     """Copy what a loop reads of an array into a local array before the loop. The first axis of the local one belongs to
     the outermost of the loops that read it; with the word `transposed`, to the innermost. `pad 4` makes its rows longer
     by elements that nobody uses, so that a column lies in several banks of a GPU's shared memory. `pack d i`:
@@ -42,19 +44,18 @@ class Pack:
     """
 
     name: ClassVar[str] = "pack"
+    grammar: ClassVar[str] = "ARRAY LOOP [transposed] [pad ELEMENTS]"
     array: str
     loop: str
     transposed: bool = False
-    pad: int = 0
+    pad: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
         if isinstance(region, Rejection):
             return region
@@ -74,29 +75,12 @@ class Pack:
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = [
-            cls(array, name)
-            for name, loop in loops(kernel).items()
-            for array in sorted({part.array for part in expressions(loop.body) if isinstance(part, Load)})
-        ]
-        legal = (step for step in steps if step.illegal(kernel, facts, strict) is None)
-        return tuple(step for step in legal if _pays(kernel, step))
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(array, name) for name, loop in loops(kernel).items() for array in sorted(arrays_loaded(loop.body)))
 
     @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        rest = words[2:]
-        transposed = rest[:1] == ("transposed",)
-        rest = rest[transposed:]
-        if len(words) >= 2 and not rest:
-            return cls(words[0], words[1], transposed)
-        if len(words) >= 2 and len(rest) == 2 and rest[0] == "pad":
-            return cls(words[0], words[1], transposed, whole_number(rest[1], "PAD"))
-        raise ValueError("pack ARRAY LOOP, then maybe: transposed, then maybe: pad ELEMENTS")
-
-    def __str__(self) -> str:
-        pad = f" pad {self.pad}" if self.pad else ""
-        return f"pack {self.array} {self.loop}{' transposed' if self.transposed else ''}{pad}"
+    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+        return tuple(step for step in legal(cls.candidates(kernel), kernel, facts, strict) if _pays(kernel, step))
 
 
 def _pays(kernel: Kernel, step: Pack) -> bool:

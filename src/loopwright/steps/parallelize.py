@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import For, Kernel, Stmt
-from loopwright.ir.walk import loops, rewrite_body
-from loopwright.steps.nest import balanced
-from loopwright.steps.step import Rejection, order_needed
+from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.nest import balanced, running
+from loopwright.steps.step import Rejection, Step, order_needed
 
 
 @dataclass(frozen=True, slots=True)
-class Parallelize:
+class Parallelize(Step):
     """Give a loop's iterations to several threads. `parallelize i`:
 
     for i in 0 .. n:
@@ -24,6 +24,7 @@ class Parallelize:
     """
 
     name: ClassVar[str] = "parallelize"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -43,23 +44,4 @@ class Parallelize:
         return order_needed(found, loop.asserted, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="parallel"),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("parallelize LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"parallelize {self.loop}"
+        return running(kernel, {self.loop: "parallel"})

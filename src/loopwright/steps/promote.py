@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
-from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import For, Kernel, Load, Store, While
+from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
-from loopwright.steps.nest import missing, the_loop
+from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 STACK_BYTES = 4096
 """The largest region: what is larger would not stay in registers or the first cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class Promote:
+class Promote(Step):
     """Keep the elements of an array that a loop uses in a local, for the duration of the loop; with the word `whole` at
     the end, those of all stretches inside the loop together. `promote b k`:
 
@@ -42,18 +43,17 @@ class Promote:
     """
 
     name: ClassVar[str] = "promote"
+    grammar: ClassVar[str] = "ARRAY LOOP [whole]"
     array: str
     loop: str
     whole: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
@@ -82,29 +82,15 @@ class Promote:
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = [
-            cls(array, name)
-            for name, loop in loops(kernel).items()
-            for array in sorted({stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store)})
-        ]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) == 2 or (len(words) == 3 and words[2] == "whole"):
-            return cls(words[0], words[1], len(words) == 3)
-        raise ValueError("promote ARRAY LOOP, or promote ARRAY LOOP whole")
-
-    def __str__(self) -> str:
-        return f"promote {self.array} {self.loop}{' whole' if self.whole else ''}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(array, name) for name, loop in loops(kernel).items() for array in sorted(arrays_stored(loop.body)))
 
 
 def _uses(loop: For, array: str) -> tuple[list[Load | Store], list[Load]]:
     """The accesses of an array in a loop: those of the one index at which it is written, and reads at other ones, none
     where it is written at several."""
-    stores = [stmt for stmt in statements(loop.body) if isinstance(stmt, Store) and stmt.array == array]
-    loads = [part for part in expressions(loop.body) if isinstance(part, Load) and part.array == array]
+    stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
+    loads = [part for part in expressions(loop.body, Load) if part.array == array]
     index = stores[0].index if len({store.index for store in stores}) == 1 else None
     others = [one for one in loads if index is not None and one.index != index]
     return [*stores, *(one for one in loads if one.index == index)], others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -10,22 +10,24 @@ from typing import ClassVar, Self
 from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Facts, Reduction
 from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
-from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import number, plus, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
-from loopwright.steps.draft import finished, fresh, names_of, number, plus, variable, with_statement
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, subexpressions
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
-from loopwright.steps.nest import missing, step_of, the_loop
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.grammar import From2
+from loopwright.steps.nest import left_early, missing, overlapping, step_of, the_loop, without_arrays
+from loopwright.steps.step import Rejection, Step, order_needed
 
 MOST = 1 << 20
 """Partial results: more would cost more than they spare."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Step):
     """Sum (or multiply, or take the least) in lanes, each of which has every n-th iteration, and then over the lanes,
     which need no order among them. Of an extreme with what goes along, lanes keep the iteration too, which decides
     between equal values. `reduce i 64`:
@@ -51,14 +53,13 @@ class Reduce:
     """
 
     name: ClassVar[str] = "reduce"
+    grammar: ClassVar[str] = "LOOP LANES"
     loop: str
-    lanes: int
+    lanes: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if (rejection := missing(kernel, (self.loop,))) is not None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
         loop = the_loop(kernel, self.loop)
         found = facts.loops[self.loop]
         if found.verdict != "reduction":
@@ -69,21 +70,15 @@ class Reduce:
             return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
-        if any(escapes(stmt) for stmt in loop.body):
-            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := left_early(loop)) is not None:
+            return rejection
         return (
             marked((loop,))
             or _changing(loop)
             or unplaced(loop)
             or order_needed(found, asserted=False, strict=strict)
-            or self._private(loop, facts)
+            or without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body), "lane")
         )
-
-    def _private(self, loop: For, facts: Facts) -> Rejection | None:
-        inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-        scalars = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-        outside = [name for name in facts.loops[self.loop].private if name not in inside | scalars]
-        return Rejection(f"each lane would need an array '{outside[0]}' of its own") if outside else None
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
@@ -130,24 +125,14 @@ class Reduce:
         return finished(with_statement(kernel, loop, result), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, 64) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("reduce LOOP LANES")
-        return cls(words[0], whole_number(words[1], "LANES", least=2))
-
-    def __str__(self) -> str:
-        return f"reduce {self.loop} {self.lanes}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, 64) for name in loops(kernel))
 
 
 def _changing(loop: For) -> Rejection | None:
     """Why the bounds of a loop may be other ones when a later lane computes them."""
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-    stored = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store)}
+    assigned = names_assigned(loop.body)
+    stored = arrays_stored(loop.body)
     parts = [part for bound in own_expressions(loop) for part in subexpressions(bound)]
     for part in parts:
         changed = isinstance(part, Var) and part.name in assigned
@@ -158,7 +143,7 @@ def _changing(loop: For) -> Rejection | None:
 
 def _reductions(loop: For) -> Iterator[tuple[Reduction, Scalar]]:
     """The scalars that the loop only updates, with their types."""
-    types = {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    types = types_assigned(loop.body)
     for name, type_ in types.items():
         with suppress(NotAReduction):
             yield scalar_reduction(loop, name, type_), type_

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import apart, least, linear, minus, number, parted, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -28,6 +29,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import (
     bodies,
@@ -36,12 +38,11 @@ from loopwright.ir.walk import (
     own_expressions,
     rewrite_body,
     statements,
-    subexpressions,
 )
-from loopwright.steps.draft import fresh, least, minus, names_of, number, plus, variable
-from loopwright.steps.extent import apart, ends_of, extent_of, loops_around, names_assigned, parted, surely_runs
+from loopwright.steps.draft import fresh, names_of
+from loopwright.steps.extent import ends_of, extent_of, loops_around, surely_runs
 from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond
-from loopwright.steps.nest import names_in, step_of
+from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
 
 
@@ -74,7 +75,7 @@ def region_of(
     the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
     ids of reads that are none of the region's, as they have other indices, and never touch its elements."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
-    elements |= {stmt.array: stmt.element for stmt in statements(kernel.body) if isinstance(stmt, Allocate)}
+    elements |= {stmt.array: stmt.element for stmt in statements(kernel.body, Allocate)}
     if array not in elements:
         return Rejection(f"there is no array '{array}' (there are: {', '.join(elements) or 'none'})")
     if any(isinstance(stmt, Allocate) and stmt.array == array for stmt in statements(loop.body)):
@@ -121,7 +122,7 @@ def _does_more(loop: For) -> bool:
         if isinstance(inner, If) and inner.otherwise:
             return True
         body = inner.body if isinstance(inner, For) else inner.then
-    return any(isinstance(stmt, For | If) for stmt in statements(body))
+    return contains(body, For, If)
 
 
 def _is_alone(tried: Sequence[_Axes | Rejection]) -> bool:
@@ -181,14 +182,14 @@ _Axes = tuple[tuple[For, ...], frozenset[str], tuple[Expr, ...], tuple[int, ...]
 def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes | Rejection:
     """The loops that the index runs over, the names of these and of loops over their stretches, the index of the local
     array, and its sizes."""
-    inside = {stmt.name: stmt for stmt in statements((loop,) if whole else loop.body) if isinstance(stmt, For)}
+    inside = {stmt.name: stmt for stmt in statements((loop,) if whole else loop.body, For)}
     changing = names_assigned(loop.body) | {loop.name, *inside}
     used: dict[str, For] = {}
     covered: set[str] = set()
     local: list[Expr] = []
     shape: list[int] = []
     for axis in index:
-        if any(isinstance(part, Load | Checked) for part in subexpressions(axis)):
+        if has(axis, Load, Checked):
             return Rejection(f"which elements of '{array}' are used depends on data")
         names = names_in(axis) & changing
         if not names:
@@ -206,7 +207,7 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
             return Rejection(f"'{one.name}' has no constant number of iterations")
         if {name for own in own_expressions(one) for name in names_in(own)} & changing:
             return Rejection(f"the bounds of '{one.name}' change inside '{loop.name}'")
-        if any(isinstance(part, Load | Checked) for own in own_expressions(one) for part in subexpressions(own)):
+        if any(has(own, Load, Checked) for own in own_expressions(one)):
             return Rejection(f"the bounds of '{one.name}' depend on data")
         used[one.name] = one
         local.append(minus(variable(one.name), one.lower))
@@ -215,11 +216,10 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
     return inner, frozenset(covered), tuple(local), tuple(shape)
 
 
-def _counter(index: Expr, changing: set[str]) -> Expr:
+def _counter(index: Expr, changing: set[str]) -> Expr | None:
     """What counts in an index: of `i - i.o + 1`, where i.o stays the same, it is `i`."""
-    while isinstance(index, Binary) and index.op in ("add", "sub") and not names_in(index.right) & changing:
-        index = index.left
-    return index
+    moving = [(term, count) for term, count in linear(index).terms if names_in(term) & changing]
+    return moving[0][0] if len(moving) == 1 and moving[0][1] == 1 else None
 
 
 def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
@@ -293,7 +293,7 @@ def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:
 
 def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -> tuple[Expr, ...] | Rejection:
     """Under which conditions all of the region is used."""
-    changing = names_assigned(loop.body) | {loop.name, *(s.name for s in statements(loop.body) if isinstance(s, For))}
+    changing = names_assigned(loop.body) | {loop.name, *(s.name for s in statements(loop.body, For))}
     for use in sure:
         outer = loops_around(kernel, loop)
         limits = _kept((*use.limits, *use.some), (loop, *use.inner), covered, outer)
@@ -306,7 +306,7 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
                 conditions.append(Compare("lt" if step_of(one) > 0 else "gt", one.lower, one.upper))
                 inner += conditions[-1:] if one is not loop else []
             outer[one.name] = one
-        simple = not any(isinstance(p, Load | Checked) for c in conditions for p in subexpressions(c))
+        simple = not any(has(condition, Load, Checked) for condition in conditions)
         if simple and not any(names_in(c) & changing for c in inner):
             return tuple(dict.fromkeys(conditions))
     return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")

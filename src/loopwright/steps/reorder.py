@@ -3,6 +3,7 @@ straight sides."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from typing import ClassVar, Self
@@ -13,13 +14,13 @@ from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.nest import band_of, in_order, missing, nested, reordering, unfit
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 DEEPEST = 4  # loops of a nest whose orders are all tried by `instances`
 
 
 @dataclass(frozen=True, slots=True)
-class Reorder:
+class Reorder(Step):
     """Put the loops of a perfect nest into another order, named from outside to inside. Bounds that depend on other
     loops of the nest are computed anew. `reorder j i`:
 
@@ -33,6 +34,7 @@ class Reorder:
     """
 
     name: ClassVar[str] = "reorder"
+    grammar: ClassVar[str] = "LOOP LOOP ..., from outside to inside"
     order: tuple[str, ...]
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -61,22 +63,10 @@ class Reorder:
         return with_statement(kernel, band[0], (nested(changed, band[-1].body),))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        found: list[Self] = []
+    def candidates(cls, kernel: Kernel) -> Iterator[Self]:
         for band in bands(kernel):
             names = tuple(loop.name for loop in band[:DEEPEST])
-            steps = (cls(order) for order in permutations(names) if order != names)
-            found += [step for step in steps if step.illegal(kernel, facts, strict) is None]
-        return tuple(found)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) < 2:
-            raise ValueError("reorder LOOP LOOP ..., from outside to inside")
-        return cls(words)
-
-    def __str__(self) -> str:
-        return f"reorder {' '.join(self.order)}"
+            yield from (cls(order) for order in permutations(names) if order != names)
 
 
 def bands(kernel: Kernel) -> list[tuple[For, ...]]:

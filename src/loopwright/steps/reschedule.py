@@ -9,12 +9,14 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.isl_schedule import Fusion, Wanted
 from loopwright.analysis.reschedule import rescheduled
 from loopwright.errors import LoopwrightError
+from loopwright.ir.linear import minus, number, plus
 from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel, Logical
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import finished, minus, names_of, number, plus
-from loopwright.steps.nest import reordering, size_of, step_of, too_large
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.draft import finished, names_of
+from loopwright.steps.grammar import whole_number
+from loopwright.steps.nest import overlapping, reordering, size_of, step_of, too_large
+from loopwright.steps.step import Rejection, Step, legal
 
 CHOICES = (
     Wanted("smart"),
@@ -23,7 +25,7 @@ CHOICES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reschedule:
+class Reschedule(Step):
     """Put every statement under new loops, as isl's scheduler (Pluto's way) orders them: what depends on one another
     close together, and as many loops as possible that may be interchanged. Sums keep their order. The innermost loop
     goes along the rows of arrays; statements that need not share it have one each.
@@ -57,8 +59,8 @@ class Reschedule:
     often: int = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
-        if kernel.overlap:
-            return Rejection("arguments overlap in memory, so that any write may change any array")
+        if (rejection := overlapping(kernel)) is not None:
+            return rejection
         marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
         if marked:
             return Rejection(f"how '{marked[0]}' runs is decided already")
@@ -94,8 +96,7 @@ class Reschedule:
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
         if not any(fact.verdict == "sequential" for fact in facts.loops.values()):
             return ()
-        steps = (cls(wanted) for wanted in CHOICES)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+        return legal((cls(wanted) for wanted in CHOICES), kernel, facts, strict)
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
@@ -137,7 +138,7 @@ class Reschedule:
 
 def _made_inside(kernel: Kernel) -> str | None:
     """An array that the kernel makes for itself."""
-    return next((stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Allocate)), None)
+    return next((stmt.array for stmt in statements(kernel.body, Allocate)), None)
 
 
 def _only_loop(kernel: Kernel) -> For | None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, number, plus, times
 from loopwright.ir.nodes import Binary, Const, Expr, For, Kernel
-from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, minus, number, plus, times, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.nest import changes_inside, missing, reordering, step_of, the_loop, unfit
-from loopwright.steps.step import Rejection
+from loopwright.steps.step import Rejection, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Reverse:
+class Reverse(Step):
     """Run the iterations of a loop from the last to the first. It makes distances between iterations point the other
     way, so that loops can be fused, or interchanged. `reverse i`:
 
@@ -26,6 +26,7 @@ class Reverse:
     """
 
     name: ClassVar[str] = "reverse"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -43,20 +44,6 @@ class Reverse:
         step = step_of(loop)
         past = minus(loop.lower, 1) if step > 0 else plus(loop.lower, 1)
         return with_statement(kernel, loop, (replace(loop, lower=_last(loop), upper=past, step=number(-step)),))
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("reverse LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"reverse {self.loop}"
 
 
 def _last(loop: For) -> Expr:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, number, variable
 from loopwright.ir.nodes import Allocate, Assign, Checked, Compare, Expr, For, If, Kernel, Load, Store, Var
+from loopwright.ir.queries import arrays_made, has, names_assigned
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.steps.draft import again, finished, fresh, minus, names_of, number, variable, with_statement
+from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
-from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.step import Rejection, order_needed, whole_number
+from loopwright.steps.grammar import From1
+from loopwright.steps.nest import is_inside, missing, size_of, step_of, the_loop, too_large, without_arrays
+from loopwright.steps.step import Rejection, Step, order_needed
 
 
 @dataclass(frozen=True, slots=True)
-class Separate:
+class Separate(Step):
     """Run first the iterations in which an inner loop is short, then those in which it is longer than that, in a loop
     of their own, which can be shared out in another way. `separate i j 32`:
 
@@ -34,9 +38,10 @@ class Separate:
     """
 
     name: ClassVar[str] = "separate"
+    grammar: ClassVar[str] = "LOOP INNER LENGTH"
     loop: str
     inner: str
-    length: int
+    length: From1
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop, self.inner))) is not None:
@@ -72,27 +77,17 @@ class Separate:
         return finished(with_statement(kernel, loop, (replace(loop, body=(short,)), second)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         found = loops(kernel)
-        steps = (cls(outer, inner, 256) for outer in found for inner in found if outer != inner)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 3:
-            raise ValueError("separate LOOP INNER LENGTH")
-        return cls(words[0], words[1], whole_number(words[2], "LENGTH"))
-
-    def __str__(self) -> str:
-        return f"separate {self.loop} {self.inner} {self.length}"
+        return (cls(outer, inner, 256) for outer in found for inner in found if outer != inner)
 
 
 def _unknown(loop: For, inner: For, facts: Facts) -> Rejection | None:
     """Why the length of the inner loop is not known where an iteration of the outer one begins."""
-    if not any(isinstance(part, Load | Var) for bound in own_expressions(inner) for part in subexpressions(bound)):
+    if not any(has(bound, Load, Var) for bound in own_expressions(inner)):
         return Rejection(f"'{inner.name}' is as long in every iteration")
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign | For)}
-    stored = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Store | Allocate)}
+    assigned = {stmt.name for stmt in statements(loop.body, Assign, For)}
+    stored = {stmt.array for stmt in statements(loop.body, Store, Allocate)}
     for part in _parts(inner):
         match part:
             case Var() if part.name in assigned:
@@ -112,7 +107,4 @@ def _parts(loop: For) -> list[Expr]:
 
 def _made_outside(loop: For, facts: Facts) -> Rejection | None:
     """Why the two loops could not have what is private to an iteration."""
-    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
-    scalars = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-    outside = [name for name in facts.loops[loop.name].private if name not in inside | scalars]
-    return Rejection(f"each iteration would need an array '{outside[0]}' of its own") if outside else None
+    return without_arrays(facts.loops[loop.name].private, arrays_made(loop.body) | names_assigned(loop.body))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Assign, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, minus, names_of, plus, variable, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import NotZero
 from loopwright.steps.nest import missing, moved, reordering, the_loop, unfit
-from loopwright.steps.step import Rejection, signed_number
+from loopwright.steps.step import Rejection, Step
 
 FARTHEST = 2**20  # beyond it, numbers of iterations say nothing to anyone
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Step):
     """Count the iterations of a loop from another number on. `shift i 3`:
 
     for i in 0 .. n:
@@ -27,8 +30,9 @@ class Shift:
     """
 
     name: ClassVar[str] = "shift"
+    grammar: ClassVar[str] = "LOOP NUMBER"
     loop: str
-    by: int
+    by: NotZero
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -52,15 +56,5 @@ class Shift:
         return with_statement(kernel, loop, (new,))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, 1) for name, loop in loops(kernel).items() if not moved(loop))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("shift LOOP NUMBER")
-        return cls(words[0], signed_number(words[1], "NUMBER"))
-
-    def __str__(self) -> str:
-        return f"shift {self.loop} {self.by}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, 1) for name, loop in loops(kernel).items() if not moved(loop))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import minus, plus, times, variable
 from loopwright.ir.nodes import Assign, Expr, For, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, minus, names_of, plus, times, variable, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import NotZero
 from loopwright.steps.nest import is_inside, missing, moved, reordering, the_loop, unfit
-from loopwright.steps.step import Rejection, signed_number
+from loopwright.steps.step import Rejection, Step
 
 FACTORS = (1, 2)
 LARGEST = 64  # beyond it, tiles of the two loops would have next to nothing in common
 
 
 @dataclass(frozen=True, slots=True)
-class Skew:
+class Skew(Step):
     """Let an inner loop count from a multiple of an outer loop's variable on. Iterations that depend on neighbours of
     an earlier sweep then only depend on smaller numbers, so that both loops can be tiled. `skew i j 2`:
 
@@ -32,9 +34,10 @@ class Skew:
     """
 
     name: ClassVar[str] = "skew"
+    grammar: ClassVar[str] = "OUTER INNER FACTOR"
     outer: str
     inner: str
-    factor: int
+    factor: NotZero
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.outer, self.inner))
@@ -60,18 +63,8 @@ class Skew:
         return with_statement(kernel, loop, (new,))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(outer, inner, factor) for outer, inner in _pairs(kernel) for factor in FACTORS)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 3:
-            raise ValueError("skew OUTER INNER FACTOR")
-        return cls(words[0], words[1], signed_number(words[2], "FACTOR"))
-
-    def __str__(self) -> str:
-        return f"skew {self.outer} {self.inner} {self.factor}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(outer, inner, factor) for outer, inner in _pairs(kernel) for factor in FACTORS)
 
 
 def _moved(value: Expr, outer: str, factor: int) -> Expr:

@@ -14,36 +14,36 @@ Strides are no part of it: the IR has no name for the stride of an argument, who
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.linear import least, most, parted, plus
+from loopwright.ir.nodes import Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.queries import arrays_made, names_assigned, names_in, names_read
 from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
-from loopwright.steps.draft import finished, least, most, plus, with_statement
+from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import (
     around,
     ends_needed,
     ends_of,
     loops_around,
     marked,
-    names_assigned,
-    names_read,
-    parted,
     sizes_read,
     starts_of,
     stretch_of,
     used_outside,
 )
-from loopwright.steps.nest import changes_inside, is_inside, missing, names_in, size_of, the_loop, too_large
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.grammar import whole_number
+from loopwright.steps.nest import changes_inside, is_inside, missing, size_of, the_loop, too_large
+from loopwright.steps.step import Rejection, Step
 
 FULL, VALUE, DIVISIBLE = "full", "", "%"
 
 
 @dataclass(frozen=True, slots=True)
-class Specialize:
+class Specialize(Step):
     """Put a copy of a loop under a condition, and use the condition in it. `specialize i full`:
 
     for i.o in 0 .. n step 8:
@@ -73,7 +73,7 @@ class Specialize:
         if rejection is not None:
             return rejection
         old = self._copied(kernel)
-        local = frozenset(stmt.array for stmt in statements(old) if isinstance(stmt, Allocate))
+        local = frozenset(arrays_made(old))
         if (array := used_outside(kernel, old, local)) is not None:
             return Rejection(f"'{array}' is made in what would be copied, and used outside of it")
         if self.form != FULL and self._version(kernel) is old:
@@ -166,7 +166,7 @@ class Specialize:
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
         needed = names_in(self._condition(kernel))
-        inner = {outermost.name} | {stmt.name for stmt in statements(outermost.body) if isinstance(stmt, For)}
+        inner = {outermost.name} | {stmt.name for stmt in statements(outermost.body, For)}
         if needed & (inner | names_assigned(outermost.body)):
             name = min(needed & (inner | names_assigned(outermost.body)))
             return Rejection(f"the condition depends on '{name}', which is not known before '{outermost.name}'")
@@ -193,21 +193,20 @@ class Specialize:
     # ---- choices and text
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
+    def candidates(cls, kernel: Kernel) -> Iterator[Self]:
         stretches = [
             loop.name
             for loop in loops(kernel).values()
             if isinstance(loop, For) and isinstance(loop.step, Const) and loop.step.value and stretch_of(loop)
         ]
-        steps = [cls((name,)) for name in stretches]
+        yield from (cls((name,)) for name in stretches)
         for name in stretches:
             inner = [one for one in stretches if is_inside(kernel, the_loop(kernel, one), the_loop(kernel, name))]
-            steps += [cls((name, *inner))] if inner else []
+            yield from [cls((name, *inner))] if inner else []
         sizes = {(size, int(loop.step.value)) for loop in loops(kernel).values()
                  if isinstance(loop, For) and isinstance(loop.step, Const) and int(loop.step.value) > 1
                  for size in (_text(end) for end in ends_of(loop)) if size}  # fmt: skip
-        steps += [cls((size,), DIVISIBLE, number) for size, number in sorted(sizes)]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
+        yield from (cls((size,), DIVISIBLE, number) for size, number in sorted(sizes))
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.linear import apart, least, most, number, plus, variable
 from loopwright.ir.nodes import Break, For, Kernel
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, least, most, names_of, number, plus, variable, with_statement
-from loopwright.steps.extent import apart
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, step_of, the_loop
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 SIZES = (4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class Split(Step):
     """Cut the iterations of a loop into stretches of a constant length; the last one may be shorter. `split i 32`:
 
     for i in 0 .. n:
@@ -29,8 +31,9 @@ class Split:
     """
 
     name: ClassVar[str] = "split"
+    grammar: ClassVar[str] = "LOOP SIZE"
     loop: str
-    size: int
+    size: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -45,18 +48,8 @@ class Split:
         return finished(with_statement(kernel, loop, (replace(outer, body=(inner,)),)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, size) for name in loops(kernel) for size in SIZES)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("split LOOP SIZE")
-        return cls(words[0], whole_number(words[1], "SIZE", least=2))
-
-    def __str__(self) -> str:
-        return f"split {self.loop} {self.size}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, size) for name in loops(kernel) for size in SIZES)
 
 
 def halves(loop: For, size: int, outer_name: str) -> tuple[For, For]:

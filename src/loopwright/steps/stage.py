@@ -8,35 +8,27 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.rounds import rounds_of
+from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
+from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import MOST_THREADS, THREADS
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    names_of,
-    number,
-    plus,
-    substituted,
-    times,
-    variable,
-    with_statement,
-)
+from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import around, extent_of, trip_of
+from loopwright.steps.grammar import From1
 from loopwright.steps.limits import limits_of
-from loopwright.steps.nest import names_in, step_of, the_loop
+from loopwright.steps.nest import step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
 from loopwright.steps.region import Region, kept_around, region_of
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step, legal
 
-USAGE = "stage ARRAY LOOP over X [Y], then maybe: transposed; pad ELEMENTS; wide ELEMENTS; fill; double"
 MOST_IN_ALL = 1024
 ACCESSES = (4, 8, 16)
 """Bytes that a thread copies at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Step):
     """Copy what a loop reads of an array into shared memory before it, as `pack` does, with the copies shared out among
     X * Y threads: neighbours along x copy neighbours in memory, whatever the order of the tile's axes is. `pad 4` makes
     its rows longer, so that a column lies in several banks; `wide 4` lets each thread copy so many elements at once,
@@ -63,13 +55,14 @@ class Stage:
     """
 
     name: ClassVar[str] = "stage"
+    grammar: ClassVar[str] = "ARRAY LOOP over X [Y] [transposed] [pad ELEMENTS] [wide ELEMENTS] [fill] [double]"
     array: str
     loop: str
-    x: int
-    y: int = 1
+    x: From1
+    y: From1 = 1
     transposed: bool = False
-    pad: int = 0
-    wide: int = 1
+    pad: From1 = 0
+    wide: From1 = 1
     fill: bool = False
     double: bool = False
 
@@ -102,9 +95,7 @@ class Stage:
     def _not_ahead(self, kernel: Kernel) -> Rejection | None:
         """Why the tile of the next iteration cannot be brought while this one is used."""
         draft = self.apply(kernel)
-        (tile,) = {s.array for s in statements(draft.body) if isinstance(s, Allocate)} - {
-            s.array for s in statements(kernel.body) if isinstance(s, Allocate)
-        }
+        (tile,) = arrays_made(draft.body) - arrays_made(kernel.body)
         above = [stmt for stmt in around(kernel, the_loop(kernel, self.loop)) if isinstance(stmt, For)]
         if not above:
             return Rejection(f"no loop stands around '{self.loop}', for whose next iteration a second tile could be")
@@ -118,7 +109,7 @@ class Stage:
     def apply(self, kernel: Kernel) -> Kernel:
         loop, region = the_loop(kernel, self.loop), self._region(kernel)
         body = kept_around(kernel, loop, region, "p")
-        names = names_of(kernel) | {name for stmt in statements(body) if isinstance(stmt, For) for name in (stmt.name,)}
+        names = names_of(kernel) | {name for stmt in statements(body, For) for name in (stmt.name,)}
         return finished(with_statement(kernel, loop, self._shared_out(body, names)), kernel)
 
     def _region(self, kernel: Kernel) -> Region:
@@ -197,42 +188,8 @@ class Stage:
     @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
         packed = Pack.instances(kernel, facts, strict)
-        steps = [cls(one.array, one.loop, 32, 8, double=double) for one in packed for double in (False, True)]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) < 4 or words[2] != "over":
-            raise ValueError(USAGE)
-        rest = list(words[3:])
-        x = whole_number(rest.pop(0), "X")
-        y = whole_number(rest.pop(0), "Y") if rest and rest[0].isdecimal() else 1
-        given: dict[str, int] = {}
-        for word in ("transposed", "pad", "wide", "fill", "double"):
-            if rest[:1] != [word]:
-                continue
-            rest.pop(0)
-            if word in ("pad", "wide"):
-                if not rest:
-                    raise ValueError(USAGE)
-                given[word] = whole_number(rest.pop(0), "ELEMENTS")
-            else:
-                given[word] = True
-        if rest:
-            raise ValueError(USAGE)
-        return cls(
-            words[0], words[1], x, y, bool(given.get("transposed")), given.get("pad", 0), given.get("wide", 1),
-            bool(given.get("fill")), bool(given.get("double")),
-        )  # fmt: skip
-
-    def __str__(self) -> str:
-        words = ["stage", self.array, self.loop, "over", str(self.x)]
-        words += [str(self.y)] if self.y > 1 else []
-        words += ["transposed"] if self.transposed else []
-        words += ["pad", str(self.pad)] if self.pad else []
-        words += ["wide", str(self.wide)] if self.wide > 1 else []
-        words += ["fill"] if self.fill else []
-        return " ".join((*words, *(["double"] if self.double else [])))
+        steps = (cls(one.array, one.loop, 32, 8, double=double) for one in packed for double in (False, True))
+        return legal(steps, kernel, facts, strict)
 
 
 def _filled(region: Region) -> Region:

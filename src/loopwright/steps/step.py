@@ -1,4 +1,4 @@
-"""The protocol of a step: one restructuring decision, a frozen value with a text, that refuses instead of breaking.
+"""A step: one restructuring decision, a frozen value with a text, that refuses instead of breaking.
 
 A schedule is a sequence of steps; its text form (`parallelize i; vectorize j`) is in `steps/schedule.py`. Steps name
 loops; they never hold nodes of a kernel.
@@ -6,11 +6,17 @@ loops; they never hold nodes of a kernel.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self, TypeVar
 
 from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.ir.nodes import Kernel
+from loopwright.ir.walk import loops
+from loopwright.steps.grammar import parsed, printed
+
+S = TypeVar("S", bound="Step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +26,45 @@ class Rejection:
     reason: str
 
 
-class Step(Protocol):
-    """`name` is the step's word in a schedule, its file's name and, capitalised, its class's."""
+class Step(ABC):
+    """`name` is the step's word in a schedule, its file's name and, capitalised, its class's. `grammar` is what follows
+    the name in a schedule: see `steps/grammar.py`."""
 
+    __slots__ = ()
     name: ClassVar[str]
+    grammar: ClassVar[str]
 
+    @abstractmethod
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         """None where the step keeps the kernel's meaning (to the last bit, under strict), else the reason."""
 
+    @abstractmethod
     def apply(self, kernel: Kernel) -> Kernel:
         """The restructured kernel: a new tree that shares what did not change."""
 
     @classmethod
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        """The choices of this step that are worth a look, legal or not; unless it says otherwise, each loop alone."""
+        return (cls.parse((name,)) for name in loops(kernel))
+
+    @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        """Every legal choice of this step on this kernel."""
+        """The legal ones among its candidates."""
+        return legal(cls.candidates(kernel), kernel, facts, strict)
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
         """The step from the words after its name. Raises ValueError saying what is wanted."""
+        return parsed(cls, words)
 
     def __str__(self) -> str:
         """The text that `parse` reads back, name included."""
+        return printed(self)
+
+
+def legal(steps: Iterable[S], kernel: Kernel, facts: Facts, strict: bool) -> tuple[S, ...]:
+    """Those of the steps that are legal on a kernel."""
+    return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
 
 
 def order_needed(loop: LoopFacts, asserted: bool, strict: bool) -> Rejection | None:
@@ -58,17 +82,3 @@ def order_needed(loop: LoopFacts, asserted: bool, strict: bool) -> Rejection | N
             return None
         case _:
             return Rejection(loop.reason)
-
-
-def signed_number(word: str, what: str) -> int:
-    """The whole number other than 0, maybe negative, that a word of a schedule is. Raises ValueError."""
-    if not word.removeprefix("-").isdecimal() or not int(word):
-        raise ValueError(f"{what} is a whole number other than 0, not '{word}'")
-    return int(word)
-
-
-def whole_number(word: str, what: str, least: int = 1) -> int:
-    """The whole number that a word of a schedule is. Raises ValueError."""
-    if not word.isdecimal() or int(word) < least:
-        raise ValueError(f"{what} is a whole number from {least} on, not '{word}'")
-    return int(word)

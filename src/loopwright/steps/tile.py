@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -9,15 +10,16 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.scan import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, reordering, unfit
 from loopwright.steps.reorder import bands
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 SIZES = (16, 32, 64)
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Step):
     """Run a perfect nest in blocks, so that what a block touches stays in the cache. `tile i 32 j 8`:
 
     for i in 0 .. n:
@@ -32,7 +34,8 @@ class Tile:
     """
 
     name: ClassVar[str] = "tile"
-    sizes: tuple[tuple[str, int], ...]
+    grammar: ClassVar[str] = "LOOP SIZE ..., from outside to inside"
+    sizes: tuple[tuple[str, From2], ...]
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         names = tuple(name for name, _ in self.sizes)
@@ -68,19 +71,5 @@ class Tile:
         return with_statement(kernel, band[0], (nested(changed, band[-1].body),))
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        found: list[Self] = []
-        for band in bands(kernel):
-            steps = (cls(tuple((loop.name, size) for loop in band)) for size in SIZES)
-            found += [step for step in steps if step.illegal(kernel, facts, strict) is None]
-        return tuple(found)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) < 2 or len(words) % 2:
-            raise ValueError("tile LOOP SIZE LOOP SIZE ..., from outside to inside")
-        pairs = zip(words[::2], words[1::2], strict=True)
-        return cls(tuple((name, whole_number(size, "SIZE", least=2)) for name, size in pairs))
-
-    def __str__(self) -> str:
-        return f"tile {' '.join(f'{name} {size}' for name, size in self.sizes)}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(tuple((loop.name, size) for loop in band)) for band in bands(kernel) for size in SIZES)

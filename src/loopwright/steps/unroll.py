@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
-from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Break, Continue, Expr, For, Kernel
-from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import (
-    finished,
-    fresh,
-    least,
-    minus,
-    most,
-    names_of,
-    number,
-    plus,
-    times,
-    variable,
-    with_statement,
-)
+from loopwright.ir.linear import least, minus, most, number, plus, times, variable
+from loopwright.ir.nodes import Assign, Binary, Body, Break, Continue, Expr, For, Kernel
+from loopwright.ir.queries import arrays_made
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked, trip_of, used_outside
+from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 
 FACTORS = (2, 4, 8)
 MOST = 16  # iterations of a loop that `instances` writes out altogether
 
 
 @dataclass(frozen=True, slots=True)
-class Unroll:
+class Unroll(Step):
     """Write the body of a loop several times in a row; what is left over runs after it. Without a number, the loop has
     a constant number of iterations, and nothing of it is left. `unroll i 2`:
 
@@ -46,8 +38,9 @@ class Unroll:
     """
 
     name: ClassVar[str] = "unroll"
+    grammar: ClassVar[str] = "LOOP [NUMBER]"
     loop: str
-    factor: int = 0
+    factor: From2 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -67,22 +60,11 @@ class Unroll:
         return finished(with_statement(kernel, loop, (main, *rest)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps: list[Self] = []
+    def candidates(cls, kernel: Kernel) -> Iterator[Self]:
         for name, loop in loops(kernel).items():
             if isinstance(loop, For) and (trip := trip_of(loop)) is not None and trip <= MOST:
-                steps.append(cls(name))
-            steps += [cls(name, factor) for factor in FACTORS]
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) not in (1, 2):
-            raise ValueError("unroll LOOP, or unroll LOOP NUMBER")
-        return cls(words[0], whole_number(words[1], "NUMBER", least=2) if len(words) == 2 else 0)
-
-    def __str__(self) -> str:
-        return f"unroll {self.loop} {self.factor}" if self.factor else f"unroll {self.loop}"
+                yield cls(name)
+            yield from (cls(name, factor) for factor in FACTORS)
 
 
 def not_repeated(kernel: Kernel, loop: For, count: int) -> Rejection | None:
@@ -91,7 +73,7 @@ def not_repeated(kernel: Kernel, loop: For, count: int) -> Rejection | None:
         if isinstance(jump, Break | Continue) and jump.loop == loop.name:
             word = "break" if isinstance(jump, Break) else "continue"
             return Rejection(f"'{word}' ends iterations of '{loop.name}' in the middle")
-    local = frozenset(stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate))
+    local = frozenset(arrays_made(loop.body))
     if (array := used_outside(kernel, loop.body, local)) is not None:
         return Rejection(f"'{array}' is made in '{loop.name}', and used outside of it")
     return too_large(kernel, size_of(loop.body) * count)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
-from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements
-from loopwright.steps.draft import finished, fresh, minus, names_of, plus, variable, with_statement
-from loopwright.steps.extent import around, marked, names_assigned
-from loopwright.steps.nest import changes_inside, missing, names_in, reordering, step_of, the_loop
+from loopwright.ir.queries import contains, names_assigned, names_in, types_assigned
+from loopwright.ir.walk import loops, own_expressions, rewrite_body
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.extent import around, marked
+from loopwright.steps.grammar import From2
+from loopwright.steps.nest import changes_inside, left_early, missing, reordering, step_of, the_loop
 from loopwright.steps.split import halves
-from loopwright.steps.step import Rejection, whole_number
+from loopwright.steps.step import Rejection, Step
 from loopwright.steps.unroll import not_repeated, parts
 
 FACTORS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class UnrollAndJam:
+class UnrollAndJam(Step):
     """Unroll a loop, and join the copies of the loop inside it, and so on inwards. What is left over runs after it.
     Each iteration but the last of a group has its own copy of the scalars that it needs. `unroll_and_jam i 2`:
 
@@ -39,8 +42,9 @@ class UnrollAndJam:
     """
 
     name: ClassVar[str] = "unroll_and_jam"
+    grammar: ClassVar[str] = "LOOP NUMBER"
     loop: str
-    factor: int
+    factor: From2
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,))) is not None:
@@ -71,18 +75,8 @@ class UnrollAndJam:
         return finished(with_statement(kernel, loop, (main, *rest)), kernel)
 
     @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name, factor) for name in loops(kernel) for factor in FACTORS)
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 2:
-            raise ValueError("unroll_and_jam LOOP NUMBER")
-        return cls(words[0], whole_number(words[1], "NUMBER", least=2))
-
-    def __str__(self) -> str:
-        return f"unroll_and_jam {self.loop} {self.factor}"
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, factor) for name in loops(kernel) for factor in FACTORS)
 
 
 def _needs_no_order(loop: For, facts: Facts) -> bool:
@@ -94,7 +88,7 @@ def _needs_no_order(loop: For, facts: Facts) -> bool:
 
 def _inner(body: Body) -> For | None:
     """The loop inside, where there is just one."""
-    found = [stmt for stmt in body if any(isinstance(one, For | While) for one in statements((stmt,)))]
+    found = [stmt for stmt in body if contains((stmt,), For, While)]
     return found[0] if len(found) == 1 and isinstance(found[0], For) else None
 
 
@@ -105,13 +99,13 @@ def _not_jammed(loop: For) -> Rejection | None:
     if _inner(body) is None:
         return Rejection(f"'{loop.name}' does not hold just one loop")
     while (inner := _inner(body)) is not None:
-        if any(escapes(stmt) for stmt in inner.body):
-            return Rejection(f"'{inner.name}' can be left in the middle")
+        if (rejection := left_early(inner)) is not None:
+            return rejection
         if names := {name for own in own_expressions(inner) for name in names_in(own)} & changing:
             return Rejection(f"the bounds of '{inner.name}' depend on '{min(names)}'")
         if (rejection := changes_inside(inner)) is not None:
             return rejection
-        if any(isinstance(stmt, Allocate) for one in body if one is not inner for stmt in statements((one,))):
+        if contains(tuple(one for one in body if one is not inner), Allocate):
             return Rejection(f"each iteration of '{loop.name}' makes an array around '{inner.name}'")
         body = inner.body
     return None
@@ -184,7 +178,7 @@ def _with_elements(kernel: Kernel, loop: For) -> tuple[Kernel, For]:
     """The kernel with an element of an array for each iteration instead of each scalar that is private to it, for the
     judge: as if every iteration had its own copy."""
     own = _own(kernel, loop)
-    types = {stmt.name: stmt.value.type for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    types = types_assigned(loop.body)
     types = {name: type_ for name, type_ in types.items() if name in own}
     if not types:
         return kernel, loop

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import For, Kernel, Stmt, While
-from loopwright.ir.walk import loops, rewrite_body, statements
-from loopwright.steps.nest import balanced
-from loopwright.steps.step import Rejection, order_needed
+from loopwright.ir.nodes import For, Kernel, While
+from loopwright.ir.queries import contains
+from loopwright.ir.walk import loops
+from loopwright.steps.nest import balanced, running
+from loopwright.steps.step import Rejection, Step, order_needed
 
 
 @dataclass(frozen=True, slots=True)
-class Vectorize:
+class Vectorize(Step):
     """Tell the compiler that an innermost loop's iterations need no order, reductions included. `vectorize i`:
 
     for i in 0 .. n:
@@ -24,6 +25,7 @@ class Vectorize:
     """
 
     name: ClassVar[str] = "vectorize"
+    grammar: ClassVar[str] = "LOOP"
     loop: str
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -32,7 +34,7 @@ class Vectorize:
             return Rejection(f"there is no loop '{self.loop}'")
         if not isinstance(loop, For):
             return Rejection(f"'{self.loop}' is a while loop")
-        if any(isinstance(stmt, For | While) for stmt in statements(loop.body)):
+        if contains(loop.body, For, While):
             return Rejection(f"'{self.loop}' is not an innermost loop")
         if (rejection := balanced(loop)) is not None:
             return rejection
@@ -44,23 +46,4 @@ class Vectorize:
         return order_needed(found, asserted=False, strict=strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
-        def mark(stmt: Stmt) -> tuple[Stmt, ...]:
-            if isinstance(stmt, For) and stmt.name == self.loop:
-                return (replace(stmt, run="vector"),)
-            return (stmt,)
-
-        return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
-
-    @classmethod
-    def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
-        steps = (cls(name) for name in loops(kernel))
-        return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
-
-    @classmethod
-    def parse(cls, words: tuple[str, ...]) -> Self:
-        if len(words) != 1:
-            raise ValueError("vectorize LOOP")
-        return cls(words[0])
-
-    def __str__(self) -> str:
-        return f"vectorize {self.loop}"
+        return running(kernel, {self.loop: "vector"})

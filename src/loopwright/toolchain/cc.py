@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError, warn_once
 from loopwright.toolchain.machine import cpu_fingerprint
 from loopwright.toolchain.store import find, keep, keep_aside, key_of, obtain
@@ -109,12 +109,12 @@ class _Search:
 _searches: dict[tuple[str, ...], _Search] = {}
 
 
-def find_compiler(config: Config) -> Compiler | None:
+def find_compiler(config: Tools) -> Compiler | None:
     """The compiler to use: `config.compiler`, else $CC, else the first of cc, gcc, clang that works."""
     return _search(config).compiler
 
 
-def why_none(config: Config) -> str:
+def why_none(config: Tools) -> str:
     """What was tried and what to install, for people, where `find_compiler` gives None."""
     search = _search(config)
     if search.unwritable:
@@ -124,7 +124,7 @@ def why_none(config: Config) -> str:
     return f"no working C compiler was found ({tried}): kernels run in the slow interpreter. To install one: {install}"
 
 
-def build(text: str, flags: Sequence[str], config: Config) -> Artifact:
+def build(text: str, flags: Sequence[str], config: Tools) -> Artifact:
     """Compile a complete C file into a shared library, or take it from the cache.
 
     flags: what the text's meaning needs; `config.compiler_flags` come last. Raises CompilerError where there is
@@ -146,7 +146,7 @@ def build_with(
     compiler: Compiler,
     text: str,
     flags: Sequence[str],
-    config: Config,
+    config: Tools,
     salt: Sequence[str] = (),
     find_flags: Callable[[], Sequence[str]] = tuple,
 ) -> Artifact:
@@ -171,7 +171,7 @@ def build_with(
     return Artifact(stored.folder / LIBRARY, stored.folder / SOURCE, seconds, stored.from_cache)
 
 
-def _make_library(text: str, command: tuple[str, ...], config: Config, key: str, folder: Path) -> None:
+def _make_library(text: str, command: tuple[str, ...], config: Tools, key: str, folder: Path) -> None:
     (folder / SOURCE).write_text(text)
     code, output = run_compiler(command, folder, config.compile_timeout_s)
     if code == 0 and (folder / LIBRARY).is_file():
@@ -240,7 +240,7 @@ def _killed(process: subprocess.Popen[bytes]) -> str:
 # ---- finding ----------------------------------------------------------------------------------------------------
 
 
-def _search(config: Config) -> _Search:
+def _search(config: Tools) -> _Search:
     environment = (os.environ.get("CC", ""), os.environ.get("PATH", ""))
     key = (config.compiler, str(config.cache), *environment)
     if key not in _searches:
@@ -248,7 +248,7 @@ def _search(config: Config) -> _Search:
     return _searches[key]
 
 
-def _searched(config: Config, variable: str) -> _Search:
+def _searched(config: Tools, variable: str) -> _Search:
     named = config.compiler or variable
     failures: list[str] = []
     unwritable = ""
@@ -263,7 +263,7 @@ def _searched(config: Config, variable: str) -> _Search:
     return _Search(None, tuple(failures), unwritable)
 
 
-def _working(name: str, config: Config) -> Compiler | str:
+def _working(name: str, config: Tools) -> Compiler | str:
     """The compiler of this name, or why it cannot be used. Raises OSError where no file can be written to try it."""
     words = shlex.split(name)
     path = shutil.which(words[0]) if words else None
@@ -279,7 +279,7 @@ def _working(name: str, config: Config) -> Compiler | str:
     return _probed(command, says.splitlines()[0] if says else "", identity, config)
 
 
-def _version(command: tuple[str, ...], config: Config) -> tuple[int | None, str]:
+def _version(command: tuple[str, ...], config: Tools) -> tuple[int | None, str]:
     """Exit code and answer to --version. To ask takes longer than all the rest of a remembered kernel's first call, so
     the answer is kept for as long as the compiler is the same file."""
     key = _same_file(command)
@@ -313,7 +313,7 @@ def _same_file(command: tuple[str, ...]) -> str:
     return key_of((ABI, "version", command[0], *map(str, told))) if is_program else ""
 
 
-def _probe_timeout_s(config: Config) -> float:
+def _probe_timeout_s(config: Tools) -> float:
     return min(PROBE_TIMEOUT_S, config.compile_timeout_s)
 
 
@@ -324,7 +324,7 @@ class _Lacking(Exception):
         self.abilities = abilities
 
 
-def _probed(command: tuple[str, ...], version: str, identity: str, config: Config) -> Compiler | str:
+def _probed(command: tuple[str, ...], version: str, identity: str, config: Tools) -> Compiler | str:
     timeout_s = _probe_timeout_s(config)
 
     def make(folder: Path) -> None:

@@ -1,19 +1,14 @@
-"""What of a program's CUDA text is compiled, together with what else, and under which header. It reads the text by its
-lines; what they mean is codegen's.
-"""
+"""What of a program's CUDA text is compiled, together with what else, and under which header."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from importlib import resources
 
+from loopwright.ir.code import Entry
 from loopwright.ir.program import DeviceText
 
-ENTRY = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(')
-ASKING = ("_asks32", "_asks64", "_askseven")
-"""Endings of kernels that ask whether to stop, where there are others that do not."""
 DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
 
 
@@ -25,33 +20,38 @@ def complete(text: DeviceText) -> DeviceText:
 def of_width(text: DeviceText, bits: int) -> DeviceText:
     """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64;
     where there are some that ask and some that do not, the latter."""
-    return only(text, [name for name in text.kernels if not name.endswith((f"_{96 - bits}", "_even", *ASKING))])
+    chosen = (one for one in _entries(text) if one.bits == bits and not one.even and not one.asks)
+    return only(text, [one.name for one in chosen])
 
 
 def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
     """The text without all other kernels; all lines stay where they are."""
-    lines = (
-        "" if (found := ENTRY.match(line)) is not None and found[1] not in kernels else line
-        for line in text.text.split("\n")
-    )
+    lines = text.text.split("\n")
+    for entry in _entries(text):
+        if entry.name not in kernels:
+            lines[entry.line - 1] = ""
     return replace(text, text="\n".join(lines), kernels=tuple(name for name in text.kernels if name in kernels))
 
 
 def compiled_first(text: DeviceText) -> tuple[str, ...]:
     """The kernels that any call is likely to need."""
-    late = _either(text)
-    return tuple(name for name in text.kernels if name not in late and not name.endswith(("_64", *ASKING)))
+    late = _either(text) | {one.name for one in _entries(text) if one.bits == 64 or one.asks}
+    return tuple(name for name in text.kernels if name not in late)
 
 
 def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
     """The kernels that are compiled together with one, where a launch needs it."""
-    if kernel in _either(text) or kernel.endswith(ASKING):
+    if kernel in _either(text) | {one.name for one in _entries(text) if one.asks}:
         return (kernel,)
-    far = tuple(name for name in text.kernels if name.endswith("_64"))
+    far = tuple(one.name for one in _entries(text) if one.bits == 64 and not one.asks)
     return far if kernel in far else compiled_first(text)
+
+
+def _entries(text: DeviceText) -> list[Entry]:
+    return [entry for function in text.functions for entry in function.entries]
 
 
 def _either(text: DeviceText) -> set[str]:
     """Kernels for whole tiles only, and their like for any tiles: few calls need both, and compilers take long."""
-    parts = [name.removesuffix("_even") for name in text.kernels if name.endswith("_even")]
-    return {f"{name}_{version}" for name in parts for version in ("32", "even")}
+    parts = [function.entries for function in text.functions if any(one.even for one in function.entries)]
+    return {one.name for entries in parts for one in entries if one.bits == 32}

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from loopwright.config import Config
+from loopwright.config import Tools
 from loopwright.errors import CompilerError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cubin import KernelResources, kernel_resources
@@ -84,7 +84,7 @@ def architecture_for(capability: tuple[int, int], found: Nvrtc) -> str:
     raise _unsupported(f"compute capability {major}.{minor}", major * 10 + minor, found)
 
 
-def build(text: DeviceText, architecture: str | tuple[int, int], config: Config, lines: bool = False) -> CubinArtifact:
+def build(text: DeviceText, architecture: str | tuple[int, int], config: Tools, lines: bool = False) -> CubinArtifact:
     """Compile CUDA text into a cubin, or take it from the cache.
 
     architecture: what to make code for, "sm_90" say, or the compute capability of a GPU, (9, 0) say (see
@@ -135,7 +135,7 @@ def _of_text(text: DeviceText, kernels: Mapping[str, KernelResources], source: P
 # ---- compiling --------------------------------------------------------------------------------------------------
 
 
-def _make_cubin(found: Nvrtc, text: str, flags: Sequence[str], config: Config, key: str, folder: Path) -> None:
+def _make_cubin(found: Nvrtc, text: str, flags: Sequence[str], config: Tools, key: str, folder: Path) -> None:
     cubin, log, trouble = _compiled(found.binding, text, flags)
     if trouble:
         kept = keep_aside(config.cache, f"{key[:16]}.cu", text)

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from loopwright.choice.explore import Evidence, Experiment
-from loopwright.choice.variants import default_variant
+from loopwright.ir.variant import Variant, default_variant
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.journal import Journal
-from loopwright.profile.measurement import Variant
 from loopwright.profile.work_form import WorkForm
 from loopwright.tuning.arguments import save, write
 from loopwright.tuning.background_search import BackgroundSearch

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from loopwright.config import Config
-from loopwright.profile.measurement import Variant
+from loopwright.ir.variant import Variant
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members

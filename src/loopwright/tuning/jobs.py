@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 from loopwright.config import Config
 from loopwright.ir.signature import Signature
-from loopwright.profile.measurement import CacheState, Outcome, Variant
+from loopwright.ir.variant import Variant
+from loopwright.profile.measurement import CacheState, Outcome
 
 
 @dataclass(frozen=True, slots=True)

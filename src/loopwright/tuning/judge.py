@@ -15,6 +15,7 @@ from loopwright.cost.gpu import gpu_metrics
 from loopwright.cost.metrics import Metrics
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import CompilerError
+from loopwright.ir.variant import compilation_of
 from loopwright.recipe.recipe import Recipe
 from loopwright.specialisation import Specialisation
 
@@ -33,7 +34,7 @@ def judge_on_gpu(one: Specialisation, config: Config, arguments: Sequence[object
     def judge(made: Recipe) -> Metrics | None:
         found = Analysed(one.analysed.written, one.analysed.facts, made, (), 0.0)
         try:
-            program = program_of(found, config)
+            program = program_of(found, compilation_of(one.signature, config))
             if program.device is None:
                 return None
             return gpu_metrics(made.kernel, program.device, limits, shape, config)

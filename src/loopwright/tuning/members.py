@@ -13,7 +13,7 @@ from loopwright.config import Config
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned, prune
 from loopwright.errors import ScheduleError
-from loopwright.profile.measurement import RECIPE
+from loopwright.ir.variant import RECIPE
 from loopwright.search.space import Member, Point, Space, space_of
 from loopwright.search.strategies import Failure
 from loopwright.specialisation import Specialisation

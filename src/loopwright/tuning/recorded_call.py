@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.config import Config
-from loopwright.profile.measurement import Shape
+from loopwright.ir.signature import Shape
 from loopwright.specialisation import Specialisation
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from loopwright.config import Config
+from loopwright.ir.signature import Shape, shape_of
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.features import row_features
-from loopwright.profile.measurement import Shape, shape_of
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.arguments import save, write

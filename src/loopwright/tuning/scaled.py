@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from loopwright.ir.signature import Shape, shape_of
 from loopwright.memory.arrays import Array
-from loopwright.profile.measurement import Shape, shape_of
 from loopwright.tuning.arguments import Saved, restore, save
 
 LEAST = 16

@@ -12,20 +12,20 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol
 
-from loopwright.choice.variants import default_variant
-from loopwright.config import Device
 from loopwright.cost.front import PARETO, front_content, front_from
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
+from loopwright.ir.signature import Shape
 from loopwright.ir.text import print_kernel
+from loopwright.ir.variant import PLAIN, Variant, default_variant
 from loopwright.predict.model import trees_of
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
-from loopwright.profile.measurement import PLAIN, Measurement, Outcome, Shape, Variant, Work
+from loopwright.profile.measurement import Measurement, Outcome, Work
 from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
 from loopwright.profile.stride import Failure as Stopped
 from loopwright.profile.work_form import WorkForm
@@ -138,7 +138,7 @@ def tune(
 def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
     """Of every GPU that some call may run on."""
     for device in dict.fromkeys(device for call in calls for device in devices_for(call.config)):
-        gpu = None if device == "cpu" else gpu_of(cast(Device, device))
+        gpu = None if device == "cpu" else gpu_of(device)
         machine = None if gpu is None else machine_of(device, calls[0].config)
         if gpu is not None and machine is not None and machine.fingerprint:
             measured_copies(gpu, journal, machine.fingerprint)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from loopwright.analysis.counts import Polynomial, trip_counts
@@ -10,9 +9,10 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.footprint import footprint
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.row_pointers import pointer_arrays
-from loopwright.ir.nodes import For, Kernel, Load, Stmt, Store
+from loopwright.ir.nodes import For, Kernel, Stmt
+from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.signature import ArrayArgument, ScalarArgument, Signature
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import loops, statements
 from loopwright.profile.work_form import Term, WorkForm
 
 
@@ -34,8 +34,8 @@ def work_form(kernel: Kernel, facts: Facts, signature: Signature) -> WorkForm:
     counts = trip_counts(kernel)  # of `for` loops: how often a `while` loop runs is up to data
     innermost = [name for name, loop in loops(kernel).items() if not _inner(loop.body)]
     touched = footprint(kernel)
-    stored = {stmt.array for stmt in statements(kernel.body) if isinstance(stmt, Store)}
-    loaded = {part.array for part in expressions(kernel.body) if isinstance(part, Load)}
+    stored = arrays_stored(kernel.body)
+    loaded = arrays_loaded(kernel.body)
     sizes = {array.name: array.element.size_bytes for array in kernel.arrays}
     arrays = [name for name in touched if name in sizes]
 
@@ -66,8 +66,8 @@ def sequential_places(form: WorkForm, facts: Facts, signature: Signature) -> fro
         return frozenset()
     found -= units
     places = places_of(signature)
-    atoms = re.split(r"&&|\|\|", facts.guard.c_text)
-    together = [{places[name] for name in re.findall(r"\b[sv]\d\w*", atom) if name in places} for atom in atoms]
+    compared = [names for condition in facts.guard.conditions for names in condition.compared]
+    together = [{places[name] for name in names if name in places} for names in compared]
     count = -1
     while count < len(found):
         count = len(found)
@@ -86,7 +86,7 @@ def row_pointers(kernel: Kernel) -> tuple[int, ...]:
 
 
 def _inner(body: tuple[Stmt, ...]) -> list[For]:
-    return [stmt for stmt in statements(body) if isinstance(stmt, For)]
+    return list(statements(body, For))
 
 
 def _parallel(kernel: Kernel, facts: Facts) -> list[str]:

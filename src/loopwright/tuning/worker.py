@@ -9,24 +9,23 @@ import queue
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from loopwright.analysis.analyse import analyse
-from loopwright.choice.variants import config_for
 from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.config import Config, options
+from loopwright.config import options
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import CompilerError, DeviceMemoryError, LoopwrightError, ScheduleError
-from loopwright.ir.signature import Signature
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.variant import Compilation, Variant
 from loopwright.memory.arrays import Array
 from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.profile.clock import Flush, measure
-from loopwright.profile.measurement import Outcome, Variant
+from loopwright.profile.measurement import Outcome
 from loopwright.runtime.dispatch import Dispatch
 from loopwright.specialisation import Specialisation, specialise_kernel
 from loopwright.tuning.agreement import disagreement
@@ -78,16 +77,15 @@ class Bench:
     def _made(self, variant: Variant) -> Runnable:
         setting = self.setting
 
-        def compile(signature: Signature, config: Config) -> Specialisation:
-            return specialise_kernel(self._kernel, self._facts, signature, config)
+        def compile(wanted: Compilation) -> Specialisation:
+            return specialise_kernel(self._kernel, self._facts, wanted)
 
         names = setting.names
         written = [names[position] for position in setting.written]
         dispatch = Dispatch(self._kernel.name, names, {}, written, compile)
-        config = config_for(variant, setting.config)
-        with _under(config):
+        with self.options(variant):
             dispatch.prepare(self.host.arguments, {})
-        return Runnable(self, dispatch, config)
+        return Runnable(self, dispatch, variant)
 
     def _measured(self, trial: Trial, run: Runnable, compile_ns: int) -> Tried:
         expected = self._reference()
@@ -149,6 +147,12 @@ class Bench:
         setting = self.setting
         return f"{setting.reference} {setting.config.strict} {setting.kernel}"
 
+    def options(self, variant: Variant) -> AbstractContextManager[object]:
+        """Those of the setting, for a `with`, under which this variant runs."""
+        config = self.setting.config
+        kept = {name: getattr(config, name) for name in ("threads", "strict", "narrowing")}
+        return options(variant=str(variant), **kept)
+
     def _results(self, result: object) -> tuple[object, ...]:
         """What the call returned; an array of the caller that it returned is among the outputs anyway."""
         items = result if isinstance(result, tuple) else (result,)
@@ -158,22 +162,22 @@ class Bench:
 class Runnable:
     """A variant that can be called with the arguments of the setting."""
 
-    def __init__(self, bench: Bench, dispatch: Dispatch, config: Config) -> None:
-        self._bench, self._dispatch, self._config = bench, dispatch, config
-        self._gpu = gpu_of(config.device) if config.on_gpu else None
+    def __init__(self, bench: Bench, dispatch: Dispatch, variant: Variant) -> None:
+        self._bench, self._dispatch, self._variant = bench, dispatch, variant
+        self._gpu = None if variant.device == "cpu" else gpu_of(variant.device)
         self._arguments: tuple[object, ...] = bench.host.arguments
         self._on_device = bench.setting.resident and self._gpu is not None
 
     def place(self) -> None:
         """Have the arguments where they are to be, before the first call."""
         if self._on_device:
-            with _under(self._config):
+            with self._bench.options(self._variant):
                 self._arguments = tuple(
                     device_array(one) if isinstance(one, np.ndarray) else one for one in self._bench.host.arguments
                 )
 
     def __call__(self) -> object:
-        with _under(self._config):
+        with self._bench.options(self._variant):
             return self._dispatch.call(*self._arguments)
 
     def to_the_end(self) -> None:
@@ -214,11 +218,6 @@ class Runnable:
 
 def _nothing() -> None:
     """In place of emptying caches, where one run is enough."""
-
-
-def _under(config: Config) -> Any:
-    kept = ("device", "threads", "strict", "narrowing", "recipe", "schedule")
-    return options(**{name: getattr(config, name) for name in kept})
 
 
 def _outcome_of(error: Exception) -> Outcome:

@@ -102,7 +102,7 @@ def test_any_other_object_is_refused_where_the_kernel_is_written(call: str) -> N
     with pytest.raises(lw.ArgumentTypeError) as caught:
         run()
     text = str(caught.value)
-    assert re.match(rf"test_methods\.py:\d+:\d+: ArgumentTypeError: {re.escape(what)}\n", text)
+    assert re.match(rf"test_kernel\.py:\d+:\d+: ArgumentTypeError: {re.escape(what)}\n", text)
     assert "    def " in text and "^" in text and "try: write @staticmethod above it" in text
 
 

@@ -19,9 +19,10 @@ from loopwright.analysis.affine import (
     relate,
     scale,
 )
-from loopwright.analysis.condition_text import form_text
+from loopwright.analysis.condition_text import Mentioned, form_text
 from loopwright.analysis.corner import greatest
 from loopwright.analysis.effort import TooHard
+from loopwright.analysis.facts import Condition
 from loopwright.analysis.proof import Digits, Proof, adopt, guardable
 from loopwright.analysis.trace import Access
 
@@ -144,8 +145,9 @@ def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | N
         return None
     if ends[0] is None:
         return None
-    c, words = (f"{_product(ends, digits.radices, names)} <= {form_text(size, names)}" for names in ({}, proof.names))
-    proof.products[c] = words
+    own = Mentioned()
+    c, words = (f"{_product(ends, digits.radices, names)} <= {form_text(size, names)}" for names in (own, proof.names))
+    proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
     return words
 

@@ -1,0 +1,253 @@
+"""Generated code as a tree, and its printer.
+
+Writers build the tree; what else has to know what stands in the code reads it, and never its text. The printer turns it
+into lines and decides nothing: layout is in the tree too. It tells on which lines each loop and branch stands, as that
+is how compilers speak of them (`Region`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder", "chunks"]
+"""Which iterations of a loop of the kernel a loop of the code does. Of a loop whose tiles arrive ahead: the copies of
+the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
+others. Chunks: a block has several iterations of a loop over blocks."""
+Form = Literal["braces", "next line", "same line", "none"]
+"""How a block is written: in braces; one statement, on the next line or behind the head; or further in only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement, a declaration, a label, a comment or a pragma, as C text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A statement that asks whether to stop, or counts until it does, as C text: one that hardly counts."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
+    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
+
+    team: str = ""
+    ended: bool = False
+    threads: int = 0
+
+    @property
+    def text(self) -> str:
+        """The statement."""
+        if self.ended:
+            return f"LW_MEET_TEAM({self.team});" if self.team else f"LW_MEET({self.threads});"
+        return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
+    brace. indent: how many steps further in the body is. joined: the closing brace stands behind that of the last block
+    inside."""
+
+    head: str = ""
+    body: Code = ()
+    begin: str = ""
+    indent: int = 1
+    joined: bool = False
+    form: Form = "braces"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop(Block):
+    """A `for` loop; its head is what stands in brackets. name: of the kernel's loop that it is, '' where it is none of
+    them. trips: how often it goes round, where that is known. unroll: how many iterations the compiler is asked to
+    write out, 0 for all, None where it is not asked. pragma: another one. at_once: iterations that one of "unrolled"
+    does, of which "remainder" does the others."""
+
+    name: str = ""
+    trips: int | None = None
+    unroll: int | None = None
+    pragma: str = ""
+    part: Part = "all"
+    at_once: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch(Block):
+    """What runs under a condition. name, part: of the loop whose prologue it is. axes: those along which only the first
+    threads of a block run it, where the condition says that and no more. versions: what runs otherwise does the same.
+    plain: it holds a loop that asks nothing, and what runs otherwise the same one, which asks."""
+
+    condition: str
+    name: str = ""
+    part: Part = "all"
+    axes: str = ""
+    versions: bool = False
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Otherwise(Block):
+    """What runs where the branch before it does not."""
+
+
+Node = Line | Question | Barrier | Block
+Code = tuple[Node, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. unroll:
+    1 where the compiler is not asked. question: it is no more than a Question. The rest is as in the tree."""
+
+    kind: Literal["kernel", "loop", "then", "else"]
+    first: int
+    last: int = 0
+    name: str = ""
+    trips: int | None = None
+    unroll: int = 1
+    part: Part = "all"
+    at_once: int = 1
+    condition: str = ""
+    axes: str = ""
+    versions: bool = False
+    plain: bool = False
+    question: bool = False
+    outer: Region | None = None
+    inner: list[Region] = field(default_factory=list)
+
+    def around(self) -> Iterator[Region]:
+        """Itself, and the regions around it, from the inside to the outside."""
+        region: Region | None = self
+        while region is not None:
+            yield region
+            region = region.outer
+
+    @property
+    def loop(self) -> Region:
+        """The nearest loop around a branch, or the loop or kernel itself."""
+        return next(region for region in self.around() if region.kind in ("loop", "kernel"))
+
+    def within(self) -> Iterator[Region]:
+        """All regions inside, outer ones first."""
+        for region in self.inner:
+            yield region
+            yield from region.within()
+
+    def at(self, line: int) -> Region:
+        """The innermost region that a line is in."""
+        for region in self.inner:
+            if region.first <= line <= region.last:
+                return region.at(line)
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """An array in the shared memory of a block: its name and the type of its elements in C, how many there are, and the
+    name of the kernel's array that it is, if it is one."""
+
+    name: str
+    type: str
+    count: int
+    array: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
+    is for whole tiles only. asks: it asks whether to stop, and another one with the same code does not."""
+
+    name: str
+    line: int
+    bits: Literal[32, 64] = 32
+    even: bool = False
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFunction:
+    """A function of a device text that holds the code of a kernel, and how it is started. loop: the outermost loop of
+    the nest that it is, '' where it is none. threads: a block has this many. parameters: names, and types in C."""
+
+    name: str
+    loop: str
+    threads: int
+    parameters: tuple[tuple[str, str], ...]
+    shared: tuple[SharedArray, ...]
+    region: Region
+    entries: tuple[Entry, ...]
+
+    @property
+    def shown(self) -> str:
+        """Its name, for people."""
+        return self.name.removeprefix("lw_").rstrip("_")
+
+
+def print_code(code: Code, depth: int, lines: list[str], around: Region, unrolling: str = "#pragma unroll") -> None:
+    """Append the lines of a piece of code to those of a text, and its loops and branches to the region around.
+    unrolling: how a compiler is asked to write iterations out."""
+    for node in code:
+        if isinstance(node, Block):
+            _print_block(node, depth, lines, around, unrolling)
+        else:
+            lines.append("  " * depth + node.text)
+        if isinstance(node, Question):
+            around.inner.append(Region("then", len(lines), len(lines), question=True, outer=around))
+
+
+def _print_block(node: Block, depth: int, lines: list[str], around: Region, unrolling: str) -> None:
+    shift, head = "  " * depth, node.head
+    match node:
+        case Loop():
+            head = f"for ({head})"
+            if node.unroll is not None:
+                lines.append(f"{shift}{unrolling}{f' {node.unroll}' if node.unroll else ''}")
+            if node.pragma:
+                lines.append(shift + node.pragma)
+        case Branch():
+            head = f"if ({node.condition})"
+        case Otherwise():
+            head = "else"
+    opening = " ".join(text for text in (head, "{" if node.form == "braces" else "", node.begin) if text)
+    if isinstance(node, Otherwise):
+        lines[-1] += f" {opening}"
+    elif node.form != "none":
+        lines.append(shift + opening)
+    here = _region_of(node, len(lines), around)
+    if node.form == "same line":
+        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, Line))
+    else:
+        print_code(node.body, depth + node.indent, lines, here, unrolling)
+    if node.form == "braces":
+        last = node.body[-1] if node.body else None
+        if node.joined and isinstance(last, Block) and last.form == "braces":
+            lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
+        else:
+            lines.append(shift + "}")
+    if here is not around:
+        here.last = len(lines)
+
+
+def _region_of(node: Block, line: int, around: Region) -> Region:
+    """The region that a block is; the one around, where it is none of its own."""
+    match node:
+        case Loop():
+            unroll = 1 if node.unroll is None else node.unroll
+            found = Region("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
+        case Branch():
+            found = Region("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
+            found.axes, found.versions, found.plain = node.axes, node.versions, node.plain
+        case Otherwise():
+            found = Region("else", line, condition=around.inner[-1].condition, outer=around)
+        case _:
+            return around
+    around.inner.append(found)
+    return found

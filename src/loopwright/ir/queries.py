@@ -1,0 +1,53 @@
+"""Questions asked of trees: which names a body assigns and reads, which arrays it stores to, loads and makes, and
+whether anything of a kind stands in it. Whoever needs the nodes themselves goes through them with `ir/walk.py`."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import Allocate, Assign, Body, Expr, Load, Stmt, Store, Var
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import expressions, statements, subexpressions
+
+
+def names_assigned(body: Body) -> set[str]:
+    """The scalars that a body may give a value."""
+    return {stmt.name for stmt in statements(body, Assign)}
+
+
+def types_assigned(body: Body) -> dict[str, Scalar]:
+    """The scalars that a body may give a value, in the order of the text, with their types."""
+    return {stmt.name: stmt.value.type for stmt in statements(body, Assign)}
+
+
+def names_read(body: Body) -> set[str]:
+    """The scalars and loop variables that a body reads."""
+    return {part.name for part in expressions(body, Var)}
+
+
+def names_in(expr: Expr) -> set[str]:
+    """The scalars and loop variables that an expression reads."""
+    return {part.name for part in subexpressions(expr, Var)}
+
+
+def arrays_stored(body: Body) -> set[str]:
+    """The arrays that a body may write to."""
+    return {stmt.array for stmt in statements(body, Store)}
+
+
+def arrays_loaded(body: Body) -> set[str]:
+    """The arrays that a body may read elements of."""
+    return {part.array for part in expressions(body, Load)}
+
+
+def arrays_made(body: Body) -> set[str]:
+    """The local arrays that a body makes."""
+    return {stmt.array for stmt in statements(body, Allocate)}
+
+
+def contains(body: Body, *kinds: type[Stmt]) -> bool:
+    """Whether a statement of one of these kinds stands in a body."""
+    return next(statements(body, *kinds), None) is not None
+
+
+def has(expr: Expr, *kinds: type[Expr]) -> bool:
+    """Whether an expression is of one of these kinds, or holds such a one."""
+    return next(subexpressions(expr, *kinds), None) is not None

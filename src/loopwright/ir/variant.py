@@ -1,0 +1,90 @@
+"""`Variant`: one way to run a kernel. `Compilation`: all that compiling one depends on, the key of compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from loopwright.config import Config, Semantics, Tools
+from loopwright.ir.signature import Signature
+
+RECIPE = "recipe"
+"""In place of a schedule: the steps that the default recipe takes by itself. The default variant of a device."""
+
+GPUS = ("cuda", "emulated")
+
+PLAIN = "plain"
+"""In place of a schedule: loops as they are written, only marked for how they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
+    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN. threads: of a CPU; 0 on a GPU.
+
+    Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back."""
+
+    device: str
+    schedule: str = RECIPE
+    threads: int = 0
+
+    @property
+    def is_default(self) -> bool:
+        return self.schedule == RECIPE
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.device in GPUS
+
+    def __str__(self) -> str:
+        return f"{self.device} {self.threads}: {self.schedule}" if self.threads else f"{self.device}: {self.schedule}"
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        """Raises ValueError where this is no variant's text."""
+        where, colon, schedule = text.partition(":")
+        words = where.split()
+        if not colon or not schedule.strip() or len(words) not in (1, 2) or not all(w.isalnum() for w in words):
+            raise ValueError(f"a variant reads 'cpu 2: steps' or 'cuda: steps', not {text!r}")
+        if len(words) == 2 and not (words[1].isdecimal() and int(words[1])):
+            raise ValueError(f"the number of threads is a whole number from 1 on, not {words[1]!r}")
+        return cls(words[0], schedule.strip(), int(words[1]) if len(words) == 2 else 0)
+
+
+def default_variant(config: Config) -> Variant:
+    """What the options ask for, and what serves where nothing else is known: on the CPU where they leave that open, and
+    where every access is to be tested. Raises ValueError where the option `variant` is no variant's text."""
+    found = Variant.parse(config.variant) if config.variant else None
+    device = config.device if found is None else found.device
+    schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
+    if device == "auto" or (device in GPUS and config.checks == "all"):
+        device = "cpu"
+    threads = config.threads if found is None else found.threads or config.threads
+    return Variant(device, schedule if found is None else found.schedule, threads if device == "cpu" else 0)
+
+
+class Compilation(NamedTuple):
+    """All that compiled code depends on, so that it is the key of it. device, schedule: of the Variant. How many
+    threads run it does not belong to it: that is told to the code at each call."""
+
+    signature: Signature
+    device: str
+    schedule: str
+    semantics: Semantics
+    tools: Tools
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether code is made for a GPU. With every access checked, as after a failed guard, the CPU runs it."""
+        return self.device in GPUS and self.semantics.checks != "all"
+
+    @property
+    def steps(self) -> str:
+        """The schedule that is asked for, '' where a recipe finds one."""
+        return "" if self.schedule in (RECIPE, PLAIN) else self.schedule
+
+
+def compilation_of(signature: Signature, config: Config, variant: Variant | None = None) -> Compilation:
+    """Of a variant under some options; by default of the one that they ask for."""
+    variant = variant or default_variant(config)
+    return Compilation(signature, variant.device, variant.schedule, config.semantics, config.tools)

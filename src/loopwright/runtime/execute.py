@@ -1,0 +1,227 @@
+"""Running plans: the code of a Plan with the arguments of a call, in the memory where the arrays are; guards that fail;
+the interpreter. It finds no plan and chooses none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from loopwright.config import CURRENT, Config, current
+from loopwright.deferred import deferred
+from loopwright.devices.base import NOT_DONE, Constants, Entry
+from loopwright.devices.launcher import load_launcher
+from loopwright.errors import warn_once
+from loopwright.ir.plan import Plan, whole
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import PLAIN, Variant
+from loopwright.memory.on_device import is_on_device
+from loopwright.runtime.code_table import CodeTable
+from loopwright.runtime.considered import Kind
+from loopwright.runtime.in_use import InUse, Resident, allocator, facts_of
+from loopwright.runtime.locks import Locks
+from loopwright.toolchain.cc import find_compiler, why_none
+
+if TYPE_CHECKING:
+    from loopwright.memory import offload, parts
+else:
+    offload = deferred("loopwright.memory.offload")
+    parts = deferred("loopwright.memory.parts")
+
+Arguments = tuple[object, ...]
+
+NEVER = 2**62
+"""After how many calls, or nanoseconds, somebody is told who is never told."""
+
+MOST_ENTRIES = 512
+"""For how many kinds and shapes of calls an Entry of some code is kept."""
+
+MOST_REPEATED = 256
+"""How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time."""
+
+
+class Serving(NamedTuple):
+    """What serves calls of one kind, and of one shape where there is a choice: a plan and the code for it."""
+
+    kind: Kind
+    shape: Shape | None
+    plan: Plan
+    code: InUse
+
+    @property
+    def variant(self) -> Variant:
+        """Of the one share that there is: a GPU may cut it into parts (memory/parts.py)."""
+        (share,) = self.plan.shares
+        return share.variant
+
+    @property
+    def threads(self) -> int:
+        """For the code, which on a GPU's host may use them too."""
+        return self.variant.threads or self.kind.config.threads
+
+
+class Call(NamedTuple):
+    """One call. arguments: as NumPy arrays and numbers; given: as the caller wrote them. tokens: what tells it from
+    calls with other arrays, None where nothing does."""
+
+    arguments: Arguments
+    given: Arguments
+    tokens: tuple[Hashable, ...] | None = None
+
+    @property
+    def resident(self) -> Resident:
+        """How many of the arrays are in a GPU's memory."""
+        there = [is_on_device(one) for one in self.arguments if isinstance(one, np.ndarray)]
+        return "none" if not any(there) else "all" if all(there) else "some"
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold."""
+
+    config: Config
+    constants: Constants
+    again: offload.Again
+
+
+class Executor:
+    """Runs the plans of one kernel. written: positions of arguments that it may write."""
+
+    def __init__(self, codes: CodeTable, locks: Locks, parameters: Sequence[str], written: Collection[int]) -> None:
+        self._codes, self._locks, self._parameters, self._written = codes, locks, parameters, written
+        self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
+
+    def run(self, serving: Serving, call: Call, begins: Callable[[Entry], None]) -> object:
+        """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
+        it."""
+        compiled, resident = serving.code.compiled, call.resident
+        if not compiled.takes_device_arrays and resident != "none":
+            here = serving._replace(shape=None)
+            return offload.through_host(
+                call.arguments, self._written, lambda there: self._on_host(here, Call(there, call.given))
+            )
+        if compiled.executable is None:
+            return self._interpret(serving.code, call.arguments, call.given)
+        entry = self.entry(serving, resident)
+        begins(entry)
+        result = entry.run(call.arguments, call.given)
+        if call.tokens is not None and compiled.takes_device_arrays:
+            self._remember(call.tokens, serving.code, entry, call.arguments)
+        return result
+
+    def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
+        """Repeat a call with the same arrays on a GPU; NOT_DONE, and nothing done, where that cannot be."""
+        repeated = self._repeated.get(tokens)
+        if repeated is None or repeated.config is not CURRENT.get() or not repeated.constants.hold():
+            return NOT_DONE
+        return repeated.again.run(args)
+
+    def plan(self, serving: Serving, arguments: Arguments) -> Plan:
+        """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
+        the parts that a GPU makes of it, and the data that moves."""
+        compiled = serving.code.compiled
+        if compiled.takes_device_arrays:
+            fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
+            executable: Any = compiled.executable  # a GpuExecutable
+            return parts.planned(executable, serving.variant, self._parameters, arguments, fresh)
+        here = Variant("cpu", compiled.compilation.schedule, serving.threads)
+        here = Variant("interpreter", PLAIN) if compiled.executable is None else here
+        if not any(map(is_on_device, arguments)):
+            return whole(here)
+        return whole(here, tuple(offload.moves_through_host(arguments, self._parameters, self._written)))
+
+    def entry(self, serving: Serving, resident: Resident = "none") -> Entry:
+        """What calls the code; the same one each time. resident: of the arrays of these calls."""
+        key, entries = (serving.kind.config, serving.threads, serving.shape, resident), serving.code.entries
+        launcher = load_launcher(current()).launcher  # first, since it may have to be built
+        with self._locks.tables:
+            entry = entries.get(key)
+            if entry is None:
+                if len(entries) >= MOST_ENTRIES:
+                    entries.clear()
+                entry = entries[key] = self._new_entry(serving, launcher.Entry)
+            return entry
+
+    def retire(self, entry: Entry) -> None:
+        """No call goes straight to this Entry any more."""
+        entry.retire()
+        self._repeated.clear()
+
+    def drop(self, serving: Serving, entry: Entry) -> None:
+        """Nobody uses it any more: who serves such calls next has another one."""
+        entry.watch(None, NEVER, NEVER)
+        self.retire(entry)
+        with self._locks.tables:
+            entries = serving.code.entries
+            for key in [key for key, one in entries.items() if one is entry]:
+                del entries[key]
+
+    def forget(self) -> None:
+        """The same of every Entry."""
+        with self._locks.tables:
+            self._repeated.clear()
+            for code in self._codes:
+                for entry in code.entries.values():
+                    entry.retire()
+                code.entries.clear()
+
+    def _new_entry(self, serving: Serving, other: Callable[..., Entry]) -> Entry:
+        compiled, executable = serving.code.compiled, serving.code.compiled.executable
+        assert executable is not None
+
+        def guard_failed(arguments: Arguments, originals: Arguments) -> object:
+            return self._guard_failed(serving, arguments, originals)
+
+        return executable.entry_type(other)(
+            entry=executable.entry,
+            guard=executable.guard,
+            threads=serving.threads,
+            parallel=bool(executable.program.parallel),
+            returns=compiled.returns.shape,
+            values=compiled.returns.values,
+            constants=facts_of(serving.code),
+            fresh=None if compiled.results is None else allocator(compiled.results),
+            fail=executable.failure,
+            guard_failed=guard_failed,
+            payload=executable,
+        )
+
+    def _on_host(self, serving: Serving, call: Call) -> object:
+        if serving.code.compiled.executable is None:
+            return self._interpret(serving.code, call.arguments, call.given)
+        return self.entry(serving).run(call.arguments, call.given)
+
+    def _interpret(self, code: InUse, arguments: Arguments, given: Arguments) -> object:
+        wanted = code.compilation
+        if wanted.device != "interpreter" and find_compiler(wanted.tools) is None:
+            warn_once("no compiler", why_none(wanted.tools))
+        return code.interpreted.run(arguments, given)
+
+    def _guard_failed(self, serving: Serving, arguments: Arguments, originals: Arguments) -> object:
+        """The condition on the sizes does not hold: an error that is certain, or a run with every access checked."""
+        code = serving.code
+        error = code.compiled.on_guard_failure(arguments)
+        if error is not None:
+            raise error
+        meaning = code.compilation.semantics
+        if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
+            return code.interpreted.run(arguments, originals)
+        careful = code.compilation._replace(semantics=meaning._replace(checks="all"))
+        checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
+        return self._on_host(checked, Call(arguments, originals))
+
+    def _remember(self, tokens: tuple[Hashable, ...], code: InUse, entry: Entry, arguments: Arguments) -> None:
+        """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
+        assert isinstance(entry, offload.OffloadEntry)
+        if any(not isinstance(one, np.ndarray | int | float) for one in arguments):
+            return
+        again = entry.again(arguments)
+        if again is not None:
+            constants = load_launcher(current()).launcher.Constants(facts_of(code))
+            with self._locks.tables:
+                if len(self._repeated) >= MOST_REPEATED:
+                    self._repeated.clear()
+                self._repeated[tokens] = _Repeated(CURRENT.get(), constants, again)

@@ -1,0 +1,193 @@
+"""Options: what the environment says, what a `with` block changes, and what no option can be."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopwright.config import DEBUG_TOPICS, Config, available_cores, current, from_environment, options, parse_size
+
+# ---- the environment ----------------------------------------------------------------------------------------------
+
+
+def test_nothing_said_is_the_default() -> None:
+    found = from_environment({"XDG_CACHE_HOME": "/x"})
+    assert found == Config(threads=available_cores(), cache=Path("/x/loopwright"))
+    assert found.store_path == Path("/x/loopwright/profile.sqlite3")
+
+
+def test_the_cache_of_the_platform() -> None:
+    home = Path.home() / ".cache" / "loopwright"
+    assert from_environment({}).cache == from_environment({"XDG_CACHE_HOME": ""}).cache == home
+    assert from_environment({"XDG_CACHE_HOME": "/x", "LOOPWRIGHT_CACHE": "/y"}).cache == Path("/y")
+
+
+@pytest.mark.parametrize("name", ["STRICT", "DETERMINISTIC", "EXPLORE"])
+def test_yes_and_no(name: str) -> None:
+    for text in ("1", "true", "Yes", "ON", " on "):
+        assert getattr(from_environment({f"LOOPWRIGHT_{name}": text}), name.lower()) is True
+    for text in ("0", "false", "no", "off", "2", ""):
+        assert getattr(from_environment({f"LOOPWRIGHT_{name}": text}), name.lower()) is False
+
+
+def test_lists_of_words() -> None:
+    found = from_environment({"LOOPWRIGHT_CFLAGS": " -g  -O1 ", "LOOPWRIGHT_DEBUG": "times|source,,passes"})
+    assert found.compiler_flags == ("-g", "-O1") and found.debug == {"times", "source", "passes"}
+
+
+@pytest.mark.parametrize(("text", "store"), [("", None), ("off", "off"), ("OFF", "off"), ("/x/y", Path("/x/y"))])
+def test_where_measurements_are_kept(text: str, store: object) -> None:
+    found = from_environment({"LOOPWRIGHT_STORE": text, "LOOPWRIGHT_CACHE": "/c"})
+    assert found.store == store
+    kept = {None: Path("/c/profile.sqlite3"), "off": None}
+    assert found.store_path == kept.get(store, store)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "told"),
+    [
+        ("THREADS", "two", "LOOPWRIGHT_THREADS is 'two': a whole number is wanted"),
+        ("THREADS", "1.5", "LOOPWRIGHT_THREADS is '1.5': a whole number is wanted"),
+        ("THREADS", "0", "option threads=0: a whole number of at least 1 is wanted"),
+        ("DEVICE", "gpu", "option device='gpu': choose one of auto, cpu, cuda, emulated, interpreter"),
+        ("CHECKS", "none", "option checks='none': choose one of auto, all"),
+        ("NARROWING", "no", "option narrowing='no': choose one of auto, wrap, raise"),
+        ("RECIPE", "fast", "option recipe='fast': choose one of auto, plain"),
+        ("COMPILE_TIMEOUT", "soon", "LOOPWRIGHT_COMPILE_TIMEOUT is 'soon': a number of seconds is wanted"),
+        ("COMPILE_TIMEOUT", "0", "option compile_timeout_s=0.0: a number above 0 is wanted"),
+        ("COMPILE_TIMEOUT", "nan", "option compile_timeout_s=nan: a number above 0 is wanted"),
+        ("DEBUG", "time,x", f"LOOPWRIGHT_DEBUG has time, x: choose of {', '.join(DEBUG_TOPICS)}"),
+    ],
+)
+def test_a_variable_that_cannot_be_so(variable: str, text: str, told: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        from_environment({f"LOOPWRIGHT_{variable}": text})
+    assert str(caught.value) == told
+
+
+# ---- a `with` block -----------------------------------------------------------------------------------------------
+
+
+def test_options_end_with_their_block_whatever_ends_it() -> None:
+    before = current()
+    with options(threads=before.threads + 1, strict=True) as outer:
+        assert current() is outer and outer.threads == before.threads + 1
+        with pytest.raises(LookupError), options(strict=False) as inner:
+            assert (inner.threads, inner.strict) == (outer.threads, False)
+            raise LookupError
+        assert current() is outer
+    assert current() is before
+
+
+def test_an_unknown_option_is_told_with_the_known_ones() -> None:
+    with pytest.raises(TypeError, match=r"no option 'thread': there are cache, cache_size, checks, .*, threads, "):
+        options(thread=2).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("threads", True, "option threads=True: a whole number of at least 1 is wanted"),
+        ("threads", 2.0, "option threads=2.0: a whole number of at least 1 is wanted"),
+        ("strict", 1, "option strict=1: True or False is wanted"),
+        ("deterministic", "yes", "option deterministic='yes': True or False is wanted"),
+        ("explore", None, "option explore=None: True or False is wanted"),
+        ("device", None, "option device=None: choose one of"),
+        ("store", "on", "option store='on': a Path, 'off' or None is wanted"),
+        ("compile_timeout_s", -1, "option compile_timeout_s=-1: a number above 0 is wanted"),
+        ("debug", frozenset({"x"}), "LOOPWRIGHT_DEBUG has x: choose of"),
+    ],
+)
+def test_a_value_that_an_option_cannot_have(option: str, value: Any, told: str) -> None:
+    before = current()
+    with pytest.raises(ValueError) as caught, options(**{option: value}):
+        pass
+    assert str(caught.value).startswith(told) and current() is before
+
+
+def test_threads_and_tasks_have_their_own() -> None:
+    seen: list[bool] = []
+
+    async def task(strict: bool) -> None:
+        with options(strict=strict):
+            await asyncio.sleep(0)
+            seen.append(current().strict == strict)
+
+    async def both() -> None:
+        await asyncio.gather(task(True), task(False))
+
+    asyncio.run(both())
+    with options(strict=not current().strict) as ours:
+        thread = threading.Thread(target=lambda: seen.append(current().strict != ours.strict))
+        thread.start()
+        thread.join()
+    assert seen == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "raises"),
+    [
+        ({}, False),
+        ({"strict": True}, True),
+        ({"checks": "all"}, True),
+        ({"strict": True, "narrowing": "wrap"}, False),
+        ({"narrowing": "raise"}, True),
+    ],
+)
+def test_whether_narrowing_raises(changes: dict[str, Any], raises: bool) -> None:
+    assert Config(**changes).narrowing_raises == raises
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "emulated", "interpreter"])
+def test_what_code_for_a_gpu_is_made_for(device: Any) -> None:
+    assert Config(device=device).on_gpu == (device in ("cuda", "emulated"))
+    assert not Config(device=device, checks="all").on_gpu
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+def test_cores_are_those_that_we_may_use() -> None:
+    ours = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(ours)})
+        assert available_cores() == 1
+    finally:
+        os.sched_setaffinity(0, ours)
+    assert available_cores() == len(ours)
+
+
+# ---- sizes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("500MB", 500_000_000),
+        ("2GB", 2_000_000_000),
+        ("2 gib", 2 << 30),
+        ("1.5k", 1500),
+        ("12345", 12345),
+        ("0", 0),
+        ("off", None),
+    ],
+)
+def test_the_size_of_the_cache_is_read_as_people_write_it(text: str, size: int | None) -> None:
+    assert from_environment({"LOOPWRIGHT_CACHE_SIZE": text}).cache_size == size
+    with options(cache_size=text) as config:
+        assert config.cache_size == size
+    with options(cache_size=size) as config:
+        assert config.cache_size == size
+    assert parse_size("x", text) == size
+
+
+@pytest.mark.parametrize("value", ["", "much", "-1", "1 XB", "GB", -1, 1.5, True])
+def test_what_is_no_size_of_a_cache(value: object) -> None:
+    with pytest.raises(ValueError, match="cache_size"), options(cache_size=value):
+        pass
+    if isinstance(value, str) and value:
+        with pytest.raises(ValueError, match=f"LOOPWRIGHT_CACHE_SIZE: '{value}' is no size"):
+            from_environment({"LOOPWRIGHT_CACHE_SIZE": value})
