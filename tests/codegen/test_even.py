@@ -50,7 +50,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     known = EmulatedModule._launched
 
     def launched(self: Any, kernel: int, *others: Any) -> int:
-        names.append(self._kernels[kernel].rsplit("_", 1)[1])
+        names.append(self._kernels[kernel].rsplit("_", 1)[1].removeprefix("asks"))
         return known(self, kernel, *others)
 
     monkeypatch.setattr(EmulatedModule, "_launched", launched)

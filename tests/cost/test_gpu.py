@@ -97,7 +97,7 @@ def test_arrays_beyond_32_bits_take_the_other_kernels() -> None:
     assert one.text is not None
     for bits in (32, 64):
         only = of_width(one.text, bits)
-        assert only.kernels == tuple(name for name in one.text.kernels if name.endswith(str(bits)))
+        assert only.kernels == tuple(name for name in one.text.kernels if name.endswith(f"_{bits}"))
         assert only.text.count('extern "C"') == len(only.kernels)
         assert only.text.count("\n") == one.text.text.count("\n")
 

@@ -37,7 +37,7 @@ double host(lw_gpu *gpu, void *x, int64_t n) {
   const int64_t grid[3] = {2, 1, 1}, block[3] = {64, 1, 1};
   void *arguments[3] = {&n, &x, &result};
   for (int k = 0; k < 3; k++)
-    if (gpu->launch(gpu, 0, grid, block, 0, arguments)) return -3;
+    if (gpu->launch(gpu, 0, grid, block, 0, arguments, 0)) return -3;
   if (gpu->fetch(gpu, &total, result, 8)) return -4;
   gpu->release(gpu, result);
   return total;
@@ -74,7 +74,7 @@ class Session:
         pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
         number = self.kernels.index(kernel) if kernel in self.kernels else len(self.kernels)
         code: int = self.table.launch(
-            self.module.table, number, _three(grid), _three(block), shared_bytes, ctypes.addressof(pointers)
+            self.module.table, number, _three(grid), _three(block), shared_bytes, ctypes.addressof(pointers), 0
         )
         for array, place in zip(arrays, places, strict=True):
             if array.flags.writeable:

@@ -1,16 +1,18 @@
 /* A driver of CUDA for tests: device memory is the host's. As with a real one, nothing of a stream happens before
    someone waits for it, and then of other streams only what it waits for: a copy from a buffer that was filled again too
    early shows, and so does a stream that does not wait for another one. Memory that is released while a stream still
-   uses it is a fault. It fails on command (fake_fail), and after a fault every call fails. */
+   uses it is a fault. The kernel "endless" ends when the word that it is given is not below its ticket; to ask for the
+   third time whether a stream or an event is done is to wait. It fails on command (fake_fail), and after a fault every call fails. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 6 };
+enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 7 };
 typedef uint64_t memory;
 
-typedef struct { int64_t open, last; void *stream; } event; /* records that are not done; the latest one and its stream */
+typedef struct { int64_t open, last, asked; void *stream; } event; /* records that are not done; the latest one and its stream */
 typedef struct {
   char kind, done;
   void *stream, *other; /* other: whose task number `n` a waiting stream waits for */
@@ -31,7 +33,7 @@ static int fail_code, fail_after, sticky;
 static task tasks[MOST];
 static int64_t first_task, task_count;
 static int dynamic_shared[KERNELS];
-static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64", "work_even"};
+static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64", "work_even", "endless"};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread void *stack[16];
 static __thread int depth;
@@ -85,10 +87,26 @@ static void run_until(void *stream, int64_t last) {
   for (int64_t k = first_task; k <= last && k < task_count && !sticky; k++) {
     task *t = &tasks[k % MOST];
     if (t->done || t->stream != stream) continue;
+    if (t->kind == 'k' && t->kernel == 6 && *(const volatile int64_t *)t->from < t->n) break;
     t->done = 1;
     run(t);
   }
   while (first_task < task_count && tasks[first_task % MOST].done) first_task++;
+}
+
+static int is_done(void *stream, int64_t last) {
+  for (int64_t k = first_task; k <= last && k < task_count && !sticky; k++)
+    if (!tasks[k % MOST].done && tasks[k % MOST].stream == stream) return 0;
+  return 1;
+}
+
+/* The same, with the lock, for as long as it takes. */
+static void finish(void *stream, int64_t last) {
+  for (run_until(stream, last); !is_done(stream, last); run_until(stream, last)) {
+    pthread_mutex_unlock(&lock);
+    usleep(1000);
+    pthread_mutex_lock(&lock);
+  }
 }
 
 static int all_done(void) {
@@ -212,8 +230,18 @@ int cuStreamSynchronize(void *stream) {
   START("cuStreamSynchronize");
   NEEDS_CONTEXT;
   pthread_mutex_lock(&lock);
-  run_until(stream, task_count - 1);
+  finish(stream, task_count - 1);
   error = sticky;
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+int cuStreamQuery(void *stream) {
+  START("cuStreamQuery");
+  NEEDS_CONTEXT;
+  static __thread int64_t asked;
+  pthread_mutex_lock(&lock);
+  if (++asked % 3 == 0) run_until(stream, task_count - 1);
+  error = is_done(stream, task_count - 1) ? sticky : 600;
   pthread_mutex_unlock(&lock);
   return error;
 }
@@ -254,14 +282,17 @@ int cuEventRecord(event *here, void *stream) {
 int cuEventSynchronize(event *here) {
   START("cuEventSynchronize");
   pthread_mutex_lock(&lock);
-  if (here->open) run_until(here->stream, here->last);
+  if (here->open) finish(here->stream, here->last);
   pthread_mutex_unlock(&lock);
   return sticky;
 }
 int cuEventQuery(event *here) {
   START("cuEventQuery");
   NEEDS_CONTEXT;
-  return here->open ? 600 : sticky;
+  pthread_mutex_lock(&lock);
+  if (here->open && ++here->asked % 3 == 0) run_until(here->stream, here->last);
+  pthread_mutex_unlock(&lock);
+  return here->open && !sticky ? 600 : sticky;
 }
 int cuStreamWaitEvent(void *stream, event *here, unsigned flags) {
   START("cuStreamWaitEvent");
@@ -286,5 +317,6 @@ int cuLaunchKernel(int *function, unsigned gx, unsigned gy, unsigned gz, unsigne
     t.n = *(int64_t *)arguments[0], t.a = *(float *)arguments[1];
     t.from = *(const char **)arguments[2], t.to = *(char **)arguments[3];
   }
+  if (kernel == 6) t.from = *(const char **)arguments[0], t.n = *(int64_t *)arguments[1];
   return later(t);
 }

@@ -189,7 +189,7 @@ def test_memory_of_a_call_that_is_not_there(driver, module):
     table = module()
     assert table.allocate(4 << 30) is None
     told = table.module.fault()
-    assert isinstance(told, DeviceMemoryError) and "needs 4.0 GiB, 1.0 GiB of 1.0 GiB are free" in str(told)
+    assert isinstance(told, DeviceMemoryError) and "needs 4.0 GiB, 1024.0 MiB of 1.0 GiB are free" in str(told)
 
 
 def test_modules_are_unloaded_and_loaded_again(driver, module):

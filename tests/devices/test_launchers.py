@@ -266,8 +266,8 @@ def test_the_structs_are_those_of_the_header():
 
 
 def test_the_table_of_a_gpu_is_that_of_the_header():
-    """cuda_launch.c fills what host code calls: without comments, both are the same words."""
-    text = resources.files("loopwright.devices").joinpath("cuda_launch.c").read_text()
+    """cuda_memory.c has what host code calls: without comments, both are the same words."""
+    text = resources.files("loopwright.devices").joinpath("cuda_memory.c").read_text()
     pattern = r"struct lw_gpu \{.*?\n\};"
     found = [re.search(pattern, one, re.DOTALL) for one in (text, HEADER)]
     ours, wanted = (re.sub(r"/\*.*?\*/", "", one.group(), flags=re.DOTALL).split() for one in found if one)

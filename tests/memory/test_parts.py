@@ -41,9 +41,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     noted: Seen = []
     run = offload.run_slices
 
-    def noting(call: Any, slices: list[Slice], function: Any, threads: int, in_windows: bool) -> None:
+    def noting(call: Any, slices: list[Slice], threads: int, in_windows: bool) -> None:
         noted.append((slices, in_windows))
-        run(call, slices, function, threads, in_windows)
+        run(call, slices, threads, in_windows)
 
     monkeypatch.setattr(offload, "run_slices", noting)
     return noted

@@ -13,6 +13,7 @@ from loopwright.analysis.rounds import Rounds, rounds_of
 from loopwright.codegen.arrival import write_copies, write_copy
 from loopwright.codegen.even import FLAG
 from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.polls import every, stop_together
 from loopwright.codegen.statements import may_fail
 from loopwright.codegen.steady import Steady
 from loopwright.codegen.steady_text import Copying, SteadyText, Written
@@ -46,6 +47,7 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
         with w.loop(head, loop.name, part="epilogue"):
             w.line("lw_arrived();")
             w.barrier()
+            stop_together(w, every(variable, step_of(loop)))
             with w.block(begin=f"const int64_t lw_next = {variable} + {step_of(loop)};", indent=0):
                 before = w.function.renamed
                 w.function.renamed = before | {loop.name: "lw_next"}

@@ -25,7 +25,9 @@ from loopwright.codegen.entries import Sum, write_terms
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, Within, any_may_fail
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.most_work import ACCESS, MOST, most_work
 from loopwright.codegen.one_thread import declare_own
+from loopwright.codegen.polls import stop_each
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import WARP, Partial, in_warp
 from loopwright.ir.code import SharedArray
@@ -133,9 +135,11 @@ def write_balanced(row: For, w: GpuWriter) -> None:
             _memory(made)
             over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
             most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
-            _start(made, _cuts(made), most, made.threads)
-            _start(made, _parts(made), "lw_blocks", made.threads)
-            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING)
+            entry = most_work((row,), made.nest.entry.body, (), w)
+            part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
+            _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
+            _start(made, _parts(made), "lw_blocks", made.threads, part)
+            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING, 0.0)
     w.parallel.append(row.name)
 
 
@@ -156,11 +160,12 @@ def _memory(made: Balanced) -> None:
         w.line(f"char *{name} = {memory} + {f'8 * (4 + {number - 1} * (lw_blocks + 1))' if number else 0};")
 
 
-def _start(made: Balanced, part: Function, blocks: str, threads: int) -> None:
+def _start(made: Balanced, part: Function, blocks: str, threads: int, work: float) -> None:
+    """work: what a thread does at most, as most_work.py counts it."""
     w = made.w
     own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit", "lw_start_number")}
     with w.block(indent=0):
-        w.start(part, (blocks, "1", "1"), (threads, 1, 1), own)
+        w.start(part, (blocks, "1", "1"), (threads, 1, 1), own, str(work))
 
 
 # ---- the first kernel -------------------------------------------------------------------------------------------
@@ -170,6 +175,7 @@ def _cuts(made: Balanced) -> Function:
     """The blocks that begin in each row; a thread has several rows, whose bounds it reads at once."""
     w, nest, threads = made.w, made.nest, made.threads
     part = made.function("cuts")
+    part.asks = False  # what it does for a row is constant
     with w.on_device(part):
         _, cut, first, rows = (w.use(name) for name in (*STATE, "lw_first", "lw_rows"))
         w.line(f"const int64_t lw_base = (int64_t)blockIdx.x * {threads * made.rows_each} + threadIdx.x;")
@@ -246,6 +252,7 @@ def _parts(made: Balanced) -> Function:
     """One block for each part of the line."""
     w, nest, threads, size = made.w, made.nest, made.threads, made.entries
     part = made.function("parts")
+    part.asks = False  # for an entry, too
     with w.on_device(part):
         declare_own(nest.row.body, (), w)
         state, cut, first = (w.use(name) for name in (*STATE, "lw_first"))
@@ -421,6 +428,7 @@ def _as_written(made: Balanced) -> None:
     w, row = made.w, made.nest.row
     variable = w.names.of(row.name)
     first, rows = w.use("lw_first"), w.use("lw_rows")
+    stop_each(w)
     w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {JOINING} + threadIdx.x;")
     with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}", row.name):
         w.line(f"const int64_t {variable} = {first} + lw_number;")

@@ -20,6 +20,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import or_even
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.polls import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
@@ -59,6 +60,7 @@ from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
 
 InThread = Callable[[For, GpuWriter], None]
+IN_A_PART = 64  # operations of a thread, at least
 POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
@@ -121,6 +123,9 @@ class Whole:
         self.read.clear()
         self.written.clear()
 
+    def _ask(self, now: str) -> None:
+        stop_together(self.w, now)
+
     def _around(self, stmt: For | While | If) -> None:
         """Control flow around threads: all threads of the block take the same way."""
         w = self.w
@@ -175,12 +180,14 @@ class Whole:
         if isinstance(loop.step, Const) and loop.step.value > 0:
             head = f"int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}"
             with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True), w.loop(head, loop.name):
+                self._ask(every(variable, step_of(loop)))
                 self.body(loop.body)
         else:
             with w.block(begin=f"const int64_t lw_lower = {lower}, lw_step = {step};", indent=0, joined=True):
                 w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
                 with w.loop("int64_t lw_k = 0; lw_k < lw_count; ++lw_k", loop.name):
                     w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+                    self._ask(every("lw_k", 1))
                     self.body(loop.body)
         self.repeated -= 1
         w.function.scoped.discard(variable)
@@ -283,6 +290,8 @@ class Whole:
     def _parts_of(self, band: Sequence[For]) -> None:
         """A nest that threads share, for each of the parts that the block goes on to."""
         with self.each_part():
+            if self.each_part is not nullcontext:
+                spend(IN_A_PART, self.w)
             self._band(band, False)
 
     def goes_on(self, body: Body) -> int:
@@ -328,8 +337,8 @@ class Whole:
             w.line("")
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
-        if partials and may_fail((band[0],), w):
-            self._stop_with_others()
+        if partials and (w.function.ends_early or may_fail((band[0],), w)):
+            self._stop_with_others("" if may_fail((band[0],), w) else "lw_asks && ")
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "threadIdx.x")
@@ -381,15 +390,18 @@ class Whole:
             self.written.clear()
         put_together(partial, self.w)
 
-    def _stop_with_others(self) -> None:
-        """Where a check has ended one of the threads, a sum without its part is none: nobody goes on."""
+    def _stop_with_others(self, where: str) -> None:
+        """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
+        where: C text of a condition, with `&&`, or ''."""
+        self.w.function.meets = True
         if prod(self.size) in POWERS:
             everyone = f"{hex((1 << prod(self.size)) - 1)}u"
-            self.w.line(f"if (__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
+            self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
         else:
-            self.w.line(f"if (__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
-            self.read.clear()
-            self.written.clear()
+            self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
+            if not where:
+                self.read.clear()
+                self.written.clear()
 
     def _parts(self, partial: Partial) -> list[str]:
         """Names of shared arrays through which partial results are put together."""
@@ -437,6 +449,8 @@ class Whole:
             opened.enter_context(w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True))
             head = f"int64_t {variable} = {start}; {some}{variable} {sign} lw_upper; {variable} += {sharing * step}"
             opened.enter_context(w.loop(head, loop.name, indent=0, joined=True))
+            if not extent:
+                spend(max(1, operations_in(loop.body)), w)
 
     def _in_rounds(self, loop: For, rounds: int, start: str, some: str, opened: ExitStack) -> None:
         """A loop of which each thread has the same number of iterations: written out, so that its loads overlap."""
@@ -483,8 +497,12 @@ class Team(Whole):
         self.read.clear()
         self.written.clear()
 
-    def _stop_with_others(self) -> None:
-        self.w.line("if (__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+    def _stop_with_others(self, where: str) -> None:
+        self.w.function.meets = True
+        self.w.line(f"if ({where}__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+
+    def _ask(self, now: str) -> None:
+        stop_together(self.w, now, "__ballot_sync(lw_team, {})")
 
     def _put_together(self, partial: Partial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
@@ -536,8 +554,9 @@ class Columns(Whole):
         if not self._keep(stmt):
             raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
 
-    def _stop_with_others(self) -> None:
-        self.w.line(f"if (__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
+    def _stop_with_others(self, where: str) -> None:
+        self.w.function.meets = True
+        self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
     def _put_together(self, partial: Partial) -> None:
         arrays = self._parts(partial)

@@ -14,7 +14,7 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
-from loopwright.ir.code import Block, Branch, Form, Line, Loop, Node, Otherwise, Part, Region, print_code
+from loopwright.ir.code import Block, Branch, Form, Line, Loop, Node, Otherwise, Part, Question, Region, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -45,8 +45,11 @@ class Function:
     first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
     strips, with the label behind them. nested: in how many loops of this function text is being written. counted: loops
-    whose operations are counted before them. counters: what counts the iterations of loops of which there is a constant
-    number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers."""
+    whose operations are counted before them. owed: by names of loops, operations of those around that they count.
+    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
+    arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether to
+    stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end
+    there, where others meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -62,8 +65,13 @@ class Function:
     own_bytes: int = 0
     nested: int = 0
     counted: set[str] = field(default_factory=set)
+    owed: dict[str, int] = field(default_factory=dict)
     depth: int = 1
     on_device: bool = False
+    asks: bool = True
+    both: bool = False
+    ends_early: bool = False
+    meets: bool = False
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
@@ -156,6 +164,10 @@ class Writer:
         """Write a statement, or another line that nothing stands inside of."""
         self.function.code.append(Line(text))
 
+    def question(self, text: str) -> None:
+        """Write a line that asks whether to stop, or counts until it does."""
+        self.function.code.append(Question(text))
+
     def block(
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
     ) -> AbstractContextManager[None]:
@@ -180,13 +192,13 @@ class Writer:
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
-        begin: str = "", indent: int = 1, joined: bool = False,
+        plain: bool = False, begin: str = "", indent: int = 1, joined: bool = False,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written runs under a condition: see `ir.code.Branch`."""
         return self.function.inside(
             Branch(
-                condition=condition, name=name, part=part, axes=axes, versions=versions, begin=begin, indent=indent,
-                joined=joined,
+                condition=condition, name=name, part=part, axes=axes, versions=versions, plain=plain, begin=begin,
+                indent=indent, joined=joined,
             )
         )  # fmt: skip
 

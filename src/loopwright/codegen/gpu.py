@@ -19,6 +19,7 @@ from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
+from loopwright.codegen.polls import operations_in, spend
 from loopwright.codegen.statements import write
 from loopwright.ir.code import Line
 from loopwright.ir.nodes import (
@@ -58,7 +59,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     main.code[:0] = map(Line, _slots(w))
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
-    given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w)}
+    given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
+    given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
     parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
     device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits, tuple(w.functions))
@@ -147,6 +149,7 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
                 _host_body(stmt.otherwise, w)
         case While():
             with w.block(f"while ({w.text(stmt.condition)})"):
+                spend(max(1, operations_in(stmt.body)), w)
                 _host_body(stmt.body, w)
         case Block() if _launches(stmt):
             raise NotOnGpu("a function with several ends holds loops of its own")
@@ -162,6 +165,7 @@ def _host_loop(loop: For, w: GpuWriter) -> None:
     head = "int64_t lw_k = 0; lw_k < lw_count; ++lw_k"
     with w.block(begin=begin, indent=0, joined=True), w.loop(head, loop.name):
         w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+        spend(max(1, operations_in(loop.body)), w)
         _host_body(loop.body, w)
     w.function.scoped.discard(variable)
 

@@ -5,7 +5,7 @@ lines that start them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,8 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.even import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.ir.code import Barrier, DeviceFunction, Entry, Line, Region, SharedArray, print_code
+from loopwright.codegen.polls import stop_each, stop_together
+from loopwright.ir.code import Barrier, Block, DeviceFunction, Entry, Line, Node, Region, SharedArray, print_code
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -40,6 +41,7 @@ from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
 
 AXES = "xyz"
+ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
@@ -70,11 +72,11 @@ class GpuWriter(Writer):
 
     def __init__(self, kernel: Kernel, facts: Facts, strict: bool) -> None:
         super().__init__(kernel, facts, False, strict)
-        self.asks = False
+        self.asks = ASKS
         self.device: list[str] = []
         self.functions: list[DeviceFunction] = []
         self.kernels: list[str] = []
-        self.first = 0  # the number of the first of the kernels finished last
+        self.first = self.versions = 0  # of the kernels finished last: the number of the first; how many ask or do not
         self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
@@ -86,6 +88,7 @@ class GpuWriter(Writer):
         self.owned: dict[str, tuple[Share | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
+        self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
     def giving_back(self, buffer: str) -> str:
@@ -196,6 +199,7 @@ class GpuWriter(Writer):
 
     def barrier(self, team: str = "") -> None:
         """Have all threads of a block meet, or those of a team."""
+        self.function.meets = True
         self.function.code.append(Barrier(team))
 
     def launched(self, call: str) -> None:
@@ -227,11 +231,15 @@ class GpuWriter(Writer):
             part.parameters["failure"] = None
             part.code.insert(0, Line("if (LW_RARE(failure->site >= 0)) lw_stop();"))
         self.checks |= "failure" in part.parameters
+        self._ask_first(part, threads, tested)
+        asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
+        part.parameters |= {name: part.parameters.pop(name) for name in asking}  # the others as they are without
         pointers = {array.pointer: array for array in self.arrays.values()}
         types = {name: self._parameter(name, pointers.get(name), stored) for name in part.parameters}
         given = ", ".join(f"{ctype}{'' if ctype[-1] == '*' else ' '}{name}" for name, ctype in types.items())
         lines = self.device
-        lines.append(f"template <typename lw_int{f', bool {FLAG}' if self.even else ''}>")
+        flags = [FLAG] * bool(self.even) + ["lw_asks"] * part.both
+        lines.append(f"template <{', '.join(['typename lw_int', *(f'bool {flag}' for flag in flags)])}>")
         lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
         region = Region("kernel", len(lines))
         lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
@@ -257,11 +265,24 @@ class GpuWriter(Writer):
             ("32", f"int32_t{either}", 32),
             ("64", f"int64_t{either}", 64),
         ]
-        for version, types, bits in [*versions, ("even", "int32_t, true", 32)] if self.even else versions:
-            name = f"{part.name}_{version}"
-            head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({given})'
-            self.device.append(f"{head} {{ {part.name}<{types}>({own}); }}")
-            yield Entry(name, len(self.device), bits, version == "even")
+        versions += [("even", "int32_t, true", 32)] if self.even else []
+        self.versions = len(versions)
+        for asks in (False, True) if part.both else (False,):
+            for version, types, bits in versions:
+                name = f"{part.name}_{'asks' if asks else ''}{version}"
+                head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({given})'
+                flag = f", {str(asks).lower()}" if part.both else ""
+                self.device.append(f"{head} {{ {part.name}<{types}{flag}>({own}); }}")
+                yield Entry(name, len(self.device), bits, version == "even", asks)
+
+    def _ask_first(self, part: Function, threads: int, tested: bool) -> None:
+        """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a
+        barrier that it has not come to."""
+        code, part.code = part.code, []
+        with self.on_device(part):
+            if not tested:
+                (stop_together if part.meets else stop_each)(self)
+        part.code += _missed(code, threads) if part.ends_early else code
 
     def _parameter(self, name: str, array: ArrayText | None, stored: set[str]) -> str:
         """Its type in C."""
@@ -275,19 +296,36 @@ class GpuWriter(Writer):
             return "LW_GLOBAL(char)"
         return f"LW_GLOBAL({'' if array.name in stored else 'const '}{array.memory_type})"
 
-    def start(self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str]) -> None:
+    def start(
+        self, part: Function, grid: Sequence[str], block: Sequence[int], own: dict[str, str], work: str = "0.0"
+    ) -> None:
         """Lines that start the kernels finished last. own: C names, declared where the line stands, for some of the
-        parameters."""
-        first = self.first
+        parameters. work: C text of what a thread does at most, where a kernel does not ask."""
+        first = f"{self.first} + (lw_asks ? {self.versions} : 0)" if part.both else f"{self.first}"
         names = {"failure": "lw_failed"}
         arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
         self.use("lw_small")
         self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
-        near = f"{FLAG} ? {first + 2} : {first}" if self.even else f"{first}"
-        number = f"lw_small ? {near} : {first + 1}"
+        near = f"{FLAG} ? 2 : 0" if self.even else "0"
+        self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
+        threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
+        units = f"lw_spent(lw_together({work}, {threads}))"
+        units = f"lw_asks ? 0 : {units}" if part.both else "0" if part.asks else units
         self.waits = False
-        self.launched(f"gpu->launch(gpu, {number}, lw_grid, lw_block, 0, lw_arguments)")
+        self.launched(f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {units})")
+
+
+def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
+    """Code of a kernel where a barrier is also a test of whether all have come."""
+    for node in code:
+        match node:
+            case Barrier():
+                yield replace(node, ended=True, threads=threads)
+            case Block():
+                yield replace(node, body=tuple(_missed(node.body, threads)))
+            case _:
+                yield node
 
 
 def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:

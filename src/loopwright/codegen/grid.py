@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from math import prod
 
 from loopwright.codegen.block import Whole
 from loopwright.codegen.even import FLAG, even_of
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
-from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_handed
+from loopwright.codegen.most_work import Amount, most_work
+from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
+from loopwright.codegen.polls import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
-from loopwright.codegen.threads import block_size
+from loopwright.codegen.threads import block_size, has_threads
 from loopwright.ir.nodes import (
     Body,
     For,
+    Stmt,
 )
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
 FIRST = "threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0"
@@ -36,9 +41,12 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     size = block_size(body)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
+    bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
+    w.scattered = scattered(bound, w)
+    work = most_work(blocks, body, w.scattered, w)
+    ask_where_long(part, work, w)
     with w.on_device(part):
-        bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
-        w.scattered = scattered(bound, w)
+        part.ends_early = part.asks and (bool(w.scattered) or has_questions(body, w, lambda one: _is_whole(one, body)))
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
@@ -57,8 +65,17 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
     w.parallel.append(loop.name)
     with fetched(slots, w):
-        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, w)
+        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
     w.even = None
+
+
+def _is_whole(stmt: Stmt, body: Body) -> bool:
+    """Whether all threads of a block run a loop together, not only those of one team; or share a short one."""
+    shared = [loop for loop in statements(body) if isinstance(loop, For) and loop.run in THREADS]
+    for loop in shared:
+        if loop is stmt:
+            return bool(extent_of(loop))
+    return has_threads(stmt) and not any(inner is stmt for loop in shared for inner in statements(loop.body))
 
 
 def _start_of(block: For, number: str, w: GpuWriter) -> str:
@@ -85,9 +102,16 @@ def _each_part(block: For, w: GpuWriter) -> Callable[[], AbstractContextManager[
 
 
 def _start_grid(
-    blocks: Sequence[For], part: Function, size: Sequence[int], own: dict[str, str], parts: int, w: GpuWriter
+    blocks: Sequence[For],
+    part: Function,
+    size: Sequence[int],
+    own: dict[str, str],
+    parts: int,
+    work: Amount,
+    w: GpuWriter,
 ) -> None:
-    """parts: how many iterations a block may have, 0 where each has one."""
+    """parts: how many iterations a block may have, 0 where each has one. work: of a thread, in one iteration. Where
+    blocks do not ask, few enough of them are started at once."""
     grid = dict.fromkeys(AXES, "1")
     for block in blocks:
         axis = block.run[-1]
@@ -97,10 +121,18 @@ def _start_grid(
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
     if w.even:
         w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
+    each = write_each(part, work, w)
+    at_once = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
+    if blocks and w.asks and (part.both or not part.asks):
+        room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
+        w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")
+        for axis in sorted(block.run[-1] for block in blocks):
+            w.line(f"const int64_t lw_most_{axis} = lw_along(&lw_space, lw_trip_{axis}, {at_once[axis]});")
+            at_once[axis] = f"lw_most_{axis}"
     with ExitStack() as opened:
         for block in blocks:
             axis = block.run[-1]
-            most = MOST_BLOCKS[axis]
+            most = at_once[axis]
             head = f"int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}"
             opened.enter_context(w.loop(head, indent=0, joined=True))
             grid[axis] = f"lw_trip_{axis} - lw_base_{axis} < {most} ? lw_trip_{axis} - lw_base_{axis} : {most}"
@@ -108,6 +140,7 @@ def _start_grid(
                 w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
                 own["lw_end_x"] = "lw_end_x"
                 grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
-        w.start(part, [grid[axis] for axis in AXES], size, own)
+        work_of_thread = f"{each} * ((lw_number - 1) / lw_grid[0] + 1)" if parts else each
+        w.start(part, [grid[axis] for axis in AXES], size, own, work_of_thread)
     if not blocks:
         w.line("")

@@ -132,6 +132,39 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #define LW_PART [[maybe_unused]] static __device__ __noinline__
 #define LW_PURE [[maybe_unused]] static __device__ __forceinline__
 
+/* Whether a kernel asks whether its call has to end; those of which there are two know better. */
+[[maybe_unused]] static constexpr bool lw_asks = true;
+
+/* Whether a call has to end: the host has written its ticket, or a later one, where `stopped` points to. */
+#define LW_STOPS(stopped, ticket) (lw_asks && LW_RARE(*(stopped) >= (ticket)))
+
+/* How many operations a thread does between two questions, in loops around others and in innermost ones. */
+#ifndef LW_PATIENCE
+#define LW_PATIENCE (1 << 14)
+#endif
+#define LW_STRIP(operations) (4 * LW_PATIENCE / (operations) + 1)
+/* Whether a loop of few iterations goes on without a question; that counts them, and what is owed for the loop around. */
+#define LW_PLAIN(due, trip, operations, owed)         \
+  ((uint64_t)(trip) <= LW_STRIP(operations) &&        \
+   (due -= (int32_t)(trip) * (operations) + (owed)) >= 0)
+#define LW_SPEND(due, operations, stops)               \
+  if (lw_asks && LW_RARE((due -= (operations)) < 0)) { \
+    due = LW_PATIENCE;                                 \
+    if (stops) lw_stop();                              \
+  }
+
+/* Barriers of a block, and of a team, where a thread may have ended: then all of them do. */
+#define LW_MEET(threads)                                         \
+  do {                                                           \
+    if (!lw_asks) __syncthreads();                               \
+    else if (__syncthreads_count(1) != (threads)) lw_stop();     \
+  } while (0)
+#define LW_MEET_TEAM(lanes)                                      \
+  do {                                                           \
+    if (!lw_asks) __syncwarp(lanes);                             \
+    else if (__ballot_sync((lanes), 1) != (lanes)) lw_stop();    \
+  } while (0)
+
 struct lw_failure {
   int64_t site, index, size; /* site < 0: none */
   lw_failure *told;          /* the first three where the host sees them; NULL: nowhere */
@@ -207,6 +240,14 @@ LW_PURE int lw_slot(int place) { return place + (place >> 3); }
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
   if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
   return lower > upper ? (int64_t)(((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step) + 1) : 0;
+}
+
+/* Where a strip of a loop ends that has so many iterations at most. */
+LW_PURE int64_t lw_ahead(int64_t first, int64_t bound, int64_t most) {
+  return (int64_t)((uint64_t)bound - (uint64_t)first) > most ? first + most : bound;
+}
+LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
+  return (int64_t)((uint64_t)first - (uint64_t)bound) > most ? first - most : bound;
 }
 
 /* How many iterations there are before something grows beyond its room, of which each takes a step; as many as an int

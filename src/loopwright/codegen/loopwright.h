@@ -25,9 +25,10 @@ struct lw_watch {
 /* What host code can ask of a GPU. Each function returns 0, or an error code of the device (not 0). */
 typedef struct lw_gpu lw_gpu;
 struct lw_gpu {
-  /* Start kernel number `kernel` of the program; does not wait. arguments: a pointer to the value of each parameter. */
+  /* Start kernel number `kernel` of the program; does not wait. arguments: a pointer to the value of each parameter.
+     work: units that it takes at most before it asks whether to stop (codegen/most_work.py). */
   int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
-                    void **arguments);
+                    void **arguments, int64_t work);
   /* Copy bytes of device memory to the host after all launches so far, and wait for that. Of `visible` memory, and of
      the device's lw_failure, only to wait is left. */
   int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
@@ -38,6 +39,10 @@ struct lw_gpu {
   int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
   /* Memory that kernels may write to and nobody reads before `fetch`. To be given back by `release`; NULL: none. */
   void *(*visible)(lw_gpu *gpu, int64_t bytes);
+  /* The number of a new call. Its kernels end early once `*stopped`, in device memory, is not below it. */
+  int64_t (*ticket)(lw_gpu *gpu);
+  const volatile int64_t *stopped;
+  int64_t patience; /* units that a thread of a launch may take that does not ask; LW_ABREAST as many do so at once */
 };
 
 typedef struct {
@@ -85,6 +90,18 @@ LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
 
 /* The operations of a loop, as far as they matter to LW_SPEND. */
 LW_PURE int64_t lw_spent(double work) { return work < 0x1p40 ? (int64_t)work + 1 : INT64_C(1) << 40; }
+
+/* Launches that do not ask. How many units one of them takes, by what one thread does, and how many threads there are;
+   how many blocks fit into one along an axis, of all that fit. */
+#define LW_ABREAST 131072
+LW_PURE double lw_together(double each, double threads) { return each * (threads > LW_ABREAST ? threads : LW_ABREAST); }
+LW_PURE int64_t lw_along(double *room, int64_t trip, int64_t most) {
+  most = trip < most ? trip : most;
+  most = *room < (double)most ? (int64_t)*room : most;
+  most = most < 1 ? 1 : most;
+  *room /= (double)most;
+  return most;
+}
 
 /* Elements that may stand at any address (fields of packed records, unaligned buffers). */
 #define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))

@@ -10,6 +10,8 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
+from loopwright.codegen.most_work import Amount, most_work
+from loopwright.codegen.polls import ask_where_long
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import (
     Assign,
@@ -28,13 +30,26 @@ def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str]
     """Statements that one thread of the device runs, and the scalars that others need of it, or that are wanted."""
     part = Function(w.names.fresh("lw_single"), on_device=True)
     handed = handed_over(body, w, wanted)
+    work = most_work((), body, (), w)
+    ask_where_long(part, work, w)
     with w.on_device(part):
         declare_own(body, handed, w)
         write_body(body, w)
         slots = write_handed(handed, w)
     w.finish_kernel(part, 1, body)
     with fetched(slots, w):
-        w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in slots})
+        each = write_each(part, work, w)
+        w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in slots}, each)
+
+
+def write_each(part: Function, work: Amount, w: GpuWriter) -> str:
+    """Lines of the host for what a thread does at most, and whether the kernel with questions is to run, where there is
+    one without; the C text of the former."""
+    if isinstance(work, str):
+        w.line(f"const double lw_each = {work};")
+    if part.both:
+        w.line(f"const bool lw_asks = lw_each > (double){w.use('gpu')}->patience;")
+    return "lw_each" if isinstance(work, str) else str(work or 0.0)
 
 
 def handed_over(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> list[str]:
@@ -101,7 +116,7 @@ def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:
 
 def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
     """A kernel that gives every element of an array one value, and its start."""
-    part = Function(w.names.fresh(f"lw_fill_{array.pointer}"), on_device=True)
+    part = Function(w.names.fresh(f"lw_fill_{array.pointer}"), on_device=True, asks=False)
     w.types["lw_count"] = "int64_t"
     with w.on_device(part):
         w.line(f"const int64_t lw_i = (int64_t)blockIdx.x * {FILL_THREADS} + threadIdx.x;")

@@ -4,13 +4,21 @@ costs nothing that can be measured.
 An innermost loop runs in strips of about LW_PATIENCE operations and asks between two of them; inside of a strip it is
 the very loop that it was. A loop around such loops counts what an iteration does beside them. A loop that is short in
 every call is counted by what it stands in. `While` loops count each iteration.
+
+The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
+memory. Kernels of which the host knows that they are short do not ask (most_work.py); where it depends on sizes, there
+are two of one text. Loops of one thread let that thread end. `while` loops have strips, too. Where threads meet, all of
+them ask together (`stop_together`), since who waits for a thread that has ended would go on without what it was to
+bring.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from loopwright.codegen.function import Writer
+from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
 from loopwright.ir.nodes import (
     Allocate,
@@ -21,6 +29,7 @@ from loopwright.ir.nodes import (
     Call,
     Checked,
     Const,
+    Continue,
     Dim,
     For,
     If,
@@ -34,6 +43,9 @@ from loopwright.ir.walk import bodies, own_expressions, statements, subexpressio
 from loopwright.steps.extent import extent_of, trip_of
 
 SHORT = 1 << 20  # operations of loops that are not worth a question of their own
+UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
+IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
+MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
 
 
 def operations_in(body: Body) -> int:
@@ -72,12 +84,14 @@ def is_innermost(loop: For) -> bool:
 
 def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
-    return w.asks and is_innermost(loop) and most_operations(loop) is None
+    return w.asks and w.function.asks and is_innermost(loop) and most_operations(loop) is None
 
 
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
-    if w.asks:
+    if w.function.on_device and w.asks and w.function.asks:
+        w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
+    elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
         w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
 
@@ -89,11 +103,14 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         write(first, bound)
         return
     w.line(f"const int64_t lw_whole = {bound};")
+    operations = max(1, operations_in(loop.body))
+    trip = "lw_from_here - lw_whole" if down else "lw_whole - lw_from_here"
+    if w.function.on_device:
+        _write_on_device(loop, first, trip, down, w, write)
+        return
     if w.function.nested == 0 or not w.twice or not _may_stand_twice(loop.body):
         _write_strips(loop, first, down, w, write)
         return
-    operations = max(1, operations_in(loop.body))
-    trip = "lw_from_here - lw_whole" if down else "lw_whole - lw_from_here"
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
     with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
@@ -115,35 +132,155 @@ def _write_strips(
     """What leaves the loop leaves all strips. question: what each strip begins with, if it does not count."""
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
-    leaves = any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body))
-    with w.loop(f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"):
+    head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
+    with _breaking_out_of(loop, w), w.loop(head):
         w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
         if question:
             w.line(question)
         else:
             spend(f"({rest}) * {operations}", w)
-        if leaves:
-            w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
         write("lw_strip", "lw_upper")
-    if leaves:
-        del w.function.broken[loop.name]
-        w.line(f"{label}:;")
+
+
+def _write_on_device(
+    loop: For, first: str, trip: str, down: bool, w: Writer, write: Callable[[str, str], None]
+) -> None:
+    """The loop as it is without questions, where there are none, and inside of another one where it has few
+    iterations: that counts them. Else strips."""
+    operations, nested = max(1, operations_in(loop.body)), w.function.nested > 0
+    if not (nested or w.function.both) or not _may_stand_twice(loop.body):
+        if nested:
+            spend(f"{operations} * LW_STRIP({operations})", w)
+        _write_device_strips(loop, first, down, w, write)
+        return
+    owed = w.function.owed.pop(loop.name, 0)
+    plain = ["!lw_asks"] * w.function.both + [f"LW_PLAIN({_due(w)}, {trip}, {operations}, {owed})"] * nested
+    w.line(f"const int64_t lw_from_here = {first};")
+    with w.branch(" || ".join(plain), plain=True):
+        write("lw_from_here", "lw_whole")
+    with w.otherwise():
+        if nested:
+            spend(owed + operations, w)
+        _write_device_strips(loop, "lw_from_here", down, w, write)
+
+
+def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
+    """Asks at the end of each strip but the last."""
+    ahead, strip = "lw_below" if down else "lw_ahead", f"LW_STRIP({max(1, operations_in(loop.body))})"
+    with _breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
+        w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
+        write("lw_strip", "lw_upper")
+        w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
+        w.question(f"if ({_stops(w)}) lw_stop();")
+        w.line("lw_strip = lw_upper;")
+
+
+def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
+    """A `while` loop, whose body `write` writes. On a GPU, where it holds no loops, in strips: to count iterations one
+    by one takes a fourth of the time of a short one."""
+    condition = w.text(loop.condition)
+    is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+    if is_around or not (w.function.on_device and w.asks and w.function.asks):
+        with w.block(f"while ({condition})"):
+            write_iteration(loop, w, write)
+        return
+    # One way out of the inner loop, and no label: the others keep registers apart, and cost instructions.
+    with w.loop(";;"):
+        w.line(f"int lw_n = {IN_A_STRIP};")
+        w.line(f"#pragma unroll {4 if operations_in(loop.body) <= UNROLLED else 1}")
+        with w.block(f"while ((int)({condition}) & (int)(--lw_n != 0))"):
+            w.function.nested += 1
+            write()
+            w.function.nested -= 1
+        w.line("if (lw_n) break;")
+        w.question(f"if ({_stops(w)}) lw_stop();")
+
+
+@contextmanager
+def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
+    """Around the text of a loop that is in strips: what leaves it leaves all of them."""
+    if not any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        yield
+        return
+    w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
+    yield
+    del w.function.broken[loop.name]
+    w.line(f"{label}:;")
+
+
+def _due(w: Writer) -> str:
+    """What counts the operations of a GPU's thread."""
+    w.function.declared.setdefault("lw_due", "[[maybe_unused]] int32_t lw_due = LW_PATIENCE;")
+    return "lw_due"
+
+
+def _stops(w: Writer) -> str:
+    """C text, on a GPU: whether the call has to end."""
+    return f"LW_STOPS({w.use('lw_stopped')}, {w.use('lw_ticket')})"
+
+
+def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({})") -> None:
+    """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
+    of when they ask, the same for all of them. any_of: of whether one of them is told to."""
+    if w.asks and w.function.asks:
+        w.function.meets = True
+        w.question(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+
+
+def every(variable: str, step: int) -> str:
+    """C text: once in MEETINGS iterations of a loop, and not in the first one where it begins at 0."""
+    period = MEETINGS * step
+    return f"(uint32_t){variable} % {period}u >= {period - step}u"
+
+
+def stop_each(w: Writer) -> None:
+    """The same for a thread that meets no other."""
+    if w.asks and w.function.asks:
+        w.question(f"if ({_stops(w)}) lw_stop();")
+
+
+def ask_where_long(part: Function, work: Amount, w: Writer) -> None:
+    """Say of a device function whether its text is to ask: where a thread does more than MOST units, and where only the
+    host will know, in a version of its own. work: of a thread, as most_work.py has it."""
+    part.asks = w.asks and not (isinstance(work, float) and work <= MOST)
+    part.both = part.asks and isinstance(work, str)
+
+
+def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bool:
+    """Whether a thread of a GPU may end in the middle of a body of a function that asks, and others not. is_whole:
+    whether all threads of a block run a loop together."""
+    return w.asks and any(
+        isinstance(stmt, While) or (isinstance(stmt, For) and (in_strips(stmt, w) or not is_innermost(stmt)))
+        for stmt in statements(body)
+        if not is_whole(stmt)
+    )
 
 
 def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> None:
     """Have `write` write the body of a loop; where it is not in strips, behind a question, which counts the loops in it
     as far as their lengths are known here: to count once is cheaper."""
     w.function.nested += 1
-    if isinstance(loop, While) or not is_innermost(loop):
-        inner = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
+    if w.function.on_device and (inner := _counting(loop, w)) is not None:
+        w.function.owed[inner.name] = operations_in(loop.body)
+    elif isinstance(loop, While) or not is_innermost(loop):
+        known = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
+        known = [] if w.function.on_device else known
         terms = [f"{max(1, operations_in(loop.body))}"]
-        for stmt in inner:
+        for stmt in known:
             trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
             terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
-        w.function.counted |= {stmt.name for stmt in inner}
+        w.function.counted |= {stmt.name for stmt in known}
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
+
+
+def _counting(loop: For | While, w: Writer) -> For | None:
+    """A loop that counts, on a GPU, for the one around it as well: each iteration comes to it."""
+    if any(isinstance(stmt, Continue) and stmt.loop == loop.name for stmt in statements(loop.body)):
+        return None
+    inner = (stmt for stmt in loop.body if isinstance(stmt, For) and in_strips(stmt, w))
+    return next((stmt for stmt in inner if _may_stand_twice(stmt.body)), None)
 
 
 def _is_known_before(loop: For, body: Body, w: Writer) -> bool:

@@ -18,6 +18,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.polls import operations_in, spend
 from loopwright.codegen.several import Item, about, read_ahead
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
@@ -197,6 +198,7 @@ def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
     left = f"(uint64_t)lw_upper - (uint64_t)lw_at > {(AHEAD - 1) * stride}"
     head = f"; lw_at < lw_upper && {left}; lw_at += {AHEAD * stride}"
     with w.loop(head, loop.name, part="unrolled", at_once=AHEAD):
+        spend(AHEAD * max(1, operations_in(loop.body)), w)
         for item in items:
             w.line(f"const int64_t lw_at_{item.number} = lw_at + {item.number * stride};")
         held = frozenset(stmt.array for stmt in loop.body if isinstance(stmt, Store))

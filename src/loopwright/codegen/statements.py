@@ -8,7 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
-from loopwright.codegen.polls import write_iteration
+from loopwright.codegen.polls import write_while
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -49,8 +49,7 @@ def write(stmt: Stmt, w: Writer) -> None:
         case For():
             w.write_loop(stmt)
         case While():
-            with w.block(f"while ({w.text(stmt.condition)})"):
-                write_iteration(stmt, w, partial(write_body, stmt.body, w))
+            write_while(stmt, w, partial(write_body, stmt.body, w))
         case If():
             _if(stmt, w)
         case Block():

@@ -11,6 +11,7 @@ from math import prod
 from loopwright.codegen.even import FLAG
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.polls import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.steady import Flow, Flows, Steady
 from loopwright.codegen.wide import place_of, write_in_thread
@@ -115,6 +116,7 @@ class SteadyText:
         with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
             w.line("lw_arrived();")
             w.barrier()
+            stop_together(w, f"lw_left % {MEETINGS} == 0")
             for flow in flows.flows:
                 moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
                 for name in (*moved, flow.along):

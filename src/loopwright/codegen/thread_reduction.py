@@ -70,6 +70,7 @@ def in_warp(partial: Partial, lanes: int, mask: str, number: str, w: GpuWriter) 
     """Each of `lanes` neighbouring threads (a power of two, at most a warp) gets the result of all of them. number: C
     text of the thread's number among them, or among more."""
     distance = lanes // 2
+    w.function.meets = True
     while distance:
         others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
         for own, other, type_ in zip(partial.own, others, partial.types, strict=True):

@@ -260,7 +260,8 @@ class _Shares:
         but the ones in `rolled`."""
         total = self.own.get(region.name, Operations()) if region.name or region.kind == "kernel" else Operations()
         for one in region.within():
-            if one.kind == "loop" and one.outer is not None and one.outer.loop is region and one not in rolled:
+            here = one.kind == "loop" and one.outer is not None and one.outer.loop is region
+            if here and one not in rolled and not _in_strips(one, region):
                 total = total + self.expected(one, rolled) * (one.trips or 1)
         return total * region.at_once if region.part == "unrolled" else total
 
@@ -311,6 +312,8 @@ class _Shares:
     def _text(self, branch: Region) -> float:
         """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
         where it is neither."""
+        if branch.question:
+            return 0.0
         steady = next((one for one in branch.inner if one.part == "steady"), None)
         parts = self.parts.get(steady.name) if steady else None
         if parts is None:
@@ -379,6 +382,12 @@ def _is_first(region: Region, inside: Region) -> bool:
     """Whether a region is inside another, and in no second version of anything there."""
     path = list(takewhile(lambda one: one is not inside, region.around()))
     return inside in region.around() and not any(map(_is_second, path))
+
+
+def _in_strips(region: Region, inside: Region) -> bool:
+    """Whether a region is in the second text of a loop, which asks whether to stop."""
+    path = takewhile(lambda one: one is not inside, region.around())
+    return any(one.kind == "else" and _then_of(one).plain for one in path)
 
 
 def _is_second(branch: Region) -> bool:

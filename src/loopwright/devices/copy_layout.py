@@ -1,5 +1,5 @@
 """How an array of the host lies beside its copy on a device, where its elements follow one another without gaps: what
-the copying code of cuda_launch.c goes by."""
+the copying code of cuda_memory.c goes by."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_AXES = 64  # NumPy's own limit
 
 
 class CopyLayout(ctypes.Structure):
-    """struct lw_layout of cuda_launch.c."""
+    """struct lw_layout of cuda_memory.c."""
 
     _fields_ = (
         ("host", ctypes.c_void_p),

@@ -21,7 +21,7 @@ import importlib
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
-from loopwright.devices.cuda_launcher import cuda_launcher
+from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.gpu import Box, Limits, Queue
+from loopwright.devices.gpu import ENTRY, Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
@@ -57,12 +57,12 @@ FORKED = (
     "  try: start processes with multiprocessing's 'spawn' or 'forkserver'; until then kernels run on the CPU"
 )
 
-# The driver's functions that cuda_launch.c calls, in the order of its lw_driver, under their names in the library.
+# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
 FUNCTIONS = (
     "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
     "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
-    "cuEventSynchronize", "cuMemFreeHost",
+    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery",
 )  # fmt: skip
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 
@@ -169,13 +169,14 @@ def _named(api: Any, code: int) -> str:
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """What a GPU has once it is used: context, streams and pool of the driver, the code of cuda_launch.c, and its
-    lw_cuda."""
+    lw_cuda. raise_held: raises what a handler of a signal has raised while a call waited."""
 
     context: int
     streams: Mapping[Queue, int]
     pool: int
     code: ctypes.CDLL
     handle: int
+    raise_held: Callable[[], None]
 
     @property
     def stream(self) -> int:
@@ -268,6 +269,7 @@ class CudaGpu:
         code = opened.code.lw_cuda_copy(
             opened.handle, opened.streams[queue], ctypes.byref(layout), address, 1 if up else 0
         )
+        opened.raise_held()
         if code:
             raise self.failed(code, doing, array.nbytes)
 
@@ -290,14 +292,43 @@ class CudaGpu:
 
     def synchronize(self) -> None:
         """Wait for everything, in the streams of other libraries too. Raises DeviceError where something went wrong."""
-        self._open()
+        self.wait_for(self._open().stream, "waiting for the GPU")
         self.ask("cuCtxSynchronize", doing="waiting for the GPU")
+
+    def wait_for(self, stream: int, doing: str) -> None:
+        """Wait for a stream. What a handler of a signal raises meanwhile ends the kernels of the main thread, and is
+        raised. Raises DeviceError where something went wrong."""
+        opened = self._open()
+        code = opened.code.lw_cuda_wait(opened.handle, stream)
+        opened.raise_held()
+        if code:
+            raise self.failed(code, doing)
+
+    def raise_held(self) -> None:
+        """Raise what a handler of a signal has raised while the main thread waited for this GPU."""
+        if self._opened is not None:
+            self._opened.raise_held()
+
+    def stop(self) -> None:
+        """Kernels of calls that the main thread has made end early."""
+        opened = self._opened
+        if opened is not None and not self._lost:
+            opened.code.lw_cuda_stop(opened.handle)
+
+    def function(self, entry: int) -> Callable[[Any], int]:
+        """See devices.gpu.Gpu."""
+        return ENTRY(entry)
+
+    @property
+    def watch(self) -> int:
+        """See devices.gpu.Gpu."""
+        return address_in(self._open().code, "lw_cuda_watch")
 
     def free_bytes(self) -> int:
         """How much memory is free, for all programs that use the GPU. What our pool holds and nobody uses is given back
         to the system first: it takes a while."""
         opened = self._open()
-        self.ask("cuStreamSynchronize", opened.stream)  # until then released memory may be in use
+        self.wait_for(opened.stream, "waiting for the GPU")  # until then released memory may be in use
         self.ask("cuMemPoolTrimTo", opened.pool, 0)
         free, _ = self.ask("cuMemGetInfo")
         return int(free)
@@ -439,6 +470,7 @@ class CudaGpu:
             flag = self._api.CUstream_flags.CU_STREAM_NON_BLOCKING
             queues: tuple[Queue, ...] = ("work", "up", "down")
             streams = {queue: int(self._ask("cuStreamCreate", int(flag))) for queue in queues}
+            stop_stream = int(self._ask("cuStreamCreate", int(flag)))
             pool = int(self._ask("cuDeviceGetDefaultMemPool", self._device))
             threshold = self._api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             self._ask("cuMemPoolSetAttribute", pool, threshold, self._counted(KEEP_ALL))
@@ -446,10 +478,10 @@ class CudaGpu:
             self._api.cuCtxPopCurrent()
         addresses = [ctypes.cast(getattr(self._driver.library, name), ctypes.c_void_p).value for name in FUNCTIONS]
         table = (ctypes.c_void_p * len(FUNCTIONS))(*addresses)
-        handle = code.lw_cuda_new(table, context, pool, self._lanes, self._half_bytes)
+        handle = code.lw_cuda_new(table, context, pool, stop_stream, self._lanes, self._half_bytes)
         if not handle:
             raise MemoryError("no memory for the state of a GPU")
-        return _Opened(context, MappingProxyType(streams), pool, code, handle)
+        return _Opened(context, MappingProxyType(streams), pool, code, handle, raiser(code))
 
     def _counted(self, number: int) -> Any:
         return self._api.cuuint64_t(number)

@@ -1,325 +1,7 @@
-/* What host code can ask of a real GPU (struct lw_gpu), and copies between NumPy's memory and the GPU's.
-
-   It knows CUDA's driver by the addresses that cuda.py looks up, in the order of `lw_driver`; CUDA's headers are not
-   needed. Every function may be called by any thread: it makes the GPU's context current for itself, and leaves
-   another one that was current as it was. */
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500 };           /* of CUresult */
-enum { MOST_DYNAMIC_SHARED = 8, EVENT_WITHOUT_TIME = 2, FOR_ALL_CONTEXTS = 1 }; /* attribute and flags of the driver */
-enum { LAUNCH = 0, FETCH = 1, CLEAR = 2, ALLOCATE = 3 };                  /* what failed; DOING of cuda.py */
-enum { MOST_LANES = 16, PIECE = 256, PAGE = 4096, MOST_AXES = 64 };
-enum { FAILURE_BYTES = 24, SLOT_BYTES = 64, SLOTS = 64 };                 /* of the page that a module and its kernels see */
-#define LW_RARE(x) __builtin_expect(!!(x), 0)
-
-typedef uint64_t device_memory;
-
-typedef struct { /* FUNCTIONS of cuda.py, in this order */
-  int (*cuLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                        unsigned shared_bytes, void *stream, void **arguments, void **extra);
-  int (*cuFuncSetAttribute)(void *function, int attribute, int value);
-  int (*cuCtxGetCurrent)(void **context);
-  int (*cuCtxPushCurrent)(void *context);
-  int (*cuCtxPopCurrent)(void **context);
-  int (*cuMemAllocAsync)(device_memory *memory, size_t bytes, void *stream);
-  int (*cuMemFreeAsync)(device_memory memory, void *stream);
-  int (*cuMemPoolTrimTo)(void *pool, size_t bytes_to_keep);
-  int (*cuMemsetD8Async)(device_memory memory, unsigned char value, size_t bytes, void *stream);
-  int (*cuMemcpyHtoDAsync)(device_memory to, const void *from, size_t bytes, void *stream);
-  int (*cuMemcpyDtoHAsync)(void *to, device_memory from, size_t bytes, void *stream);
-  int (*cuStreamSynchronize)(void *stream);
-  int (*cuMemHostAlloc)(void **memory, size_t bytes, unsigned flags);
-  int (*cuEventCreate)(void **event, unsigned flags);
-  int (*cuEventRecord)(void *event, void *stream);
-  int (*cuEventSynchronize)(void *event);
-  int (*cuMemFreeHost)(void *memory);
-} lw_driver;
-
-typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
-struct lw_gpu {
-  int32_t (*launch)(lw_gpu *gpu, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared_bytes,
-                    void **arguments);
-  int32_t (*fetch)(lw_gpu *gpu, void *to, const void *from, int64_t bytes);
-  void *(*allocate)(lw_gpu *gpu, int64_t bytes);
-  void (*release)(lw_gpu *gpu, void *memory);
-  int32_t (*clear)(lw_gpu *gpu, void *memory, int64_t bytes);
-  void *(*visible)(lw_gpu *gpu, int64_t bytes);
-};
-
-/* Two buffers of pinned memory: while the GPU copies from or to one of them, a CPU thread fills or empties the other.
-   done[k]: all that was asked of the GPU with half[k] has ended. Bytes of half[now] up to `fill` are in use. */
-typedef struct {
-  char *half[2];
-  void *done[2];
-  void *stream; /* of the copy before */
-  int64_t fill;
-  int now;
-} lane;
-
-typedef struct {
-  lw_driver cu;
-  void *context, *pool;
-  int64_t lanes, half_bytes;
-  pthread_mutex_t copying[2]; /* one for each direction: held by the thread whose copy uses its lanes */
-  lane lane[2][MOST_LANES];
-} lw_cuda;
-
-/* How an array of the host lies beside its copy on the device (copy_layout.py has the same struct): there its elements
-   follow one another without gaps, here each axis has a stride. A run is what has no gaps here either. Copied is what
-   lies inside of a box: low .. high of each axis, and bytes first .. end of each run. */
-typedef struct {
-  char *host; /* of the first run */
-  int64_t axes, run, first, end;
-  int64_t size[MOST_AXES], stride[MOST_AXES], low[MOST_AXES], high[MOST_AXES]; /* strides in bytes */
-} lw_layout;
-
-typedef struct {
-  lw_gpu table; /* first: host code has its address */
-  lw_cuda *gpu;
-  void *stream; /* where kernels start; cuda.py may change it between calls */
-  int64_t count;
-  void **functions;        /* NULL: not compiled yet */
-  int32_t (*wanted)(int64_t kernel); /* has it compiled, by lw_cuda_module_set; 0 where that went well */
-  int32_t *shared_allowed; /* per function, in bytes */
-  int64_t last;            /* the kernel started last, -1: none */
-  char *page;              /* pinned: slot 0 is the failure that kernels told of; NULL: there is none */
-  uint64_t taken;          /* a bit for each slot in use */
-  const void *failures;    /* the device's own record of it */
-  pthread_mutex_t noting;  /* held to write what is below, or shared_allowed */
-  int64_t error, doing, kernel, bytes; /* the first failure; error 0: none */
-} lw_cuda_module;
-
-/* ---- the context ---------------------------------------------------------------------------------------------- */
-
-static int enter(const lw_cuda *gpu, bool *pushed) {
-  void *now = NULL;
-  *pushed = false;
-  int error = gpu->cu.cuCtxGetCurrent(&now);
-  if (LW_RARE(error)) return error;
-  if (now == gpu->context) return 0;
-  error = gpu->cu.cuCtxPushCurrent(gpu->context);
-  *pushed = !error;
-  return error;
-}
-
-static void leave(const lw_cuda *gpu, bool pushed) {
-  void *ours;
-  if (pushed) gpu->cu.cuCtxPopCurrent(&ours);
-}
-
-/* ---- copies: through pinned memory ---------------------------------------------------------------------------- */
-
-static void *pinned(const lw_cuda *gpu, int64_t bytes) {
-  void *memory = NULL;
-  if (!gpu->cu.cuMemHostAlloc(&memory, (size_t)bytes, FOR_ALL_CONTEXTS)) return memory;
-  return aligned_alloc(PAGE, (size_t)bytes); /* no more may be pinned: slower, and as correct */
-}
-
-static int open_lane(const lw_cuda *gpu, lane *l, void *stream) {
-  for (int k = 0; k < 2; k++) {
-    if (!l->half[k] && !(l->half[k] = pinned(gpu, gpu->half_bytes))) return OUT_OF_MEMORY;
-    int error = l->done[k] ? 0 : gpu->cu.cuEventCreate(&l->done[k], EVENT_WITHOUT_TIME);
-    if (error) return error;
-  }
-  if (l->stream == stream) return 0;
-  int error = gpu->cu.cuEventSynchronize(l->done[0]); /* the streams are in no order */
-  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
-  if (error) return error;
-  l->stream = stream;
-  l->fill = 0;
-  return 0;
-}
-
-/* Between pinned memory, which has bytes from .. from + bytes of the device's copy, and the host's array. */
-static void through(const lw_layout *l, char *between, int64_t from, int64_t bytes, bool up) {
-  int64_t index[MOST_AXES], row = from / l->run, within = from % l->run;
-  char *host = l->host;
-  for (int64_t k = l->axes - 1; k >= 0; k--) {
-    index[k] = row % l->size[k];
-    row /= l->size[k];
-    host += index[k] * l->stride[k];
-  }
-  while (bytes > 0) {
-    const int64_t part = bytes < l->run - within ? bytes : l->run - within;
-    const int64_t low = within > l->first ? within : l->first, high = within + part < l->end ? within + part : l->end;
-    bool inside = low < high;
-    for (int64_t k = 0; inside && k < l->axes; k++) inside = index[k] >= l->low[k] && index[k] < l->high[k];
-    if (inside && up) memcpy(between + (low - within), host + low, (size_t)(high - low));
-    if (inside && !up) memcpy(host + low, between + (low - within), (size_t)(high - low));
-    between += part;
-    bytes -= part;
-    within = 0;
-    for (int64_t k = l->axes - 1; k >= 0; k--) { /* the next run */
-      host += l->stride[k];
-      if (++index[k] < l->size[k]) break;
-      host -= l->stride[k] * l->size[k];
-      index[k] = 0;
-    }
-  }
-}
-
-/* Returns when bytes from .. from + bytes are in pinned memory; the GPU may still be copying. Small arrays follow one another in a
-   half, so that many of them wait for nothing. */
-static int lane_up(const lw_cuda *gpu, lane *l, device_memory to, const lw_layout *host, int64_t from, int64_t bytes,
-                   void *stream) {
-  while (bytes > 0) {
-    if (l->fill && bytes > gpu->half_bytes - l->fill) {
-      int error = gpu->cu.cuEventSynchronize(l->done[l->now ^ 1]);
-      if (error) return error;
-      l->now ^= 1;
-      l->fill = 0;
-    }
-    const int64_t room = gpu->half_bytes - l->fill, part = bytes < room ? bytes : room;
-    char *between = l->half[l->now] + l->fill;
-    through(host, between, from, part, true);
-    l->fill += (part + PIECE - 1) / PIECE * PIECE;
-    int error = gpu->cu.cuMemcpyHtoDAsync(to, between, (size_t)part, stream);
-    if (!error) error = gpu->cu.cuEventRecord(l->done[l->now], stream);
-    if (error) return error;
-    to += (device_memory)part;
-    from += part;
-    bytes -= part;
-  }
-  return 0;
-}
-
-static int lane_down(const lw_cuda *gpu, lane *l, const lw_layout *host, int64_t to, device_memory from, int64_t bytes,
-                     void *stream) {
-  int error = gpu->cu.cuEventSynchronize(l->done[0]);
-  if (!error) error = gpu->cu.cuEventSynchronize(l->done[1]);
-  const int64_t most = gpu->half_bytes;
-  int64_t asked = 0, taken = 0;
-  l->fill = most; /* if it ends early, the halves are in use */
-  while (!error && taken < bytes) {
-    while (asked < bytes && asked - taken < 2 * most) {
-      const int k = (asked / most) & 1;
-      const int64_t part = bytes - asked < most ? bytes - asked : most;
-      error = gpu->cu.cuMemcpyDtoHAsync(l->half[k], from + (device_memory)asked, (size_t)part, stream);
-      if (!error) error = gpu->cu.cuEventRecord(l->done[k], stream);
-      if (error) return error;
-      asked += part;
-    }
-    const int k = (taken / most) & 1;
-    const int64_t part = bytes - taken < most ? bytes - taken : most;
-    error = gpu->cu.cuEventSynchronize(l->done[k]);
-    if (error) return error;
-    through(host, l->half[k], to + taken, part, false);
-    taken += part;
-  }
-  if (!error) l->fill = 0;
-  return error;
-}
-
-typedef struct { /* the part of a copy that one thread does in one lane */
-  lw_cuda *gpu;
-  lane *lane;
-  const lw_layout *host;
-  device_memory device;
-  int64_t from, bytes;
-  void *stream;
-  bool up;
-  int error;
-} share;
-
-static void *run_share(void *argument) {
-  share *s = argument;
-  bool pushed;
-  s->error = enter(s->gpu, &pushed);
-  if (!s->error) s->error = open_lane(s->gpu, s->lane, s->stream);
-  if (!s->error)
-    s->error = s->up ? lane_up(s->gpu, s->lane, s->device, s->host, s->from, s->bytes, s->stream)
-                     : lane_down(s->gpu, s->lane, s->host, s->from, s->device, s->bytes, s->stream);
-  if (s->error) s->gpu->cu.cuStreamSynchronize(s->stream); /* what was started ends before the halves are used again */
-  leave(s->gpu, pushed);
-  return NULL;
-}
-
-/* One part for each lane that gets at least a half to do. One thread copies to pinned memory more slowly than the bus
-   moves data; threads are started anew each time, since a pool would not outlive a fork. */
-static int copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int64_t bytes, bool up) {
-  const int64_t wanted = bytes / gpu->half_bytes;
-  const int64_t parts = wanted < 1 ? 1 : wanted < gpu->lanes ? wanted : gpu->lanes;
-  const int64_t each = (bytes / parts + PAGE - 1) / PAGE * PAGE;
-  share shares[MOST_LANES];
-  pthread_t threads[MOST_LANES];
-  bool started[MOST_LANES] = {false};
-  for (int64_t p = 0; p < parts; p++) {
-    const int64_t from = p * each < bytes ? p * each : bytes;
-    const int64_t rest = bytes - from, mine = p < parts - 1 && each < rest ? each : rest;
-    shares[p] = (share){gpu, &gpu->lane[up][p], host, device + (device_memory)from, from, mine, stream, up, 0};
-    if (p > 0) started[p] = !pthread_create(&threads[p], NULL, run_share, &shares[p]);
-  }
-  int error = 0;
-  for (int64_t p = 0; p < parts; p++) {
-    if (!started[p]) run_share(&shares[p]);
-    else pthread_join(threads[p], NULL);
-    if (!error) error = shares[p].error;
-  }
-  return error;
-}
-
-/* Between an array of the host and device memory, in order with what was started on `stream`. Up: when it returns, host
-   memory may change. Down: host memory is there. One copy up and one copy down may go on at once. */
-int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int32_t up) {
-  int64_t bytes = host->run;
-  for (int64_t k = 0; k < host->axes; k++) bytes *= host->size[k];
-  if (bytes <= 0 || host->axes > MOST_AXES) return bytes < 0 || host->axes > MOST_AXES ? INVALID_VALUE : 0;
-  pthread_mutex_lock(&gpu->copying[up != 0]);
-  int error = copy(gpu, stream, host, device, bytes, up);
-  pthread_mutex_unlock(&gpu->copying[up != 0]);
-  return error;
-}
-
-/* ---- memory --------------------------------------------------------------------------------------------------- */
-
-/* At least one byte, so that each array has an address of its own. Where nothing is left, memory that was released and
-   that the pool still holds is given back to the system first, for it may be in too small pieces. */
-int32_t lw_cuda_allocate(lw_cuda *gpu, void *stream, int64_t bytes, device_memory *memory) {
-  bool pushed;
-  *memory = 0;
-  int error = bytes < 0 ? INVALID_VALUE : enter(gpu, &pushed);
-  if (error) return error;
-  const size_t wanted = bytes > 0 ? (size_t)bytes : 1;
-  error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
-  if (LW_RARE(error == OUT_OF_MEMORY)) {
-    error = gpu->cu.cuStreamSynchronize(stream);
-    if (!error) error = gpu->cu.cuMemPoolTrimTo(gpu->pool, 0);
-    if (!error) error = gpu->cu.cuMemAllocAsync(memory, wanted, stream);
-    if (error) gpu->cu.cuMemPoolTrimTo(gpu->pool, 0); /* a pool that fails may keep all that it tried to grow by */
-  }
-  if (error) *memory = 0;
-  leave(gpu, pushed);
-  return error;
-}
-
-int32_t lw_cuda_release(lw_cuda *gpu, void *stream, device_memory memory) {
-  bool pushed;
-  int error = enter(gpu, &pushed);
-  if (!error) error = gpu->cu.cuMemFreeAsync(memory, stream);
-  leave(gpu, pushed);
-  return error;
-}
-
-/* functions: addresses in the order of lw_driver. lanes: how many threads a large copy uses. NULL: no memory. */
-lw_cuda *lw_cuda_new(void *const *functions, void *context, void *pool, int64_t lanes, int64_t half_bytes) {
-  lw_cuda *gpu = calloc(1, sizeof(lw_cuda));
-  if (!gpu) return NULL;
-  memcpy(&gpu->cu, functions, sizeof(lw_driver));
-  gpu->context = context;
-  gpu->pool = pool;
-  gpu->lanes = lanes < 1 ? 1 : lanes < MOST_LANES ? lanes : MOST_LANES;
-  gpu->half_bytes = (half_bytes + PAGE - 1) / PAGE * PAGE;
-  for (int k = 0; k < 2; k++) pthread_mutex_init(&gpu->copying[k], NULL);
-  return gpu;
-}
-
-/* ---- struct lw_gpu -------------------------------------------------------------------------------------------- */
+/* What host code can ask of a real GPU (struct lw_gpu). Behind cuda_memory.c. */
 
 static int32_t note(lw_cuda_module *self, int error, int doing, int64_t kernel, int64_t bytes) {
+  if (error == STOPPED) return error;
   pthread_mutex_lock(&self->noting);
   if (!self->error) {
     self->error = error;
@@ -363,7 +45,7 @@ static bool is_there(const lw_cuda_module *self, int64_t kernel) {
 
 /* The driver looks at the sizes, but takes them as 32 bits. A grid without blocks is no launch: nothing is to do. */
 static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], const int64_t block[3], int64_t shared,
-                      void **arguments) {
+                      void **arguments, int64_t work) {
   lw_cuda_module *self = (lw_cuda_module *)table;
   const int64_t all = grid[0] | grid[1] | grid[2] | block[0] | block[1] | block[2] | shared;
   if (LW_RARE((uint64_t)kernel >= (uint64_t)self->count || (uint64_t)all > INT32_MAX))
@@ -373,6 +55,7 @@ static int32_t launch(lw_gpu *table, int64_t kernel, const int64_t grid[3], cons
     return note(self, NOT_FOUND, LAUNCH, kernel, shared);
   bool pushed;
   int error = enter(self->gpu, &pushed);
+  if (!error) error = keep_queue_short(self->gpu, self->stream, work);
   if (!error) error = start(self, kernel, grid, block, shared, arguments);
   leave(self->gpu, pushed);
   return LW_RARE(error) ? note(self, error, LAUNCH, kernel, shared) : 0;
@@ -392,15 +75,16 @@ static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
   if (here) {
     bool pushed;
     int error = enter(self->gpu, &pushed);
-    if (!error) error = self->gpu->cu.cuStreamSynchronize(self->stream);
+    if (!error) error = wait_for_stream(self->gpu, self->stream);
     leave(self->gpu, pushed);
     if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
     memcpy(to, here, (size_t)bytes);
-    return 0;
+    return is_held && is_main() ? STOPPED : 0;
   }
   const lw_layout host = {.host = to, .run = bytes, .end = bytes};
   int error = lw_cuda_copy(self->gpu, self->stream, &host, (device_memory)(uintptr_t)from, 0);
-  return LW_RARE(error) ? note(self, error, FETCH, last_kernel(self), bytes) : 0;
+  if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
+  return is_held && is_main() ? STOPPED : 0;
 }
 
 static void *allocate(lw_gpu *table, int64_t bytes) {
@@ -451,6 +135,8 @@ static int32_t clear(lw_gpu *table, void *memory, int64_t bytes) {
   return LW_RARE(error) ? note(self, error, CLEAR, last_kernel(self), bytes) : 0;
 }
 
+static int64_t ticket(lw_gpu *table) { return new_ticket(); }
+
 void lw_cuda_module_end(lw_cuda_module *self) {
   if (!self) return;
   bool pushed;
@@ -469,16 +155,18 @@ lw_cuda_module *lw_cuda_module_new(lw_cuda *gpu, void *stream, void *const *func
                                    int64_t count, int32_t (*wanted)(int64_t kernel)) {
   lw_cuda_module *self = calloc(1, sizeof(lw_cuda_module));
   if (!self) return NULL;
-  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible};
+  self->table = (lw_gpu){launch, fetch, allocate, release, clear, visible, ticket};
+  self->table.stopped = (const int64_t *)(uintptr_t)word_of(gpu);
+  self->table.patience = MOST_UNITS;
   self->gpu = gpu;
-  self->stream = stream;
+  self->stream = gpu->own = stream;
   self->count = count;
   self->wanted = wanted;
   self->last = -1;
   self->functions = calloc((size_t)count + 1, sizeof(void *));
   self->shared_allowed = calloc((size_t)count + 1, sizeof(int32_t));
   pthread_mutex_init(&self->noting, NULL);
-  if (!self->functions || !self->shared_allowed) {
+  if (!self->functions || !self->shared_allowed || !self->table.stopped) {
     lw_cuda_module_end(self);
     return NULL;
   }

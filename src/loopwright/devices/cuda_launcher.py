@@ -1,9 +1,10 @@
-"""cuda_launch.c, compiled and loaded."""
+"""cuda_launch.c, compiled and loaded behind gpu_wait.c; and what of gpu_wait.c the emulated device uses, too."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -18,8 +19,10 @@ WANTED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_new": (
         ctypes.c_void_p,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
     ),
+    "lw_cuda_stop": (None, (ctypes.c_void_p,)),
+    "lw_cuda_wait": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_copy": (
         ctypes.c_int32,
         (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32),
@@ -41,12 +44,30 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @functools.cache
 def cuda_launcher(config: Tools) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
-    text = resources.files(__package__).joinpath("cuda_launch.c").read_text(encoding="utf-8")
-    try:
-        _, code = made_and_loaded(lambda: cc.build(text, ("-pthread",), config), lambda made: load_library(made.path))
-    except OSError as error:
-        raise CompilerError(f"the launcher for GPUs cannot be loaded: {error}") from error
+    code = waiting_launcher(("cuda_memory.c", "cuda_launch.c"), config)
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(code, name)
         function.restype, function.argtypes = result, arguments
     return code
+
+
+def waiting_launcher(last: tuple[str, ...], config: Tools) -> ctypes.CDLL:
+    """Files of this folder behind gpu_wait.c, compiled and loaded. Raises CompilerError."""
+    folder = resources.files(__package__)
+    parts = ("launcher_interrupt.c", "gpu_wait.c", *last)
+    text = "\n".join(folder.joinpath(part).read_text(encoding="utf-8") for part in parts)
+    try:
+        _, code = made_and_loaded(lambda: cc.build(text, ("-pthread",), config), lambda made: load_library(made.path))
+    except OSError as error:
+        raise CompilerError(f"the launcher for GPUs cannot be loaded: {error}") from error
+    return code
+
+
+def raiser(code: ctypes.CDLL) -> Callable[[], None]:
+    """What raises, in the main thread, what a handler of a signal has raised while it waited."""
+    return ctypes.PYFUNCTYPE(None)(("lw_gpu_raise", code))
+
+
+def address_in(code: ctypes.CDLL, name: str) -> int:
+    """Where a variable or a function of a library is."""
+    return ctypes.addressof(ctypes.c_char.in_dll(code, name))

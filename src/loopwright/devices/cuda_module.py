@@ -40,7 +40,7 @@ class CudaModule:
         self._kernels, self._stream = text.kernels, gpu.stream
         self._loaded: list[int] = []
         self._there: set[str] = set()
-        self._loading = threading.Lock()
+        self._loading = threading.RLock()  # a signal's handler may make a call meanwhile
         self.late_ns = 0
         self._trouble: BaseException | None = None
         here = weakref.ref(self)
@@ -107,6 +107,7 @@ class CudaModule:
         """What the device has found wrong since the last time, or None. Waits for all launches. Raises what interrupted
         the compiler."""
         try:
+            self._gpu.raise_held()
             found = (ctypes.c_int64 * 5)()
             self._code().lw_cuda_module_fault(self._handle, found)
             error, doing, kernel, size_bytes, last = found
@@ -117,7 +118,7 @@ class CudaModule:
                 return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {trouble}")
             if error:
                 return self._gpu.failed(error, self._told(error, doing, kernel, size_bytes), size_bytes)
-            self._gpu.ask("cuStreamSynchronize", self._stream, doing=f"running {self._before(last)}")
+            self._gpu.wait_for(self._stream, f"running {self._before(last)}")
         except DeviceError as lost:
             return lost
         return None

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from loopwright.config import Tools
+from loopwright.config import Tools, current
+from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated
 from loopwright.devices.emulated_memory import Memory
 from loopwright.devices.gpu import Box, Limits, Queue
@@ -33,6 +34,8 @@ STACK_BYTES = 256 * 1024
 MOST_BLOCK = (1024, 1024, 64)
 MOST_GRID = (2**31 - 1, 65535, 65535)
 
+STOPPED = -1
+MOST_UNITS = 1 << 10  # of a thread of a launch that does not ask (codegen/most_work.py): it takes a tenth of a second
 INVALID, OUT_OF_RESOURCES, ILLEGAL_ADDRESS, LAUNCH_FAILED = 1, 701, 700, 719  # as CUDA numbers them
 
 
@@ -73,12 +76,15 @@ class _Launch(ctypes.Structure):
 
 _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64),
-    ctypes.c_int64, ctypes.c_void_p,
+    ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64,
 )  # fmt: skip
 _FETCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+_TICKET = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 class Table(ctypes.Structure):
@@ -91,6 +97,9 @@ class Table(ctypes.Structure):
         ("release", _RELEASE),
         ("clear", _CLEAR),
         ("visible", _ALLOCATE),
+        ("ticket", _TICKET),
+        ("stopped", ctypes.c_void_p),
+        ("patience", ctypes.c_int64),
     )
 
 
@@ -171,6 +180,28 @@ def _error_of(faults: Sequence[Fault]) -> DeviceError | None:
 # ---- the device -------------------------------------------------------------------------------------------------
 
 _one_launch = threading.RLock()  # the stacks, and the state in a library, are for one launch at a time
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """emulated_wait.c. call: an entry and an lw_call; ends: whether the call that this thread makes has to end."""
+
+    call: Callable[[int, Any], int]
+    ends: Callable[[], int]
+    raise_held: Callable[[], None]
+    ticket: Any
+    watch: int
+    stopped: int
+
+
+@functools.cache
+def _waiting() -> _Waiting:
+    """Raises CompilerError."""
+    code = waiting_launcher(("emulated_wait.c",), current())
+    code.lw_emulated_call.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+    watch, stopped = (address_in(code, f"lw_emulated_{name}") for name in ("watch", "stopped"))
+    ticket = ctypes.cast(code.lw_emulated_ticket, _TICKET)
+    return _Waiting(code.lw_emulated_call, code.lw_emulated_ends, raiser(code), ticket, watch, stopped)
 
 
 @functools.cache
@@ -274,6 +305,18 @@ class EmulatedGpu:
         """See devices.gpu.Gpu."""
         return Timer()
 
+    def stop(self) -> None:
+        """Nothing runs when a call is over."""
+
+    def function(self, entry: int) -> Callable[[Any], int]:
+        """See devices.gpu.Gpu."""
+        return functools.partial(_waiting().call, entry)
+
+    @property
+    def watch(self) -> int:
+        """See devices.gpu.Gpu."""
+        return _waiting().watch
+
     def synchronize(self) -> None:
         """Raises DeviceError where a launch of any module went wrong and nobody has asked yet."""
         self.wait("work", self._promised)
@@ -316,6 +359,9 @@ class EmulatedModule:
             _RELEASE(self._release),
             _CLEAR(self._clear),
             _ALLOCATE(self._allocate),
+            _waiting().ticket,
+            _waiting().stopped,
+            MOST_UNITS,
         )
         self.table = ctypes.addressof(self._table)
 
@@ -334,10 +380,11 @@ class EmulatedModule:
         return 0
 
     def fault(self) -> Exception | None:
-        """The same as one DeviceError, or None."""
+        """The same as one DeviceError, or None. Raises what a handler of a signal has raised during the call."""
+        _waiting().raise_held()
         return _error_of(self.faults())
 
-    def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int) -> int:
+    def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int, work: int) -> int:
         try:
             return self._launched(kernel, grid, block, shared_bytes, arguments)
         except Exception as error:  # C cannot see it; a report can tell it
@@ -345,6 +392,8 @@ class EmulatedModule:
 
     def _launched(self, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int) -> int:
         with _one_launch:
+            if _waiting().ends():
+                return STOPPED
             refused = self._refused(kernel, grid[:3], block[:3], shared_bytes)
             if refused:
                 name = self._kernels[kernel] if 0 <= kernel < len(self._kernels) else ""

@@ -41,16 +41,20 @@ class _Block:
 
 
 class Memory:
-    """Device memory: blocks at addresses that are never given twice."""
+    """Device memory: blocks at addresses that are never given twice. A signal, or garbage collection that releases
+    blocks, may come between any two lines: what has to agree changes in one."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
-        self.used_bytes = 0
         self._next = FIRST_ADDRESS
-        self._starts: list[int] = []  # of live blocks, in order
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: dict[int, _Block] = {}  # live ones, by their addresses, which ascend
         self._released: list[tuple[int, int]] = []  # (start, size), for the words of a fault
         self._table: ctypes.Array[Allocation] | None = None
+
+    @property
+    def used_bytes(self) -> int:
+        """Of all live blocks."""
+        return sum(block.size_bytes for block in tuple(self._blocks.values()))
 
     def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
         """Raises DeviceMemoryError. Pointers up to `before_bytes` before it mean this block, and no byte is there."""
@@ -69,37 +73,31 @@ class Memory:
         block = _Block(self._next, size_bytes, room[offset : offset + size_bytes], first)
         block.room.fill(POISON)
         self._next += -(-(size_bytes + RED_ZONE) // ALIGNMENT) * ALIGNMENT
-        self._starts.append(block.address)
-        self._blocks[block.address] = block
-        self.used_bytes += size_bytes
         self._table = None
+        self._blocks[block.address] = block
         return block.address
 
     def release(self, address: int) -> str:
         """'' or what is wrong with releasing this."""
+        self._table = None
         block = self._blocks.pop(address, None)
         if block is None:
             return f"release of {self.described(address)}"
-        self._starts.remove(address)
         bisect.insort(self._released, (address, block.size_bytes))
-        self.used_bytes -= block.size_bytes
-        self._table = None
         return ""
 
     def bytes_at(self, address: int, size_bytes: int) -> npt.NDArray[np.uint8] | None:
         """So many bytes of one block, or None where they are not inside of one."""
-        at = bisect.bisect_right(self._starts, address) - 1
-        if at < 0 or size_bytes < 0:
+        block = self._before(address)
+        if block is None or size_bytes < 0:
             return None
-        block = self._blocks[self._starts[at]]
         offset = address - block.address
         return block.room[offset : offset + size_bytes] if offset + size_bytes <= block.size_bytes else None
 
     def table(self) -> tuple[int, int]:
-        """Address and length of the table of live blocks, for C; valid until the next change. Arrays may be collected
-        as garbage, and their blocks released, at any line of this."""
+        """Address and length of the table of live blocks, for C; valid until the next change."""
         while (made := self._table) is None:
-            blocks = [block for start in tuple(self._starts) if (block := self._blocks.get(start)) is not None]
+            blocks = tuple(self._blocks.values())
             made = (Allocation * len(blocks))()
             for entry, block in zip(made, blocks, strict=True):
                 entry.first, entry.low, entry.high, entry.real = (
@@ -108,17 +106,21 @@ class Memory:
                     block.address + block.size_bytes,
                     block.room.ctypes.data,
                 )
-            if len(blocks) == len(self._starts):
+            if len(blocks) == len(self._blocks):  # none was released meanwhile
                 self._table = made
         return ctypes.addressof(made), len(made)
 
+    def _before(self, address: int) -> _Block | None:
+        """The live block with the last address up to this one."""
+        blocks = tuple(self._blocks.values())
+        at = bisect.bisect_right(blocks, address, key=lambda block: block.address) - 1
+        return blocks[at] if at >= 0 else None
+
     def described(self, address: int) -> str:
         """What an address is, in words."""
-        at = bisect.bisect_right(self._starts, address) - 1
-        if at >= 0:
-            block = self._blocks[self._starts[at]]
-            if address <= block.address + block.size_bytes:
-                return f"address {address:#x}, byte {address - block.address} of {block.size_bytes} allocated ones"
+        block = self._before(address)
+        if block is not None and address <= block.address + block.size_bytes:
+            return f"address {address:#x}, byte {address - block.address} of {block.size_bytes} allocated ones"
         at = bisect.bisect_right(self._released, (address, sys.maxsize)) - 1
         if at >= 0 and address <= sum(self._released[at]):
             return f"address {address:#x}, which was released"

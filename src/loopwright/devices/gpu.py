@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -29,6 +30,9 @@ class Limits:
     l2_bytes: int = 50 << 20
 
 
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+"""A program's entry, called with an lw_call; it releases the GIL."""
+
 Queue = Literal["work", "up", "down"]
 """What is asked of a GPU in one queue is done in that order. Kernels run in `work`, and copies there are in order with
 them. Copies in `up` and in `down` are in order with nothing else but where `wait` says so."""
@@ -53,7 +57,8 @@ class Module(Protocol):
         the host's memory: the address of an lw_failure; 0: nowhere but there."""
 
     def fault(self) -> Exception | None:
-        """What the device has found wrong since the last time, or None. Waits for all launches."""
+        """What the device has found wrong since the last time, or None. Waits for all launches. Raises what a
+        handler of a signal has raised while the main thread waited."""
 
 
 class Timer(Protocol):
@@ -103,6 +108,18 @@ class Gpu(Protocol):
 
     def synchronize(self) -> None:
         """Wait for everything. Raises DeviceError where something went wrong."""
+
+    def stop(self) -> None:
+        """Kernels of calls that the main thread has made end early, where they run still."""
+
+    def function(self, entry: int) -> Callable[[Any], int]:
+        """What calls the entry of a program at this address, given a reference to its lw_call. Where a handler of a
+        signal raises meanwhile, in the main thread, the call ends early and is a failed one, and `Module.fault`
+        raises."""
+
+    @property
+    def watch(self) -> int:
+        """The address of an lw_watch for its calls."""
 
     def free_bytes(self) -> int:
         """How much memory is free. It may take a while."""

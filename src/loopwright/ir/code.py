@@ -27,14 +27,26 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A statement that asks whether to stop, or counts until it does, as C text: one that hardly counts."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
-    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are."""
+    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
+    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
 
     team: str = ""
+    ended: bool = False
+    threads: int = 0
 
     @property
     def text(self) -> str:
         """The statement."""
+        if self.ended:
+            return f"LW_MEET_TEAM({self.team});" if self.team else f"LW_MEET({self.threads});"
         return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
 
 
@@ -71,13 +83,14 @@ class Loop(Block):
 class Branch(Block):
     """What runs under a condition. name, part: of the loop whose prologue it is. axes: those along which only the first
     threads of a block run it, where the condition says that and no more. versions: what runs otherwise does the same.
-    """
+    plain: it holds a loop that asks nothing, and what runs otherwise the same one, which asks."""
 
     condition: str
     name: str = ""
     part: Part = "all"
     axes: str = ""
     versions: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +98,14 @@ class Otherwise(Block):
     """What runs where the branch before it does not."""
 
 
-Node = Line | Barrier | Block
+Node = Line | Question | Barrier | Block
 Code = tuple[Node, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Region:
     """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. unroll:
-    1 where the compiler is not asked. The rest is as in the tree."""
+    1 where the compiler is not asked. question: it is no more than a Question. The rest is as in the tree."""
 
     kind: Literal["kernel", "loop", "then", "else"]
     first: int
@@ -105,6 +118,8 @@ class Region:
     condition: str = ""
     axes: str = ""
     versions: bool = False
+    plain: bool = False
+    question: bool = False
     outer: Region | None = None
     inner: list[Region] = field(default_factory=list)
 
@@ -148,12 +163,13 @@ class SharedArray:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
-    is for whole tiles only."""
+    is for whole tiles only. asks: it asks whether to stop, and another one with the same code does not."""
 
     name: str
     line: int
     bits: Literal[32, 64] = 32
     even: bool = False
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +199,8 @@ def print_code(code: Code, depth: int, lines: list[str], around: Region, unrolli
             _print_block(node, depth, lines, around, unrolling)
         else:
             lines.append("  " * depth + node.text)
+        if isinstance(node, Question):
+            around.inner.append(Region("then", len(lines), len(lines), question=True, outer=around))
 
 
 def _print_block(node: Block, depth: int, lines: list[str], around: Region, unrolling: str) -> None:
@@ -226,7 +244,7 @@ def _region_of(node: Block, line: int, around: Region) -> Region:
             found = Region("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
         case Branch():
             found = Region("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
-            found.axes, found.versions = node.axes, node.versions
+            found.axes, found.versions, found.plain = node.axes, node.versions, node.plain
         case Otherwise():
             found = Region("else", line, condition=around.inner[-1].condition, outer=around)
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -46,7 +46,7 @@ class GpuExecutable(Executable):
     told: int
     entry_maker: Callable[..., base.Entry]
     find_parts: Callable[[], InParts | None] = lambda: None
-    lock: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
+    lock: AbstractContextManager[bool] = field(default_factory=threading.RLock, compare=False, repr=False)
 
     @property
     def may_end_early(self) -> bool:
@@ -99,7 +99,7 @@ class Prepared:
             *(ctypes.addressof(part) for part in parts),
             threads,
             ctypes.addressof(self.failure),
-            None,
+            executable.gpu.watch,
             executable.module.table,
             executable.failures,
         )

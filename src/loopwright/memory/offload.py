@@ -127,11 +127,17 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
 
 
 class OffloadEntry(by_ctypes.Entry):
-    """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to."""
+    """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to. Only
+    the handler of a signal may make one while its thread waits in another: its kernels run behind those."""
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
     sampled: Sampled | None = None  # while somebody watches
     _late_in_parts_ns = 0
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        executable: GpuExecutable = self.payload
+        self._entry = executable.gpu.function(executable.entry)
 
     def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
         """See Entry. Of calls that return before their kernels have run, some are told, as the GPU has timed them."""
@@ -238,7 +244,7 @@ class OffloadEntry(by_ctypes.Entry):
         module = in_parts.found.executable.module
         late_ns = module.late_ns
         try:
-            run_slices(in_parts, slices, self.FUNCTION(in_parts.found.executable.entry), self.threads, in_windows)
+            run_slices(in_parts, slices, self.threads, in_windows)
         finally:
             self._late_in_parts_ns += module.late_ns - late_ns
 

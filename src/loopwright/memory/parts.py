@@ -359,23 +359,28 @@ class _Run:
         """Every part, in order."""
         bringing: list[Future[None]] = []
         with ThreadPoolExecutor(1) as behind:
-            for one in self.slices:
-                if self.in_windows and len(bringing) > 1:
-                    bringing[-2].result()  # memory is for two parts
-                places, own = self.start(one)
-                bringing.append(behind.submit(self.finish, one, places, self.gpu.mark("work"), own))
-        for part in bringing:
-            part.result()
+            try:
+                for one in self.slices:
+                    if self.in_windows and len(bringing) > 1:
+                        bringing[-2].result()  # memory is for two parts
+                    places, own = self.start(one)
+                    bringing.append(behind.submit(self.finish, one, places, self.gpu.mark("work"), own))
+                for part in bringing:
+                    part.result()
+            except (BoundsLeft, DeviceError):
+                raise
+            except BaseException:  # a signal, in the main thread: kernels end before who waits for them
+                self.gpu.stop()
+                raise
         raise_failure(0, self.prepared, self.executable, None)
 
 
-def run_slices(
-    call: PartedCall, slices: Sequence[Slice], function: Callable[[Any], int], threads: int, in_windows: bool
-) -> None:
+def run_slices(call: PartedCall, slices: Sequence[Slice], threads: int, in_windows: bool) -> None:
     """Make the call in parts. in_windows: arrays that parts do not share have memory for two parts only. Where it
     fails, what parts before have written is the caller's. Raises what a call raises, and NoRoom, with nothing done."""
     executable = call.found.executable
-    run = _Run(call, slices, Prepared(call.everything, 0, threads, executable), function, in_windows)
+    prepared, function = Prepared(call.everything, 0, threads, executable), executable.gpu.function(executable.entry)
+    run = _Run(call, slices, prepared, function, in_windows)
     fault = executable.module.started(0)
     if fault is not None:
         raise_failure(1, run.prepared, executable, fault)

@@ -18,8 +18,10 @@ def complete(text: DeviceText) -> DeviceText:
 
 
 def of_width(text: DeviceText, bits: int) -> DeviceText:
-    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64."""
-    return only(text, [one.name for one in _entries(text) if one.bits == bits and not one.even])
+    """The text with no kernels but those for any tiles whose distances between elements have so many bits, 32 or 64;
+    where there are some that ask and some that do not, the latter."""
+    chosen = (one for one in _entries(text) if one.bits == bits and not one.even and not one.asks)
+    return only(text, [one.name for one in chosen])
 
 
 def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
@@ -33,15 +35,15 @@ def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
 
 def compiled_first(text: DeviceText) -> tuple[str, ...]:
     """The kernels that any call is likely to need."""
-    late = _either(text) | {one.name for one in _entries(text) if one.bits == 64}
+    late = _either(text) | {one.name for one in _entries(text) if one.bits == 64 or one.asks}
     return tuple(name for name in text.kernels if name not in late)
 
 
 def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
     """The kernels that are compiled together with one, where a launch needs it."""
-    if kernel in _either(text):
+    if kernel in _either(text) | {one.name for one in _entries(text) if one.asks}:
         return (kernel,)
-    far = tuple(one.name for one in _entries(text) if one.bits == 64)
+    far = tuple(one.name for one in _entries(text) if one.bits == 64 and not one.asks)
     return far if kernel in far else compiled_first(text)
 
 
