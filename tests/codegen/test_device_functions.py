@@ -51,9 +51,9 @@ def test_what_is_told_is_what_stands_there(function: Any, arguments: tuple[Any, 
         )
         for entry in one.entries:
             assert f"__launch_bounds__({one.threads}" in lines[entry.line] and f" {entry.name}(" in lines[entry.line]
-            assert (f"{one.name}<int{entry.bits}_t" in lines[entry.line]) and entry.even == (
-                ", true>" in lines[entry.line]
-            )
+            told_even = [str(entry.even).lower()] if any(other.even for other in one.entries) else []
+            told_asks = [str(entry.asks).lower()] if any(other.asks for other in one.entries) else []
+            assert f"{one.name}<{', '.join([f'int{entry.bits}_t', *told_even, *told_asks])}>" in lines[entry.line]
         for shared in one.shared:
             declared = f"  LW_SHARED({shared.type}, {shared.name}, {shared.count});"
             assert declared in lines[one.region.first : one.region.last]
@@ -65,6 +65,9 @@ def test_what_is_told_is_what_stands_there(function: Any, arguments: tuple[Any, 
 
 def a_region(region: Region, lines: list[str]) -> None:
     head, last = lines[region.first], lines[region.last]
+    if region.question:
+        assert "LW_STOPS(" in head and region.first == region.last
+        return
     start = {"loop": "for (", "then": f"if ({region.condition})", "else": "} else {"}[region.kind]
     assert head.strip().startswith(start)
     assert head.endswith(";") or last.strip().startswith("}") or region.last == region.first + 1
@@ -82,7 +85,8 @@ def test_the_parts_of_a_loop_whose_tiles_arrive_ahead() -> None:
     assert {part for _, name, part in told(one) if name == "k.o"} == {"prologue", "steady", "epilogue"}
     steady = [region for region in one.region.within() if region.part == "steady"]
     assert [region.outer.kind for region in steady if region.outer] == ["then", "else"]
-    assert {entry.name.rpartition("_")[2] for entry in one.entries} == {"32", "64", "even"}
+    assert {entry.name.rpartition("_")[2] for entry in one.entries if not entry.asks} == {"32", "64", "even"}
+    assert [entry.name.rpartition("_")[2] for entry in one.entries if entry.asks] == ["asks32", "asks64", "askseven"]
     assert {shared.array for shared in one.shared} == {"a.p", "b.p"}
 
 
