@@ -370,3 +370,24 @@ def test_an_element_compared_with_a_negative_number_exists(tmp_path: Path) -> No
     """
     agree(tmp_path, text, Cells("a", "uint64", (3,)), Numbers("n", "5"))
     agree(tmp_path, text, Cells("a", "uint64", (3,)), Numbers("n", "2"))
+
+
+def test_indices_without_an_end_are_those_of_the_whole_array(tmp_path: Path) -> None:
+    """A step that only the call knows, on a GPU: isl has no least index to tell."""
+    text = """
+        def kernel(b, c, step):
+            t = np.zeros((c.shape[0], len(b)))
+            if step < 0:
+                return -1
+            for i in range(0, b.shape[0], step):
+                if t[i, i] < 1.0:
+                    t[i // 2, i // 2] = b[i]
+                    b[i] = t[i // 2, i // 2]
+            return 1
+    """
+    cells = Cells("b", "float64", (9,)), Cells("c", "float64", (10, 8))
+    kernel = lw.kernel(function_of(PRELUDE + textwrap.dedent(text)))
+    for step in ("-2", "2"):
+        call = (*cells, Numbers("step", step))
+        right = run(function_of(PRELUDE + textwrap.dedent(text)), call)
+        check_way(kernel, [call], [right], Way(1, True, "auto", device="emulated"), tmp_path)

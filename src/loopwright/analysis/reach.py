@@ -149,7 +149,12 @@ class _Scene:
         ends = []
         for axis in range(points.dim(isl.dim_type.set)):
             with brief(points, 4 * BRIEF):  # of four calls
-                least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
+                try:
+                    least, greatest = (end(axis).gist(known).coalesce() for end in (points.dim_min, points.dim_max))
+                except isl.Error:
+                    if points.is_bounded():
+                        raise
+                    return whole  # the step of a loop is known at run time only, and with it how far an index goes
                 ends.append((value_text(least), value_text(greatest)))
         return Box(as_text(where, {}), ends)
 
