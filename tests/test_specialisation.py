@@ -70,10 +70,12 @@ def test_compiled_code_and_the_text_that_it_came_from() -> None:
     assert one.c_text == one.program.text and "CUDA" not in one.c_text
 
 
-def test_it_is_analysed_when_somebody_asks_and_once() -> None:
+def test_it_is_analysed_when_somebody_asks_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     special(shift, A, B, 5, device="cpu", compiler_flags=("-O0", "-g"))
-    again = special(shift, A, B, 5, device="cpu", compiler_flags=("-O0", "-g"))  # remembered
-    assert "found" not in again.__dict__
+    with monkeypatch.context() as patch:
+        patch.setattr("loopwright.compiler.analysed", lambda *_: pytest.fail("it is analysed again"))
+        again = special(shift, A, B, 5, device="cpu", compiler_flags=("-O0", "-g"))  # remembered
+        assert again.c_text and again.fingerprint and again.returns.shape == 0
     assert again.analysed is again.analysed and again.facts is again.analysed.recipe.facts
     assert again.kernel is again.analysed.recipe.kernel
 
