@@ -1,4 +1,5 @@
-"""A kernel in a class: bound as a function would be, and what is said where the object is no array."""
+"""The object that a user calls: what it tells of itself, code that is replaced, and a kernel in a class: bound as a
+function would be, and what is said where the object is no array."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.kernel import WATCHERS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -125,3 +127,104 @@ def test_what_is_done_with_functions_works() -> None:
     for kernel in (Solver.no_self, Solver.static_above, Solver.static_below):
         assert pickle.loads(pickle.dumps(kernel)) is copy.copy(kernel) is copy.deepcopy(kernel) is kernel
     assert Solver().method.__name__ == "method" and Solver.static_below.__name__ == "static_below"
+
+
+# ---- what a kernel is ---------------------------------------------------------------------------------------------
+
+
+def total(a, factor=2.0):
+    """Adds up."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * factor
+    return s
+
+
+def test_it_tells_what_its_function_does() -> None:
+    kernel = lw.kernel(total)
+    assert (kernel.name, kernel.__name__, kernel.__doc__, kernel.__wrapped__) == ("total", "total", "Adds up.", total)
+    assert kernel.file == __file__ and kernel.line == total.__code__.co_firstlineno
+    assert repr(kernel) == "<loopwright kernel total(a, factor=2.0)>"
+    assert kernel(np.ones(3)) == 6.0 and kernel(np.ones(3), factor=1.0) == 3.0 and kernel(a=np.zeros(0)) == 0.0
+
+
+def test_what_is_compiled_for_which_calls() -> None:
+    kernel = lw.kernel(total)
+    assert kernel.specialisations() == [] and kernel.explanations() == []
+    first = kernel.specialise(np.ones(3))
+    assert kernel.specialisations() == [first] and kernel.specialise(np.ones(9)) is first
+    kernel(np.ones(3, np.float32))
+    assert len(kernel.specialisations()) == len(kernel.explanations()) == 2
+
+
+def test_explaining_runs_nothing() -> None:
+    a = np.zeros(3)
+    kernel = lw.kernel(Solver.no_self.__wrapped__)
+    told = kernel.explain(a).to_dict()
+    assert a[0] == 0 and told["kernel"] == "no_self"
+
+
+def test_who_watches_is_told_of_each_new_kernel() -> None:
+    seen: list[object] = []
+    WATCHERS.append(seen.append)
+    try:
+        kernel = lw.kernel(total)
+    finally:
+        WATCHERS.remove(seen.append)
+    lw.kernel(total)
+    assert seen == [kernel]
+
+
+def test_ranges_of_a_kernel_are_what_tuning_chooses_from() -> None:
+    kernel = lw.kernel(schedule=lw.tunable("split i {2,4,8}"))(total)
+    assert len(kernel.space(np.ones(3))) == 3
+    assert kernel(np.ones(3)) == 6.0
+    with pytest.raises(TypeError, match=r"schedule is lw.tunable\(...\), not 'split i 4'"):
+        lw.kernel(schedule="split i 4")  # type: ignore[call-overload]
+
+
+def test_a_budget_that_is_none_and_bits_that_may_not_change() -> None:
+    kernel = lw.kernel(total)
+    for budget in ("soon", -1, float("inf")):
+        with pytest.raises(ValueError, match="a budget"):
+            kernel.tune(np.ones(3), budget=budget)
+    with lw.options(deterministic=True), pytest.raises(ValueError, match=r"total\.tune under deterministic=True"):
+        kernel.tune(np.ones(3), budget="1s")
+    assert kernel.specialisations() == []
+
+
+# ---- code that is replaced ----------------------------------------------------------------------------------------
+
+
+def test_new_code_serves_new_kinds_of_calls_if_it_has_the_same_parameters() -> None:
+    def first(a):
+        a[0] = 1
+
+    def second(a):
+        a[0] = 2
+
+    kernel = lw.kernel(first)
+    first.__code__ = second.__code__
+    a = np.zeros(2, np.int16)
+    kernel(a)
+    assert a[0] == 2
+
+
+@pytest.mark.parametrize("how", ["parameters", "writes"])
+def test_new_code_of_another_kind_is_refused(how: str) -> None:
+    def first(a, b):
+        a[0] = b[0]
+
+    def other(a, c):
+        a[0] = c[0]
+
+    def written(a, b):
+        b[0] = a[0]
+
+    kernel = lw.kernel(first)
+    first.__code__ = (other if how == "parameters" else written).__code__
+    with pytest.raises(lw.KernelError) as caught:
+        kernel(np.zeros(2), np.ones(2))
+    told = str(caught.value)
+    assert "the code of 'first' was replaced by code with other parameters" in told
+    assert "try: make a kernel of the new function" in told

@@ -55,6 +55,10 @@ def test_every_step_has_one_name() -> None:
     assert checkers.one_step_one_name(PACKAGE, ROOT / "tests") == []
 
 
+def test_every_large_module_has_its_tests() -> None:
+    assert checkers.every_large_module_has_its_tests(PACKAGE, ROOT / "tests") == []
+
+
 def test_the_tools_are_strict() -> None:
     assert checkers.tools_are_strict(ROOT / "pyproject.toml") == []
 
@@ -248,6 +252,28 @@ def test_a_step_with_two_names_is_found(tmp_path: Path) -> None:
         "steps/skew.py: Skew is not in steps/catalogue.py",
         "steps/tile.py: no class Tile",
         "steps/unroll_jam.py: UnrollJam.name is not the text 'unroll_jam'",
+    ]
+
+
+def test_a_large_module_without_the_tests_of_its_name_is_found(tmp_path: Path) -> None:
+    large = "x = 1\n" * 151
+    package = plant(
+        tmp_path / "src",
+        {
+            "kernel.py": large,
+            "config.py": large,
+            "ir/nodes.py": large,
+            "ir/walk.py": large,
+            "ir/types.py": "x = 1\n" * 150,
+            "steps/walk.py": large,
+            "cli/config.py": large,
+        },
+    )
+    tests = plant(tmp_path / "tests", dict.fromkeys(("test_kernel.py", "ir/test_walk.py", "cli/test_config.py"), ""))
+    assert checkers.every_large_module_has_its_tests(package, tests) == [
+        "config.py: 151 lines, and no tests/test_config.py",
+        "ir/nodes.py: 151 lines, and no tests/ir/test_nodes.py",
+        "steps/walk.py: 151 lines, and no tests/steps/test_walk.py",
     ]
 
 

@@ -55,6 +55,7 @@ SEARCHES = {
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}
 MOST_FILE_LINES = 600
 MOST_FUNCTION_LINES = 60
+MOST_UNTESTED_LINES = 150
 
 
 def imports_only_upward(root: Path) -> list[str]:
@@ -190,6 +191,19 @@ def _class_constant(node: ast.ClassDef, name: str) -> object:
             case ast.Assign(targets=[ast.Name(id=target)], value=ast.Constant(value=value)) if target == name:
                 return value
     return None
+
+
+def every_large_module_has_its_tests(root: Path, tests: Path) -> list[str]:
+    """A module over 150 lines has the test file of its name, in the folder of its room: tests/ir/test_walk.py for
+    ir/walk.py. Whoever changes it knows where to look, and where to add."""
+    faults: list[str] = []
+    for file in source_files(root):
+        path = Path(file.path)
+        wanted = path.parent / f"test_{path.name}"
+        lines = len(file.lines)
+        if lines > MOST_UNTESTED_LINES and not (tests / wanted).is_file():
+            faults.append(f"{file.path}: {lines} lines, and no tests/{wanted.as_posix()}")
+    return faults
 
 
 def small_enough(root: Path) -> list[str]:

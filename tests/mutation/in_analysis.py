@@ -62,7 +62,7 @@ ANALYSIS = (
         "the sum of -0.0 is 0.0",
         (
             "tests/analysis/test_reductions.py",
-            "tests/codegen/test_openmp.py::test_scalar_sums_and_a_last_value",
+            "tests/codegen/test_parallel.py::test_scalar_sums_and_a_last_value",
         ),
     ),
     Fault(
@@ -73,7 +73,7 @@ ANALYSIS = (
         "the maximum of nothing but the least integers is one more than they are",
         (
             "tests/analysis/test_reductions.py",
-            "tests/codegen/test_openmp.py::test_what_goes_along_with_an_extreme",
+            "tests/codegen/test_parallel.py::test_what_goes_along_with_an_extreme",
         ),
     ),
     Fault(

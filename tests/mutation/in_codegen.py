@@ -11,7 +11,7 @@ CPU = (
         "lw_end = lw_begin + lw_each + (lw_thread < lw_more);",
         "lw_end = lw_begin + lw_each;",
         "where the count is no multiple of the threads, an iteration of the first threads is left out",
-        ("tests/codegen/test_openmp.py::test_a_parallel_nest",),
+        ("tests/codegen/test_parallel.py::test_a_parallel_nest",),
     ),
     Fault(
         "the last value of the first stretch",
@@ -19,7 +19,7 @@ CPU = (
         '"lw_end == lw_count", partial, own)\n        if plan.uneven',
         '"lw_begin == 0", partial, own)\n        if plan.uneven',
         "a variable has the value of another iteration than the last one after the loop",
-        ("tests/codegen/test_openmp.py::test_scalar_sums_and_a_last_value",),
+        ("tests/codegen/test_parallel.py::test_scalar_sums_and_a_last_value",),
     ),
     Fault(
         "a loop without iterations brings values out",
@@ -47,8 +47,8 @@ CPU = (
         'first axis is the contiguous one."""\n    inner = range(0) if array.layout == "first" else',
         "updates of a Fortran array go to wrong elements of a thread's copy",
         (
-            "tests/codegen/test_openmp.py::test_scatter_sums_into_a_table_of_any_layout",
-            "tests/codegen/test_openmp.py::test_layouts",
+            "tests/codegen/test_parallel.py::test_scatter_sums_into_a_table_of_any_layout",
+            "tests/codegen/test_arrays.py::test_layouts",
         ),
     ),
     Fault(
@@ -58,8 +58,8 @@ CPU = (
         'return f"{value} {sign}= {best}"',
         "the position of an extreme is that of a later thread where values are equal",
         (
-            "tests/codegen/test_openmp.py::test_what_goes_along_with_an_extreme",
-            "tests/codegen/test_openmp.py::test_the_first_of_equal_values_where_rows_have_different_lengths",
+            "tests/codegen/test_parallel.py::test_what_goes_along_with_an_extreme",
+            "tests/codegen/test_parallel.py::test_the_first_of_equal_values_where_rows_have_different_lengths",
         ),
     ),
     Fault(
@@ -95,7 +95,7 @@ CPU = (
         "((uint64_t)lower - (uint64_t)upper - 1) / (0 - (uint64_t)step)",
         "((uint64_t)lower - (uint64_t)upper) / (0 - (uint64_t)step)",
         "a loop with a negative step reaches its end where the step divides the distance",
-        ("tests/codegen/test_openmp.py::test_negative_and_long_steps",),
+        ("tests/codegen/test_loops.py::test_negative_and_long_steps",),
     ),
     Fault(
         "negative indices without an owner",
@@ -147,7 +147,7 @@ CPU = (
         "return simd_pragma(loop, partials, w)",
         "under strict=True the greatest of -0.0 and 0.0 is not the first one any more",
         (
-            "tests/codegen/test_openmp.py::test_the_sign_of_zero_is_that_of_the_first_under_strict",
+            "tests/codegen/test_parallel.py::test_the_sign_of_zero_is_that_of_the_first_under_strict",
             "tests/meaning/test_random_programs.py",
         ),
     ),
@@ -161,8 +161,8 @@ GPU = (
         "writes & self.written",
         "a thread overwrites a shared element before another one has read it",
         (
-            "tests/codegen/test_grid.py::test_a_filled_array_and_one_thread_that_writes",
-            "tests/codegen/test_grid.py::test_between_a_write_and_reads_of_others",
+            "tests/codegen/test_block.py::test_a_filled_array_and_one_thread_that_writes",
+            "tests/codegen/test_block.py::test_between_a_write_and_reads_of_others",
         ),
     ),
     Fault(
@@ -172,7 +172,7 @@ GPU = (
         "                self.written |= before[1]",
         "pass",
         "threads race where the loop between two nests does not run",
-        ("tests/codegen/test_grid.py::test_a_barrier_in_a_loop_that_may_not_run_does_not_count_after_it",),
+        ("tests/codegen/test_block.py::test_a_barrier_in_a_loop_that_may_not_run_does_not_count_after_it",),
     ),
     Fault(
         "the last part of a round left out",
@@ -183,7 +183,7 @@ GPU = (
         (
             "tests/codegen/test_grid.py::test_rounds_of_thread_loops",
             "tests/codegen/test_grid.py::test_steps_of_thread_loops",
-            "tests/codegen/test_grid.py::test_staged_tiles_of_a_product",
+            "tests/codegen/test_block.py::test_staged_tiles_of_a_product",
         ),
     ),
     Fault(
