@@ -18,6 +18,7 @@ from loopwright.devices import gpus
 from loopwright.errors import BoundsError, LoopwrightWarning, ScheduleError
 from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.variant import compilation_of
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise, specialise_kernel
 from loopwright.steps.schedule import print_schedule
@@ -49,7 +50,8 @@ def special(function: Any, *arguments: Any, **changes: Any) -> Specialisation:
     names = list(inspect.signature(function).parameters)
     written = [position for position, name in enumerate(names) if name in source.written]
     with options(**({"device": "interpreter"} | changes)) as config:
-        return specialise(source, signature_of(as_arguments(arguments), written, names), config)
+        signature = signature_of(as_arguments(arguments), written, names)
+        return specialise(source, compilation_of(signature, config))
 
 
 # ---- what it joins --------------------------------------------------------------------------------------------------
@@ -123,10 +125,10 @@ def test_a_kernel_without_its_function() -> None:
     text = "kernel k(a: float64[1] C):\n    for i in 0 .. size(a, 0):\n        a[i] = 2.0\n"
     kernel = parse_kernel(text)
     signature = signature_of(as_arguments((A,)), [0], ["a"])
-    one = specialise_kernel(kernel, analyse(kernel), signature, current())
+    one = specialise_kernel(kernel, analyse(kernel), compilation_of(signature, current()))
     assert one.executable is not None and one.constants == () and one.analysed.written is kernel
     with options(schedule="tile q 3"), pytest.raises(ScheduleError):
-        specialise_kernel(kernel, analyse(kernel), signature, current())
+        specialise_kernel(kernel, analyse(kernel), compilation_of(signature, current()))
 
 
 # ---- where it runs if not as asked ----------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ def test_without_a_gpu_the_cpu_runs_it_and_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(gpus, "gpu_of", lambda device: None)
     with pytest.warns(LoopwrightWarning, match=r"device='cuda': .*Kernels run on the CPU"):
         one = special(shift, A, B, 3, device="cuda")
-    assert one.why_not_gpu == "there is no GPU" and one.config.device == "cuda"
+    assert one.why_not_gpu == "there is no GPU" and one.compilation.device == "cpu"
     assert one.executable is not None and not one.takes_device_arrays
     bound = special(shift, A, B, 3, device="cuda", schedule="bind i block.x")  # there are no blocks on a CPU
     assert bound.executable is not None and "bind " not in print_schedule(bound.analysed.recipe.schedule)
@@ -150,7 +152,7 @@ def test_without_a_gpu_the_cpu_runs_it_and_says_so(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_not_for_a_gpu_runs_on_the_cpu_with_the_reason() -> None:
     one = special(shift, A, A[1:], 3, device="emulated")
-    assert one.why_not_gpu == "arguments overlap in memory" and one.config.device == "emulated"
+    assert one.why_not_gpu == "arguments overlap in memory" and one.compilation.device == "cpu"
     assert one.executable is not None and not one.takes_device_arrays
 
 
