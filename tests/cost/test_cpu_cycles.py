@@ -15,8 +15,8 @@ from loopwright.cost.cpu_cycles import (
     START_CYCLES,
     cycles,
     share_of,
-    slope,
 )
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign
 from loopwright.ir.text import parse_kernel
 from loopwright.recipe.target import Target
@@ -150,4 +150,4 @@ def test_threads_share_iterations_and_cost_a_start() -> None:
 def test_how_an_index_grows(text: str, grows: int | None) -> None:
     [stmt] = parse_kernel(f"kernel k(i: int64, j: int64):\n    x = {text}\n").body
     assert isinstance(stmt, Assign)
-    assert slope(stmt.value, "i") == grows
+    assert coefficient(stmt.value, "i", converted=True) == grows
