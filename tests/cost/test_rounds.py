@@ -52,30 +52,36 @@ def test_tiles_that_are_all_whole(tiles: int, texts: int) -> None:
     """The steady part stops before the last one: its copies are the first and those that the steady part makes."""
     found = parts(8 * tiles, texts=texts)
     assert found is not None and found.whole == 1
-    assert times(found.first, "x", "y") == [1, 0]
-    assert times(found.steady, "x", "y") == [tiles - 1, 0]
-    assert times(found.rest, "x", "y") == [0, 0]
-    assert [part.iterations["k.o"] / GROUPS for part in (found.first, found.steady, found.rest)] == [1, tiles - 1, 1]
-    assert times(found.steady, "k", "m") == pytest.approx([tiles - 1, 0])
+    assert times(found.found["prologue"], "x", "y") == [1, 0]
+    assert times(found.found["steady"], "x", "y") == [tiles - 1, 0]
+    assert times(found.found["epilogue"], "x", "y") == [0, 0]
+    assert [
+        part.iterations["k.o"] / GROUPS
+        for part in (found.found["prologue"], found.found["steady"], found.found["epilogue"])
+    ] == [1, tiles - 1, 1]
+    assert times(found.found["steady"], "k", "m") == pytest.approx([tiles - 1, 0])
     # Where there are two texts, the rest has one for any tile.
-    assert times(found.rest, "k", "m") == pytest.approx([1, 0] if texts == 1 else [0, 1])
+    assert times(found.found["epilogue"], "k", "m") == pytest.approx([1, 0] if texts == 1 else [0, 1])
 
 
 def test_a_last_tile_that_is_short() -> None:
     found = parts(8 * 3 + 5)
     assert found is not None
-    assert times(found.first, "x", "y") == [1, 0]
-    assert times(found.steady, "k", "m") == [2, 0]
-    assert times(found.rest, "x", "y", "k", "m") == pytest.approx([0, 1, 1, 1])
-    assert found.rest.iterations["m"] / GROUPS == pytest.approx(5)
-    assert found.steady.iterations["k.o"] / GROUPS == 2 and found.rest.iterations["k.o"] / GROUPS == 2
+    assert times(found.found["prologue"], "x", "y") == [1, 0]
+    assert times(found.found["steady"], "k", "m") == [2, 0]
+    assert times(found.found["epilogue"], "x", "y", "k", "m") == pytest.approx([0, 1, 1, 1])
+    assert found.found["epilogue"].iterations["m"] / GROUPS == pytest.approx(5)
+    assert (
+        found.found["steady"].iterations["k.o"] / GROUPS == 2
+        and found.found["epilogue"].iterations["k.o"] / GROUPS == 2
+    )
 
 
 def test_no_tile_is_whole() -> None:
     found = parts(5)
     assert found is not None
-    assert times(found.steady, "x", "y", "k", "m") == [0, 0, 0, 0]
-    assert times(found.rest, "k", "m") == [0, 1]
+    assert times(found.found["steady"], "x", "y", "k", "m") == [0, 0, 0, 0]
+    assert times(found.found["epilogue"], "k", "m") == [0, 1]
 
 
 def test_nothing_is_known() -> None:
@@ -92,10 +98,12 @@ def test_blocks_that_are_whole_across_the_loop(width: int, whole: float) -> None
 def test_with_one_text_blocks_that_are_not_whole_take_the_rest() -> None:
     one, two = parts(80, BOTH, 1, 15), parts(80, BOTH, 2, 15)
     assert one is not None and two is not None
-    assert one.rest.iterations["k.o"] / 4 == pytest.approx(10 - 9 * 0.75)
-    assert two.rest.iterations["k.o"] / 4 == pytest.approx(1)
+    assert one.found["epilogue"].iterations["k.o"] / 4 == pytest.approx(10 - 9 * 0.75)
+    assert two.found["epilogue"].iterations["k.o"] / 4 == pytest.approx(1)
     for part in (one, two):
-        assert part.first.entries["x"] / 4 == pytest.approx(0.75) and part.first.entries["y"] / 4 == pytest.approx(0.25)
+        assert part.found["prologue"].entries["x"] / 4 == pytest.approx(0.75) and part.found["prologue"].entries[
+            "y"
+        ] / 4 == pytest.approx(0.25)
 
 
 def test_copies_without_a_branch_are_made_in_each_round() -> None:
@@ -103,7 +111,9 @@ def test_copies_without_a_branch_are_made_in_each_round() -> None:
     always = "            for x in 0 .. 8 thread.x:\n                p[x] = a[k.o + x]\n"
     found = parts(8 * 4, text=TILES[:copies] + always + TILES[rest:])
     assert found is not None and found.whole == 1
-    assert times(found.first, "x") + times(found.steady, "x") + times(found.rest, "x") == [1, 3, 0]
+    assert times(found.found["prologue"], "x") + times(found.found["steady"], "x") + times(
+        found.found["epilogue"], "x"
+    ) == [1, 3, 0]
 
 
 def test_a_loop_that_does_not_ask_whether_a_tile_is_whole() -> None:
@@ -111,4 +121,4 @@ def test_a_loop_that_does_not_ask_whether_a_tile_is_whole() -> None:
     plain = TILES[:start] + "            for k in 0 .. 8:\n                c[g] = c[g] + p[k]\n"
     found = parts(8 * 4, text=plain)
     assert found is not None
-    assert times(found.steady, "k") + times(found.rest, "k") == [3, 1]
+    assert times(found.found["steady"], "k") + times(found.found["epilogue"], "k") == [3, 1]
