@@ -27,7 +27,7 @@ from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.variant import Compilation, compilation_of
 from loopwright.ir.verify import verify
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.ranges import tunable
 from loopwright.steps.schedule import print_schedule
@@ -200,7 +200,7 @@ def test_the_variants_that_a_user_names_or_the_recipe_makes() -> None:
 @pytest.mark.parametrize(
     ("sizes", "levels"),
     [
-        ({}, (Target().l1_bytes, Target().l2_bytes, Target().l3_bytes)),
+        ({}, (CpuTarget().l1_bytes, CpuTarget().l2_bytes, CpuTarget().l3_bytes)),
         ({1: 10, 2: 20, 3: 30}, (10, 20, 30)),
         ({1: 10, 2: 20}, (10, 20, 20)),  # the last one there is
         ({1: 10, 2: 20, 3: 30, 4: 40}, (10, 20, 40)),

@@ -31,6 +31,7 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.no_local_imports,
     checkers.late_imports_are_told,
     checkers.every_public_name_says_what_it_is,
+    checkers.one_class_one_meaning,
     checkers.trees_are_asked,
     checkers.generated_code_is_never_read,
 ]
@@ -275,6 +276,11 @@ def test_a_large_module_without_the_tests_of_its_name_is_found(tmp_path: Path) -
         "ir/nodes.py: 151 lines, and no tests/ir/test_nodes.py",
         "steps/walk.py: 151 lines, and no tests/steps/test_walk.py",
     ]
+
+
+def test_a_name_that_two_classes_have_is_found(tmp_path: Path) -> None:
+    plant(tmp_path, {"a.py": "class One:\n    class Two: ...\n", "ir/b.py": "def f():\n    class Two: ...\n"})
+    assert checkers.one_class_one_meaning(tmp_path) == ["ir/b.py:2: a second class Two; the first one is a.py:2"]
 
 
 def test_what_is_too_long_is_found(tmp_path: Path) -> None:

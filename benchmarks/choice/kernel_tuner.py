@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.choice import pruning
 from benchmarks.choice.parts import Bench
 from benchmarks.choice.rows import Row
-from loopwright.search.strategies import Failure, search
+from loopwright.search.strategies import FailedPoint, search
 from loopwright.tuning.members import TAKEN, looks
 
 Table = list[dict[str, Any]]
@@ -196,10 +196,10 @@ def ours(table: Table, kept: Run, seed: int) -> Run:
     tried = list(kept)
     start = min((place for place in kept if time_of(table[place])), key=lambda place: table[place]["time_ns"])
 
-    def evaluate(place: int) -> float | Failure:
+    def evaluate(place: int) -> float | FailedPoint:
         if place not in tried:
             tried.append(place)
-        return table[place]["time_ns"] if table[place]["outcome"] == "ok" else Failure(table[place]["reason"])
+        return table[place]["time_ns"] if table[place]["outcome"] == "ok" else FailedPoint(table[place]["reason"])
 
     search(_Points(table, start), evaluate, "local", seed=seed)
     return tried

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
@@ -20,7 +20,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.variant import compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
-from loopwright.report.explain import Counted, explain
+from loopwright.report.explain import CountTexts, explain
 from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.in_use import Run
@@ -55,7 +55,7 @@ def explained(
         print_schedule(recipe.schedule),
         _generated(one, arguments),
         _ran(one, mine),
-        Counted(counts, touched),
+        CountTexts(counts, touched),
         _decided(recipe, choices),
         choices,
         plan,
@@ -111,7 +111,7 @@ def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[G
     if not isinstance(executable, GpuExecutable) or executable.program.device is None:
         return ()
     written = one.analysed.written
-    shape = Shape({}, {}) if arguments is None else shape_of(written, arguments)
+    shape = KnownSizes({}, {}) if arguments is None else shape_of(written, arguments)
     return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.compilation.tools, shape)
 
 

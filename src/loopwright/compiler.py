@@ -34,9 +34,9 @@ from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.in_parts import in_parts, outermost
-from loopwright.recipe.plan import Decision
+from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.search.ranges import Ranges, space_of_ranges
 from loopwright.search.space import MOST, Space, space_of
 from loopwright.search.space import Device as SpaceDevice
@@ -116,17 +116,17 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.steps:
         steps = parse_schedule(wanted.steps)
         after, proven = apply_schedule(kernel, facts, steps, strict)
-        return Recipe(tuple(Decision(step, ASKED_FOR) for step in steps), after, proven)
+        return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
         return gpu_recipe(kernel, facts, strict)
     return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine())
 
 
-def target_of_machine() -> Target:
+def target_of_machine() -> CpuTarget:
     """This machine, as far as its description goes."""
     vector_bytes, registers = vector_registers()
-    usual, sizes = Target(), cache_bytes()
-    return Target(
+    usual, sizes = CpuTarget(), cache_bytes()
+    return CpuTarget(
         vector_bytes,
         registers,
         sizes.get(1, usual.l1_bytes),

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Literal, Protocol
 
 
-class Place(Protocol):
+class SourcePlace(Protocol):
     """Where something stands in the user's source; `ir.nodes.Location` is one."""
 
     @property
@@ -28,7 +28,7 @@ class Place(Protocol):
     def end_column(self) -> int: ...
 
 
-def describe(title: str, what: str, at: Place | None, why: str = "", remedy: str = "") -> str:
+def describe(title: str, what: str, at: SourcePlace | None, why: str = "", remedy: str = "") -> str:
     """The full text of an error: `file:line:column: title: what`, the line with carets and why, `try: remedy`."""
     lines = [f"{title}: {what}" if title else what]
     if at is not None:
@@ -41,7 +41,7 @@ def describe(title: str, what: str, at: Place | None, why: str = "", remedy: str
     return "\n".join(lines)
 
 
-def _picture(at: Place, why: str) -> list[str]:
+def _picture(at: SourcePlace, why: str) -> list[str]:
     code = linecache.getline(at.file, at.line).rstrip()
     if not code:
         return [f"  {why}"] if why else []
@@ -61,7 +61,7 @@ class KernelError(LoopwrightError):
     """A function is outside the language, found before anything ran: what, where, why, and what to write instead."""
 
     what: str
-    at: Place | None = None
+    at: SourcePlace | None = None
     why: str = ""
     remedy: str = ""
 
@@ -88,7 +88,7 @@ class BoundsError(LoopwrightError, IndexError):
     axis: int
     index: int
     size: int
-    at: Place | None = None
+    at: SourcePlace | None = None
     before_run: bool = False
 
     def __str__(self) -> str:
@@ -180,7 +180,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
 }
 
 
-def check_failed(kind: str, at: Place | None, value: int | float | None = None, to: str = "") -> Exception:
+def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = None, to: str = "") -> Exception:
     """The exception for a failed check of the generated code or the interpreter: Python's own class for it. `value`:
     the number that could not be converted to the integer type `to`, where the check is about one."""
     error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)

@@ -26,7 +26,7 @@ from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.location import Location
-from loopwright.ir.program import Program, Site
+from loopwright.ir.program import FailureSite, Program
 from loopwright.ir.variant import Compilation
 from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
@@ -56,7 +56,7 @@ class Ready:
 
 
 @dataclass
-class Place:
+class ResultPlace:
     """Where a result is, or has to be kept: `key` is '' where it cannot be remembered. `outside` has the answers
     that lead there, and `asked` says which."""
 
@@ -76,7 +76,7 @@ def fingerprint_of(kernel: Kernel) -> str:
     return key_of(("kernel", text.print_kernel(kernel)))
 
 
-def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, Place]:
+def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, ResultPlace]:
     """What was made of this function for a CPU; None where the passes have to run, with the Outside of the
     Place, before `remember`."""
     outside = Outside(source)
@@ -86,7 +86,7 @@ def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, Place]:
         try:
             content = json.loads(entry.contents[ENTRY])
             if "program" in content:
-                return _ready(content, outside.constants), Place(key, outside, asked)
+                return _ready(content, outside.constants), ResultPlace(key, outside, asked)
             questions = [_way(one) for one in content["questions"]]
             key = _next_key(key, outside, questions)
         except UnknownError:
@@ -95,10 +95,10 @@ def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, Place]:
             discard(entry)
             break
         asked += questions
-    return None, Place(key, outside, asked)
+    return None, ResultPlace(key, outside, asked)
 
 
-def remember(ready: Ready, place: Place, tools: Tools) -> None:
+def remember(ready: Ready, place: ResultPlace, tools: Tools) -> None:
     """Keep what the passes made with the Outside of this Place, which `recall` gave."""
     outside = place.outside
     left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
@@ -196,7 +196,8 @@ def _listed(at: Location) -> list[str | int]:
 def _ready(content: dict[str, Any], constants: tuple[CapturedConstant, ...]) -> Ready:
     program = {name: _tuples(value) for name, value in content["program"].items()}
     sites = tuple(
-        Site(kind, array, axis, None if at is None else Location(*at)) for kind, array, axis, at in content["sites"]
+        FailureSite(kind, array, axis, None if at is None else Location(*at))
+        for kind, array, axis, at in content["sites"]
     )
     shape, values = content["returns"]
     return Ready(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopwright.analysis.bounds import violation
-from loopwright.analysis.facts import Facts, Guard, LoopFacts, Reduction
+from loopwright.analysis.facts import Facts, LoopFacts, Reduction, SizeGuard
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -374,7 +374,7 @@ def copied(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value.copy() if isinstance(value, Array) else value for name, value in values.items()}
 
 
-def parameters(kernel: Kernel, guard: Guard, values: dict[str, Any]) -> dict[str, int]:
+def parameters(kernel: Kernel, guard: SizeGuard, values: dict[str, Any]) -> dict[str, int]:
     """The guard's parameters for a call with these values."""
     result = {}
     for name, (source, position, axis) in guard.parameters:
@@ -422,7 +422,7 @@ def c_as_python(text: str) -> str:
     return text.replace("&&", "and").replace("||", "or")
 
 
-def guard_holds(kernel: Kernel, guard: Guard, values: dict[str, Any]) -> bool:
+def guard_holds(kernel: Kernel, guard: SizeGuard, values: dict[str, Any]) -> bool:
     """Evaluate the guard as C does. Its text must not promise more; ranges of 64 bits are far beyond these tests."""
     given = {name: C(value) for name, value in parameters(kernel, guard, values).items()}
     holds = bool(eval(c_as_python(guard.c_text) or "True", {}, given))

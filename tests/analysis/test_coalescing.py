@@ -14,7 +14,7 @@ from benchmarks.polybench import gemver, symm, syrk
 import loopwright as lw
 from loopwright.analysis import coalescing
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.coalescing import FAR, Shape, WarpAccess, warp_accesses
+from loopwright.analysis.coalescing import FAR, KnownSizes, WarpAccess, warp_accesses
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.threads import block_size
 from loopwright.cost.call_shape import shape_of
@@ -48,7 +48,7 @@ def blocks_inside(loop: For) -> list[Stmt]:
     return [stmt for stmt in loop.body if isinstance(stmt, For) and stmt.run.startswith("block.")]
 
 
-def accesses(kernel: Kernel, inside: Body, shape: Shape, shared: bool = True) -> tuple[WarpAccess, ...]:
+def accesses(kernel: Kernel, inside: Body, shape: KnownSizes, shared: bool = True) -> tuple[WarpAccess, ...]:
     local = frozenset(stmt.array for stmt in statements(inside) if isinstance(stmt, Allocate))
     there = local if shared else frozenset[str]()
     return warp_accesses(kernel, inside, block_size(inside), there, local - there, shape)
@@ -166,7 +166,7 @@ def test_sectors_are_those_of_the_addresses(name: str) -> None:
     assert seen > 0
 
 
-def agree(made: Kernel, inside: Body, arrays: dict[str, Any], shape: Shape) -> int:
+def agree(made: Kernel, inside: Body, arrays: dict[str, Any], shape: KnownSizes) -> int:
     """How many accesses of a grid were found to touch what their threads compute."""
     truth = witnessed(made, inside, arrays)
     seen = 0
@@ -216,7 +216,7 @@ def copied(a, b):  # type: ignore[no-untyped-def]
 
 def said(kernel: Any, arguments: list[Any], schedule: str, known: bool = True) -> dict[str, WarpAccess]:
     made = scheduled(kernel, arguments, schedule)
-    shape = shape_of(made, arguments) if known else Shape({}, {})
+    shape = shape_of(made, arguments) if known else KnownSizes({}, {})
     (inside,) = nests(made)
     return {user_element(one.node.array, one.node.index): one for one in accesses(made, inside, shape)}
 

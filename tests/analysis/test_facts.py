@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import Condition, Facts, Guard
+from loopwright.analysis.facts import Condition, Facts, SizeGuard
 from loopwright.ir.nodes import Kernel, Load, Store
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import expressions, statements
@@ -46,9 +46,9 @@ def test_a_copy_has_the_bounds_of_what_it_is_a_copy_of() -> None:
 
 def test_the_guard_holds_where_all_its_conditions_do() -> None:
     one, other = Condition("(v0 <= s1_0)", (("v0", "s1_0"),)), Condition("(v0 <= s2_0)", (("v0", "s2_0"),))
-    assert Guard((), "", ()).c_text == ""
-    assert Guard((one,), "", ()).c_text == one.c_text
-    assert Guard((one, other), "", ()).c_text == "(v0 <= s1_0) && (v0 <= s2_0)"
+    assert SizeGuard((), "", ()).c_text == ""
+    assert SizeGuard((one,), "", ()).c_text == one.c_text
+    assert SizeGuard((one, other), "", ()).c_text == "(v0 <= s1_0) && (v0 <= s2_0)"
     _, facts = analysed()
     compared = {name for condition in facts.guard.conditions for names in condition.compared for name in names}
     assert compared == {name for name, _ in facts.guard.parameters} == {"v0", "s1_0", "s2_0", "s3_0"}

@@ -6,26 +6,26 @@ import itertools
 
 from analysis.small import kernel
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import Condition, Guard
+from loopwright.analysis.facts import Condition, SizeGuard
 from loopwright.analysis.guard import parameter_texts
 from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
 from loopwright.ir.types import FLOAT64, INT64
 
 
-def guard(text: str) -> Guard:
+def guard(text: str) -> SizeGuard:
     return analyse(kernel(text)).guard
 
 
 def test_nothing_to_ask() -> None:
     text = 'def f(a: "float64[1]"):\n    for i in range(len(a)):\n        a[i] = 1.0\n'
-    assert guard(text) == Guard((), "", ())
+    assert guard(text) == SizeGuard((), "", ())
 
 
 def test_sizes_and_scalars() -> None:
     text = 'def f(a: "float64[1]", n: "int64"):\n    for i in range(n):\n        a[i] = 1.0\n'
     condition = Condition("((s0_0 >= v1) || (v1 <= 0))", (("s0_0", "v1"), ("v1",)))
     parameters = (("s0_0", ("size", 0, 0)), ("v1", ("scalar", 1, 0)))
-    assert guard(text) == Guard((condition,), "len(a) >= n", parameters)  # type: ignore[arg-type]
+    assert guard(text) == SizeGuard((condition,), "len(a) >= n", parameters)  # type: ignore[arg-type]
 
 
 def test_ranges_keep_forms_from_overflow() -> None:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from loopwright.analysis.integers import Values, interval_of, value_of
+from loopwright.analysis.integers import KnownIntegers, interval_of, value_of
 from loopwright.ir.nodes import Assign, Expr
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -29,11 +29,11 @@ def expression(text: str) -> Expr:
 def test_an_interval_holds_all_values(text: str) -> None:
     expr = expression(text)
     between = {"i": (-2, 9), "j": (3, 6)}
-    values = Values({"n": 6})
+    values = KnownIntegers({"n": 6})
     found = interval_of(expr, values, between)
     all_values = []
     for i, j in itertools.product(range(-2, 10), range(3, 7)):
-        value = value_of(expr, Values({"n": 6, "i": i, "j": j}))
+        value = value_of(expr, KnownIntegers({"n": 6, "i": i, "j": j}))
         assert value == eval(text, {"min": min, "max": max}, {"n": 6, "i": i, "j": j})
         all_values.append(value)
     assert found is not None
@@ -42,20 +42,20 @@ def test_an_interval_holds_all_values(text: str) -> None:
 
 
 def test_an_interval_is_no_wider_than_need_be_where_variables_stand_once() -> None:
-    assert interval_of(expression("2 * i - j"), Values(), {"i": (0, 9), "j": (0, 3)}) == (-3, 18)
+    assert interval_of(expression("2 * i - j"), KnownIntegers(), {"i": (0, 9), "j": (0, 3)}) == (-3, 18)
 
 
 @pytest.mark.parametrize("text", ["a[i, j]", "a[0, 0] + 1", "size(a, 0)", "n + 1", "i // (j - 4)"])
 def test_what_is_not_known_has_no_value(text: str) -> None:
-    assert interval_of(expression(text), Values(), {"i": (0, 9), "j": (3, 6)}) is None
+    assert interval_of(expression(text), KnownIntegers(), {"i": (0, 9), "j": (3, 6)}) is None
 
 
 def test_one_side_may_decide() -> None:
     text = "1 if n > 3 and a[0, 0] > 2 else 0"
-    assert value_of(expression(text), Values({"n": 3})) == 0
-    assert value_of(expression(text), Values({"n": 4})) is None
-    assert value_of(expression("1 if n > 3 or a[0, 0] > 2 else 0"), Values({"n": 4})) == 1
+    assert value_of(expression(text), KnownIntegers({"n": 3})) == 0
+    assert value_of(expression(text), KnownIntegers({"n": 4})) is None
+    assert value_of(expression("1 if n > 3 or a[0, 0] > 2 else 0"), KnownIntegers({"n": 4})) == 1
 
 
 def test_division_by_zero_is_zero_as_in_the_ir() -> None:
-    assert value_of(expression("7 // (n - n) + 7 % (n - n)"), Values({"n": 3})) == 0
+    assert value_of(expression("7 // (n - n) + 7 % (n - n)"), KnownIntegers({"n": 3})) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.analysis.ownership import Share, shares
+from loopwright.analysis.ownership import OwnedRange, shares
 from loopwright.ir.text import parse_kernel
 
 FRAME = """
@@ -14,20 +14,20 @@ kernel some(a: float64[2] C):
 """
 
 
-def found(*lines: str) -> tuple[Share | None, ...] | None:
+def found(*lines: str) -> tuple[OwnedRange | None, ...] | None:
     return shares(parse_kernel(FRAME + "".join(f"        {line}\n" for line in lines)), "s")
 
 
 def test_one_piece_each() -> None:
     written = "for t in 0 .. 32 step 4 thread.x:", "    for i in t .. t + 4:", "        s[i] = a[q, i]"
-    assert found(*written) == (Share("thread.x", 4),)
+    assert found(*written) == (OwnedRange("thread.x", 4),)
 
 
 SPREAD = "for t in 0 .. 16 step 4 thread.x:", "    for g in 0 .. 32 step 16:", "        for i in t + g .. t + g + 4:"
 
 
 def test_pieces_that_come_again() -> None:
-    assert found(*SPREAD, "            s[i] = a[q, i]") == (Share("thread.x", 4, 16),)
+    assert found(*SPREAD, "            s[i] = a[q, i]") == (OwnedRange("thread.x", 4, 16),)
 
 
 @pytest.mark.parametrize("index", ["i - 1", "31 - i", "i // 2"])
@@ -44,7 +44,7 @@ def test_a_piece_and_one_element_more(index: str) -> None:
 def test_where_pieces_come_again_the_loop_that_shares_them_decides() -> None:
     """After 8 threads of 16 the first one has the next piece, too: elements 0, 8, 16 and 24 are its own."""
     lines = "for t in 0 .. 8 thread.x:", "    for g in 0 .. 32 step 8:", "        s[t + g] = a[q, t]"
-    assert found(*lines) == (Share("thread.x", 1, 8),)
+    assert found(*lines) == (OwnedRange("thread.x", 1, 8),)
     assert (
         found(*lines, "for u in 0 .. 16 thread.x:", "    for h in 0 .. 32 step 16:", "        s[u + h] = 0.0") is None
     )

@@ -12,7 +12,7 @@ import pytest
 import loopwright as lw
 from loopwright.choice.base import Chooser
 from loopwright.choice.experience import KernelExperience
-from loopwright.choice.explore import Evidence
+from loopwright.choice.explore import ExperimentResult
 from loopwright.config import Config, current
 from loopwright.ir.signature import ArrayArgument, Shape, Signature
 from loopwright.ir.types import FLOAT64
@@ -20,7 +20,7 @@ from loopwright.ir.variant import PLAIN, Variant
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import ANY, WORK, Table
+from loopwright.profile.records import ANY, WORK, FittedTable
 from loopwright.profile.work_form import WorkForm
 
 SHAPE, DEFAULT, OTHER = Shape((1000,)), Variant("cpu", threads=1), Variant("cpu", PLAIN, 1)
@@ -43,7 +43,7 @@ class Code:
 class Scripted:
     """An Experimenter, its own search, and what it was asked for."""
 
-    found: Evidence | Exception | None = None
+    found: ExperimentResult | Exception | None = None
     more_found: tuple[Variant, ...] = ()
     over: bool = False
     asked: list[str] = field(default_factory=list)
@@ -63,7 +63,9 @@ class Scripted:
         self.over = True
         return self.more_found
 
-    def evidence(self, experiment: object, serving: Variant, form: WorkForm, arguments: object) -> Evidence | None:
+    def evidence(
+        self, experiment: object, serving: Variant, form: WorkForm, arguments: object
+    ) -> ExperimentResult | None:
         self.asked.append(f"evidence beside {serving}")
         if isinstance(self.found, Exception):
             raise self.found
@@ -122,7 +124,7 @@ def test_where_options_decide_nobody_chooses(config: Config, decided: dict[str, 
 def test_a_choice_among_what_was_measured_asks_for_no_experiment(config: Config) -> None:
     measured(config, DEFAULT)
     measured(config, OTHER, time_ns=1e5)
-    journal_of(config).put(Table(WORK, ANY, "kernel", FORM.as_json(), 0.0))
+    journal_of(config).put(FittedTable(WORK, ANY, "kernel", FORM.as_json(), 0.0))
     scripted = Scripted()
     assert asked(config, scripted).choose(SHAPE) == OTHER
     assert scripted.asked == []
@@ -154,7 +156,7 @@ def test_an_experiment_that_cannot_be_made_concludes_nothing(config: Config, fou
 
 
 def test_evidence_opens_the_choice(config: Config) -> None:
-    scripted = Scripted(Evidence("ok", (1000, 1000, 1000), 0, (10**9,) * 3), (OTHER,))
+    scripted = Scripted(ExperimentResult("ok", (1000, 1000, 1000), 0, (10**9,) * 3), (OTHER,))
     chooser = asked(config, scripted, LONG_NS)
     chooser.choose(SHAPE)
     assert chooser.due(SHAPE)

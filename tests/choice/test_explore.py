@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decide.serving import DEFAULT, SHAPE, Serving, exactly, variant, work
-from loopwright.choice.explore import Account, Evidence, expected_improvement
+from loopwright.choice.explore import Account, ExperimentResult, expected_improvement
 from loopwright.devices.simulated import Fault, Noise, linear, slowed
 from loopwright.ir.signature import Shape
 from loopwright.profile.measurement import Work
@@ -86,7 +86,7 @@ def test_a_candidate_that_hangs_for_ten_times_what_was_expected_has_failed() -> 
     serving.adaptive.observe(decision, (1_000_000,) * 1000)
     experiment = serving.adaptive.explore(SHAPE)
     assert experiment is not None and experiment.limit_ns == 10 * experiment.expected_ns
-    assert serving.adaptive.finish(experiment, Evidence("timeout", (), experiment.limit_ns))
+    assert serving.adaptive.finish(experiment, ExperimentResult("timeout", (), experiment.limit_ns))
     assert serving.adaptive.standings(SHAPE)[experiment.index].state == "timeout"
 
 
@@ -135,7 +135,7 @@ def test_a_candidate_measured_beside_the_one_that_serves_is_compared_as_a_pair()
         serving.adaptive.observe(decision, (1_000_000,))
     experiment = serving.adaptive.explore(SHAPE)
     assert experiment is not None and experiment.purpose == "prove"
-    warm = Evidence("ok", (400_000, 400_000, 400_000), 3_000_000, (500_000, 500_000, 500_000))
+    warm = ExperimentResult("ok", (400_000, 400_000, 400_000), 3_000_000, (500_000, 500_000, 500_000))
     assert serving.adaptive.finish(experiment, warm)
     assert serving.adaptive.choose(SHAPE, work(SHAPE)).predicted_ns == pytest.approx(800_000)
 
@@ -149,11 +149,11 @@ def test_one_experiment_at_a_time() -> None:
     assert serving.adaptive.explore(SHAPE) is None
     assert serving.adaptive.account.reserved_ns == experiment.limit_ns
     with pytest.raises(ValueError, match="one time at least"):
-        serving.adaptive.finish(experiment, Evidence("ok"))
+        serving.adaptive.finish(experiment, ExperimentResult("ok"))
     serving.adaptive.abandon(experiment, 5)
     assert (serving.adaptive.account.reserved_ns, serving.adaptive.account.spent_ns) == (0, 5)
     with pytest.raises(ValueError, match="does not run"):
-        serving.adaptive.finish(experiment, Evidence("wrong"))
+        serving.adaptive.finish(experiment, ExperimentResult("wrong"))
     assert serving.adaptive.explore(SHAPE) is not None
 
 

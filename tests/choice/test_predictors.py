@@ -18,7 +18,7 @@ from loopwright.profile.copies import BANDWIDTH
 from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Outcome, Work
-from loopwright.profile.records import Table
+from loopwright.profile.records import FittedTable
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.tune import _keep_trees
 
@@ -127,7 +127,7 @@ def test_copies_are_not_counted_twice_for_trees(tmp_path: Path) -> None:
                 shape = Shape((n,), (mean, 0.5, 2.0))
                 journal.add(Measurement(fingerprint, machine.fingerprint, variant, shape, todo, "ok", took, 0.01, 9))
         for name, one_way in (("to device", bus.to_device), ("to host", bus.to_host)):
-            journal.put(Table(BANDWIDTH, machine.fingerprint, name, str(one_way), 1.0))
+            journal.put(FittedTable(BANDWIDTH, machine.fingerprint, name, str(one_way), 1.0))
         call = RecordedCall(one, ("y", "p", "v"), (0,), config, Shape((9,), (2.0, 0.5, 2.0)), None)
         _keep_trees(call, journal)
         found = journal.measurements(fingerprint, machine.fingerprint)

@@ -22,8 +22,8 @@ from loopwright.config import CURRENT, DEFAULT, Config
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile.machine import Machine, machine_of
-from loopwright.profile.records import Choice, KernelName, Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName
+from loopwright.profile.store import ProfileStore
 
 RUNNER = CliRunner()
 CELLS = re.compile(r"\s{2,}")
@@ -48,7 +48,7 @@ def path(config: Config) -> Path:
     """A store with something of everything."""
     path = config.store_path
     assert path is not None
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.put_machine(HERE)
         store.put_machine(replace(THERE, driver="580.95"))
         there = replace(THERE, driver="580.95").fingerprint
@@ -56,8 +56,8 @@ def path(config: Config) -> Path:
         store.add([measured(n=n, outcome="crashed", tile=8) for n in range(3)])
         store.add([measured(n=n, machine=there, kernel="kernel2") for n in range(2)])
         store.put_kernel(KernelName("kernel1", "gemm", "/x/gemm.py", "float64[:, :]"))
-        store.put_table(Table("ranking", there, "x", [1], 5.0))
-        store.put_choice(Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu"), "first", 7.0, 0.1, 6.0))
+        store.put_table(FittedTable("ranking", there, "x", [1], 5.0))
+        store.put_choice(ChoiceRecord("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu"), "first", 7.0, 0.1, 6.0))
     return path
 
 
@@ -97,7 +97,7 @@ HOSTILE = "gemm\x1b[2J\x1b]0;owned\x07\u202egnp.exe\x9b31m\r\nkernel2"
 def test_names_of_others_are_only_text(path: Path, tmp_path: Path) -> None:
     """Neither `db stats`, to a pipe or a terminal, nor the page passes on what a terminal or a browser obeys."""
     evil = Machine("cpu", HOSTILE, compiler=HOSTILE, driver=HOSTILE, text="abc")
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.put_machine(evil)
         store.put_kernel(KernelName("kernel1", HOSTILE, HOSTILE, HOSTILE))
         row = measured(machine=evil.fingerprint, reason=HOSTILE, outcome="crashed", variant=Variant("cpu", HOSTILE))
@@ -117,7 +117,7 @@ def test_names_of_others_are_only_text(path: Path, tmp_path: Path) -> None:
 
 
 def test_stats_of_an_empty_store(config: Config) -> None:
-    with Store.open(config.store_path) as store:
+    with ProfileStore.open(config.store_path) as store:
         store.absorb([])
     assert "nothing is in it" in run("stats")
 
@@ -144,10 +144,10 @@ def test_an_export_that_fails_leaves_nothing(path: Path, tmp_path: Path) -> None
 
 def test_merge(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite3"
-    with Store.open(other) as store:
+    with ProfileStore.open(other) as store:
         store.add([measured(n=99)])
     assert run("--store", other, "merge", path).startswith("15 measurements, ")
-    with Store.open(other) as store:
+    with ProfileStore.open(other) as store:
         assert len(store.of_kernel("kernel1", HERE.fingerprint)) == 14
         assert store.kernels()[1].name == "gemm"
 
@@ -180,7 +180,7 @@ def test_what_is_refused(path: Path, words: list[str], what: str) -> None:
 
 
 def test_a_beginning_of_two_fingerprints(path: Path) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured(machine=HERE.fingerprint[:5] + "another")])
     assert "more than one machine's begin" in run("prune", "--machine", HERE.fingerprint[:4], code=2)
 
@@ -191,19 +191,19 @@ def test_a_wrong_line_is_named_and_nothing_is_kept(path: Path, tmp_path: Path) -
     lines = file.read_text().replace('"time_ns": 100.0', '"time_ns": -100.0')
     file.write_text(lines)
     assert re.match(rf"loopwright: {file}:\d+: measurement: this cannot", run("--store", other, "import", file, code=2))
-    with Store.open(other) as store:
+    with ProfileStore.open(other) as store:
         assert store.machines() == store.kernels() == ()
 
 
 @pytest.mark.parametrize("sizes", ["[-10, 10]", f"[{10**30}, 10]"])
 def test_sizes_that_no_array_has_are_refused_and_nothing_is_kept(path: Path, tmp_path: Path, sizes: str) -> None:
     file, other = tmp_path / "x.jsonl", tmp_path / "other.sqlite3"
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured()])
     run("export", file)
     file.write_text(file.read_text().replace('"sizes": [3, 3]', f'"sizes": {sizes}', 1))
     assert re.match(rf"loopwright: {file}:\d+: measurement: ", run("--store", other, "import", file, code=2))
-    with Store.open(other) as store:
+    with ProfileStore.open(other) as store:
         assert store.machines() == store.kernels() == ()
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from loopwright.cli.main import app
 from loopwright.config import CURRENT, Config
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 from report.pages import read
 from report.stored import fill
 
@@ -56,7 +56,7 @@ def test_another_store_and_one_kernel(tmp_path: Path) -> None:
 def test_what_cannot_be_done(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     assert "there is no store of measurements" in run("--out", out, code=2)
-    with Store.open(tmp_path / "profile.sqlite3") as store:
+    with ProfileStore.open(tmp_path / "profile.sqlite3") as store:
         store.absorb([])
     assert "there are no measurements" in run("--out", out, code=2)
     assert not out.exists()

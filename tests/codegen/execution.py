@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopwright.analysis.facts import Facts, Guard
+from loopwright.analysis.facts import Facts, SizeGuard
 from loopwright.codegen.openmp import generate
 from loopwright.config import Config
 from loopwright.devices import by_ctypes
@@ -16,7 +16,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.toolchain.cc import build
 
-NO_FACTS = Facts({}, (), Guard((), "", ()), {})
+NO_FACTS = Facts({}, (), SizeGuard((), "", ()), {})
 
 
 def compiled(

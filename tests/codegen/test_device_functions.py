@@ -10,7 +10,7 @@ import pytest
 
 from cost.variants import floats, made, product, stencil, total
 from loopwright.codegen.names import Names
-from loopwright.ir.code import DeviceFunction, Region
+from loopwright.ir.code import CodeRegion, DeviceFunction
 from loopwright.ir.program import DeviceText
 
 
@@ -63,7 +63,7 @@ def test_what_is_told_is_what_stands_there(function: Any, arguments: tuple[Any, 
     assert [entry.name for one in text.functions for entry in one.entries] == list(text.kernels)
 
 
-def a_region(region: Region, lines: list[str]) -> None:
+def a_region(region: CodeRegion, lines: list[str]) -> None:
     head, last = lines[region.first], lines[region.last]
     if region.question:
         assert "LW_STOPS(" in head and region.first == region.last

@@ -15,9 +15,9 @@ from loopwright.cost.cpu import cpu_metrics
 from loopwright.cost.cpu_cycles import START_CYCLES
 from loopwright.cost.prune import prune
 from loopwright.ir.text import parse_kernel
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 
-TARGET = Target(vector_bytes=32, registers=16, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20)
+TARGET = CpuTarget(vector_bytes=32, registers=16, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=32 << 20)
 N = 1024
 SQUARE = (floats(N, N), floats(N, N), floats(N, N))
 BLOCKED = (

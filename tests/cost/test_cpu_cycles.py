@@ -19,10 +19,10 @@ from loopwright.cost.cpu_cycles import (
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign
 from loopwright.ir.text import parse_kernel
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from steps.kernels import known
 
-TARGET = Target(vector_bytes=32, registers=16)
+TARGET = CpuTarget(vector_bytes=32, registers=16)
 ADD = """
 kernel add(a: float64[1] C, b: float64[1] C, n: int64):
     for i in 0 .. n{run}:
@@ -31,7 +31,7 @@ kernel add(a: float64[1] C, b: float64[1] C, n: int64):
 N = 1000
 
 
-def counted(text: str, n: int = N, threads: int = 4, target: Target = TARGET) -> float:
+def counted(text: str, n: int = N, threads: int = 4, target: CpuTarget = TARGET) -> float:
     kernel, facts = known(text)
     scalar = next(param.argument for param in kernel.scalars if param.name == "n")
     return cycles(kernel.body, facts, target, threads, frequencies(kernel, {f"v{scalar}": n}))
@@ -59,7 +59,7 @@ def test_instructions_of_an_iteration_that_follows_another(value: str, wanted: f
 
 def test_what_does_not_change_stays_in_a_register() -> None:
     assert per_iteration("a[i - 1] + b[7]") == pytest.approx(5 / 4, rel=0.01)
-    few = Target(vector_bytes=32, registers=4)
+    few = CpuTarget(vector_bytes=32, registers=4)
     constants = " + ".join(f"b[{k}]" for k in range(4))
     wide, narrow = (counted(ADD.format(run="", value=f"a[i - 1] + {constants}"), target=one) for one in (TARGET, few))
     assert (narrow - wide) / N == pytest.approx(3 / 4, rel=0.01)  # three of four have none, and are loaded
@@ -100,7 +100,7 @@ def test_a_sum_waits_for_itself() -> None:
     text = "kernel s(b: float64[1] C, n: int64) -> python float64:\n    var s: float64\n    s = 0.0\n"
     text += "    for i in 0 .. n:\n        s = s + b[i]\n    return s\n"
     assert counted(text) / N == pytest.approx(LATENCY, rel=0.05)
-    wider = Target(vector_bytes=64, registers=16)
+    wider = CpuTarget(vector_bytes=64, registers=16)
     assert counted(text, target=wider) == pytest.approx(counted(text))
 
 

@@ -12,7 +12,7 @@ import pytest
 from cost.variants import floats, made, potential, product, stencil, total
 from loopwright.analysis.frequency import frequencies
 from loopwright.config import current
-from loopwright.cost.dynamic import Counted, counted
+from loopwright.cost.dynamic import InstructionCounts, counted
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.steps.bind import BLOCKS
@@ -52,7 +52,7 @@ def executed(kernel: Kernel, text: DeviceText, sizes: dict[str, int], unknown: i
 
 
 def weights(code, place, inside: Body, found, unknown: int) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
-    counts: Counted = counted(code, place, inside, found, DEVICE_HEADER.count("\n"))
+    counts: InstructionCounts = counted(code, place, inside, found, DEVICE_HEADER.count("\n"))
     assert len(counts.unmatched) == unknown
     return counts.weights
 

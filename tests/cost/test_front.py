@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 
-from loopwright.cost.front import PARETO, Front, Point, front_content, front_from, front_of, fronts_of
+from loopwright.cost.front import PARETO, JudgedCandidates, Point, front_content, front_from, front_of, fronts_of
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import prune
-from loopwright.profile.records import Table
+from loopwright.profile.records import FittedTable
 from report.stored import front
 
 
-def table(content: object, name: str = "k") -> Table:
-    return Table(PARETO, "m", name, content, 0.0)
+def table(content: object, name: str = "k") -> FittedTable:
+    return FittedTable(PARETO, "m", name, content, 0.0)
 
 
 def test_a_front_comes_back_as_it_was() -> None:
@@ -21,7 +21,7 @@ def test_a_front_comes_back_as_it_was() -> None:
 
 
 def test_what_could_not_be_told_comes_back_as_nan() -> None:
-    content = front_content(Front(("a", "b"), (Point("x", (1.0, math.nan), True, ""),)))
+    content = front_content(JudgedCandidates(("a", "b"), (Point("x", (1.0, math.nan), True, ""),)))
     found = front_of(table(json.loads(json.dumps(content, allow_nan=False))))
     assert found is not None and math.isnan(found.points[0].values[1])
 
@@ -42,4 +42,4 @@ def test_from_what_pruning_said() -> None:
     whys = {one.schedule: one.why for one in found.points}
     assert whys["a"] == whys["b"] == "" and whys["same"] == "as good as 'b' in every metric"
     assert whys["worse"].startswith("dominated by ")
-    assert front_from({}, prune({})) == Front((), ())
+    assert front_from({}, prune({})) == JudgedCandidates((), ())

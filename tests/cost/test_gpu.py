@@ -10,7 +10,7 @@ import pytest
 
 from cost.variants import H100, Made, floats, made, product, stencil, total
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.config import current
 from loopwright.cost.gpu import GridWork, gpu_metrics, grid_works, metrics_of
@@ -32,7 +32,7 @@ N = 1024
 SQUARE = (floats(N, N), floats(N, N), floats(N, N))
 
 
-def works(one: Made, shape: Shape | None = None) -> tuple[GridWork, ...]:
+def works(one: Made, shape: KnownSizes | None = None) -> tuple[GridWork, ...]:
     assert one.text is not None
     return grid_works(one.kernel, one.text, H100, shape or one.shape, current())
 
@@ -76,7 +76,7 @@ def test_what_memory_holds_up_is_told() -> None:
 
 def test_sizes_scale_the_work() -> None:
     one = made(product, SQUARE, IN_BLOCKS.format(y=16, x=16))
-    deeper = Shape({**one.shape.sizes, "s0_1": 2 * N, "s1_0": 2 * N}, one.shape.strides)
+    deeper = KnownSizes({**one.shape.sizes, "s0_1": 2 * N, "s1_0": 2 * N}, one.shape.strides)
     [small], [large] = works(one), works(one, deeper)
     assert large.instructions == pytest.approx(2 * small.instructions, rel=0.1)
     assert large.blocks == small.blocks
@@ -85,14 +85,14 @@ def test_sizes_scale_the_work() -> None:
 
 def test_no_elements_at_all() -> None:
     one = made(product, SQUARE, IN_BLOCKS.format(y=16, x=16))
-    [work] = works(one, Shape(dict.fromkeys(one.shape.sizes, 0), {}))
+    [work] = works(one, KnownSizes(dict.fromkeys(one.shape.sizes, 0), {}))
     assert work.blocks == 0
     assert metrics_of((work,), H100).values[0] == float("inf")
 
 
 def test_arrays_beyond_32_bits_take_the_other_kernels() -> None:
     one = made(product, SQUARE, IN_BLOCKS.format(y=16, x=16))
-    [near], [far] = works(one), works(one, Shape(dict.fromkeys(one.shape.sizes, 1 << 17), {}))
+    [near], [far] = works(one), works(one, KnownSizes(dict.fromkeys(one.shape.sizes, 1 << 17), {}))
     assert far.instructions / (1 << 17) != pytest.approx(near.instructions / N, rel=0.2)  # other code
     assert one.text is not None
     for bits in (32, 64):
@@ -166,7 +166,7 @@ def test_rows_in_equal_parts_are_for_a_measurement_to_judge() -> None:
     balanced, facts = apply_schedule(kernel, analyse(kernel), parse_schedule("balance i k 2048"), strict=False)
     text = generate_gpu(balanced, facts, False).device
     assert text is not None
-    found = gpu_metrics(balanced, text, H100, Shape({"s0_0": 1001, "s1_0": 9999, "s2_0": 1000}, {}), current())
+    found = gpu_metrics(balanced, text, H100, KnownSizes({"s0_0": 1001, "s1_0": 9999, "s2_0": 1000}, {}), current())
     assert all(math.isnan(value) for value in found.values)
     assert any("cannot be judged" in note for note in found.notes)
 
@@ -176,7 +176,7 @@ def test_what_one_thread_does_alone_counts_all_its_iterations() -> None:
     kernel = parse_kernel(ROWS.strip("\n").replace("p[i] .. p[i + 1]", "0 .. size(v, 0)") + "\n")
     text = generate_gpu(kernel, analyse(kernel), False).device
     assert text is not None
-    shape = Shape({"s0_0": 0, "s1_0": 700, "s2_0": 1000}, {})
+    shape = KnownSizes({"s0_0": 0, "s1_0": 700, "s2_0": 1000}, {})
     [work] = grid_works(kernel, text, H100, shape, current())
     assert work.threads * work.blocks == 1
     assert 700_000 < work.instructions < 30 * 700_000

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from loopwright.analysis.coalescing import SECTOR, Shape
+from loopwright.analysis.coalescing import SECTOR, KnownSizes
 from loopwright.analysis.frequency import frequencies
 from loopwright.cost.gpu_bytes import bytes_moved
 from loopwright.ir.nodes import For
@@ -24,7 +24,7 @@ def moved(body: str, threads: int = 32, n: int = N, strides: tuple[int, int] = (
     inside = "".join(f"            {line}\n" for line in body.split("\n"))
     kernel = parse_kernel(HEAD + grid.format(threads) + inside)
     nest = cast(For, kernel.body[0])
-    shape = Shape({"s0_0": N, "s0_1": N, "s1_0": 4 * N, "s2_0": 4 * N, "v3": n}, {0: strides, 1: (4,), 2: (8,)})
+    shape = KnownSizes({"s0_0": N, "s0_1": N, "s1_0": 4 * N, "s2_0": 4 * N, "v3": n}, {0: strides, 1: (4,), 2: (8,)})
     found = frequencies(kernel, shape.sizes)
     return bytes_moved(kernel, nest, nest.body, (threads, 1, 1), found, shape, frozenset(declared.split()))
 

@@ -7,7 +7,7 @@ import pytest
 from loopwright.analysis.frequency import frequencies
 from loopwright.cost.locality import CHANNELS, FILLED, L2, L3, LINE, MEMORY, cycles_to_move
 from loopwright.ir.text import parse_kernel
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 
 HUGE = 1 << 40
 SIZES = {f"s{array}_{axis}": size for array in range(3) for axis, size in enumerate((64, 128))}
@@ -17,7 +17,7 @@ def moved(text: str, capacity: int = HUGE, threads: int = 1, sizes: dict[str, in
     """Bytes that come into a first cache of this capacity; the others are the first one's copies, at a rate that is
     taken out again."""
     kernel = parse_kernel(text)
-    target = Target(l1_bytes=capacity, l2_bytes=capacity, l3_bytes=capacity * threads)
+    target = CpuTarget(l1_bytes=capacity, l2_bytes=capacity, l3_bytes=capacity * threads)
     found = sizes or SIZES
     rate = 1 / L2 + 1 / L3 + 1 / (MEMORY * min(1.0, CHANNELS / threads))
     return cycles_to_move(kernel, target, threads, frequencies(kernel, found), found) / rate
@@ -107,7 +107,7 @@ def test_each_cache_has_its_rate() -> None:
     held = int(WHOLE / FILLED) + 1
 
     def cycles(l1: int, l2: int, l3: int, threads: int = 1) -> float:
-        return cycles_to_move(kernel, Target(l1_bytes=l1, l2_bytes=l2, l3_bytes=l3), threads, found, SIZES)
+        return cycles_to_move(kernel, CpuTarget(l1_bytes=l1, l2_bytes=l2, l3_bytes=l3), threads, found, SIZES)
 
     once = WHOLE / L2 + WHOLE / L3 + WHOLE / MEMORY
     assert cycles(held, held, held) == pytest.approx(once)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import loopwright as lw
-from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.facts import Facts
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
@@ -69,7 +69,7 @@ class Made:
     kernel: Kernel
     facts: Facts
     text: DeviceText | None
-    shape: Shape
+    shape: KnownSizes
 
 
 def made(
@@ -93,7 +93,7 @@ def made(
             strides[position] = value.strides
         else:
             sizes[f"v{position}"] = int(value)
-    return Made(found.recipe.kernel, found.recipe.facts, text, Shape(sizes, strides))
+    return Made(found.recipe.kernel, found.recipe.facts, text, KnownSizes(sizes, strides))
 
 
 def floats(*shape: int, dtype: str = "float32") -> np.ndarray[Any, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopwright.choice.adapt import Adaptive, Decision
-from loopwright.choice.explore import Evidence, Experiment
+from loopwright.choice.explore import Experiment, ExperimentResult
 from loopwright.devices.simulated import Curve, Fault, Noise, Simulated
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import RECIPE, Variant
@@ -53,7 +53,7 @@ class Serving:
     history: Sequence[Measurement] = ()
     rows: list[Measurement] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
-    experiments: list[tuple[Experiment, Evidence]] = field(default_factory=list)
+    experiments: list[tuple[Experiment, ExperimentResult]] = field(default_factory=list)
     opened: list[int] = field(default_factory=list)
     best_ns: float = 0.0
     took_ns: float = 0.0
@@ -95,7 +95,7 @@ class Serving:
             return
         attempt = self.device.attempt(experiment.variant, shape.sizes, experiment.limit_ns)
         assert attempt.spent_ns <= experiment.limit_ns
-        evidence = Evidence(attempt.outcome, attempt.times_ns, attempt.spent_ns)
+        evidence = ExperimentResult(attempt.outcome, attempt.times_ns, attempt.spent_ns)
         self.experiments.append((experiment, evidence))
         self.adaptive.finish(experiment, evidence)
         assert self.adaptive.account.spent_ns <= self.share * self.adaptive.account.total_ns

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from loopwright.codegen.openmp import HEADER
 from loopwright.config import current
-from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, Table
-from loopwright.ir.code import DeviceFunction, Entry, Region
+from loopwright.devices.emulated import EmulatedGpu, EmulatedModule, GpuFunctions
+from loopwright.ir.code import CodeRegion, DeviceFunction, KernelEntry
 from loopwright.ir.program import DeviceText
 
 Size = int | tuple[int, ...]
@@ -63,7 +63,7 @@ class Session:
         self.gpu = gpu or EmulatedGpu()
         self.kernels = kernels
         self.module: EmulatedModule = self.gpu.module(written(text, kernels, strict), current())
-        self.table = Table.from_address(self.module.table)
+        self.table = GpuFunctions.from_address(self.module.table)
 
     def launch(self, kernel: str, grid: Size, block: Size, *arguments: Any, shared_bytes: int = 0) -> int:
         """The code that a launch gives; what is wrong stays in the report."""
@@ -111,7 +111,9 @@ def _told(text: str, name: str) -> DeviceFunction:
     assert head is not None, f"the text has no kernel {name!r}"
     given = [parameter.rpartition(" ") for parameter in re.split(r",\s*", head[2]) if parameter]
     parameters = tuple((one.lstrip("*"), ctype) for ctype, _, one in given)
-    return DeviceFunction(name, "", int(head[1] or 1024), parameters, (), Region("kernel", 1), (Entry(name, 1),))
+    return DeviceFunction(
+        name, "", int(head[1] or 1024), parameters, (), CodeRegion("kernel", 1), (KernelEntry(name, 1),)
+    )
 
 
 def _three(size: Size) -> ctypes.Array[ctypes.c_int64]:

@@ -11,13 +11,13 @@ from typing import Any
 from loopwright.config import DEFAULT, Config
 from loopwright.devices.base import Executable, Returns
 from loopwright.devices.cpu import load
-from loopwright.ir.code import DeviceFunction, Entry, Region
+from loopwright.ir.code import CodeRegion, DeviceFunction, KernelEntry
 from loopwright.ir.nodes import Location
-from loopwright.ir.program import DeviceText, Program, Site
+from loopwright.ir.program import DeviceText, FailureSite, Program
 from loopwright.toolchain.cc import build
 
 HEADER = resources.files("loopwright.codegen").joinpath("loopwright.h").read_text()
-SITES = (Site("bounds", "a", 1, Location("k.py", 3, 4, 8)), Site("zero_division", "", 0, None))
+SITES = (FailureSite("bounds", "a", 1, Location("k.py", 3, 4, 8)), FailureSite("zero_division", "", 0, None))
 
 # Each is `int run(const lw_call *call)`, for the arguments that its comment gives.
 ADD = """ /* a: float64 rank 1, any stride; n: int */
@@ -78,16 +78,16 @@ class Handmade:
 def device_text(entry: str, *names: str) -> DeviceText:
     """A CUDA text with a kernel on each line, which `entry` gives for a name. Those that end alike but for `_32`, `_64`
     and `_even` are versions of one function."""
-    functions: dict[str, list[Entry]] = {}
+    functions: dict[str, list[KernelEntry]] = {}
     for line, name in enumerate(names, 1):
         function, _, version = name.rpartition("_")
-        one = Entry(name, line, 64 if version == "64" else 32, version == "even")
+        one = KernelEntry(name, line, 64 if version == "64" else 32, version == "even")
         functions.setdefault(function, []).append(one)
     return DeviceText(
         "\n".join(map(entry.format, names)),
         names,
         functions=tuple(
-            DeviceFunction(name, "", 32, (), (), Region("kernel", 1), tuple(entries))
+            DeviceFunction(name, "", 32, (), (), CodeRegion("kernel", 1), tuple(entries))
             for name, entries in functions.items()
         ),
     )

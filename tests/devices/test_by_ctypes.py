@@ -14,10 +14,19 @@ import pytest
 from loopwright.config import options
 from loopwright.devices import by_ctypes
 from loopwright.devices.base import ARGUMENT, FRESH, NUMPY_SCALAR, PYTHON_SCALAR
-from loopwright.devices.by_ctypes import Call, Constants, Dispatcher, Entry, Failure, Slot, fill_slot, read_slot
+from loopwright.devices.by_ctypes import (
+    CallStruct,
+    CtypesConstants,
+    CtypesDispatcher,
+    CtypesEntry,
+    FailureStruct,
+    Slot,
+    fill_slot,
+    read_slot,
+)
 from loopwright.ir.types import ALL, BOOL, FLOAT32, INT8, INT64, UINT8, UINT64, Scalar
 
-Code = Callable[[Call], int]
+Code = Callable[[CallStruct], int]
 INTERRUPTIBLE = by_ctypes.interruptible.__wrapped__
 
 
@@ -41,12 +50,12 @@ def forget() -> Iterator[None]:
 
 
 def address(code: Code) -> int:
-    function = Entry.FUNCTION(lambda call: code(call.contents))
+    function = CtypesEntry.FUNCTION(lambda call: code(call.contents))
     KEPT.append(function)
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def entry(code: Code, guard: Code | None = None, **changes: Any) -> Entry:
+def entry(code: Code, guard: Code | None = None, **changes: Any) -> CtypesEntry:
     given: dict[str, Any] = {
         "threads": 3,
         "parallel": False,
@@ -58,14 +67,14 @@ def entry(code: Code, guard: Code | None = None, **changes: Any) -> Entry:
         "guard_failed": lambda arguments, originals: ("guard", arguments, originals),
         "payload": None,
     }
-    return Entry(entry=address(code), guard=address(guard) if guard else 0, **(given | changes))
+    return CtypesEntry(entry=address(code), guard=address(guard) if guard else 0, **(given | changes))
 
 
 def numbers(at: int, count: int) -> list[int]:
     return list((ctypes.c_int64 * count).from_address(at))
 
 
-def part(call: Call, field: str, position: int) -> int:
+def part(call: CallStruct, field: str, position: int) -> int:
     """The pointer that a table of a call has for one argument."""
     return (ctypes.c_void_p * (position + 1)).from_address(getattr(call, field))[position] or 0
 
@@ -130,7 +139,7 @@ def test_a_returned_float() -> None:
 def test_arrays_arrive_with_sizes_and_strides() -> None:
     array, seen = np.arange(24.0).reshape(2, 3, 4)[:, ::-1, ::2], []
 
-    def look(call: Call) -> int:
+    def look(call: CallStruct) -> int:
         seen.append((part(call, "data", 1), numbers(part(call, "shape", 1), 3), numbers(part(call, "strides", 1), 3)))
         return 0
 
@@ -141,7 +150,7 @@ def test_arrays_arrive_with_sizes_and_strides() -> None:
 def test_a_call_without_arguments() -> None:
     seen: list[int] = []
 
-    def look(call: Call) -> int:
+    def look(call: CallStruct) -> int:
         seen.append(call.threads)
         return 0
 
@@ -150,7 +159,7 @@ def test_a_call_without_arguments() -> None:
 
 
 def test_what_a_call_returns() -> None:
-    def put(call: Call) -> int:
+    def put(call: CallStruct) -> int:
         Slot.from_address(call.returned).i = -5
         return 0
 
@@ -165,8 +174,8 @@ def test_what_a_call_returns() -> None:
 
 
 def test_a_failure_is_what_its_site_says_and_the_call_counts() -> None:
-    def fail(call: Call) -> int:
-        failure = Failure.from_address(call.failure)
+    def fail(call: CallStruct) -> int:
+        failure = FailureStruct.from_address(call.failure)
         assert (failure.site, failure.index, failure.size) == (-1, 0, 0)
         failure.site, failure.index, failure.size = 4, -9, 2**62
         return 1
@@ -192,7 +201,7 @@ def test_a_guard_that_is_false_runs_nothing() -> None:
 def threads_of(parallel: bool, threads: int = 8) -> int:
     seen: list[int] = []
 
-    def look(call: Call) -> int:
+    def look(call: CallStruct) -> int:
         seen.append(call.threads)
         return 0
 
@@ -251,9 +260,9 @@ def test_no_compiler_no_interrupts(tmp_path: Path) -> None:
 
 def test_constants_hold_as_long_as_they_are_the_same_objects() -> None:
     space: dict[str, object] = {"a": 1.5, "b": (1,)}
-    assert Constants(()).hold()
+    assert CtypesConstants(()).hold()
     for facts in ([("item", space, "a", space["a"])], [("item", space, "c")]):
-        constants = Constants(facts)  # type: ignore[arg-type]
+        constants = CtypesConstants(facts)  # type: ignore[arg-type]
         assert constants.hold()
         space[facts[0][2]] = float("1.5")  # type: ignore[index]  # equal, but another one
         assert not constants.hold()
@@ -263,7 +272,7 @@ def test_every_call_goes_the_slow_way() -> None:
     def slow(args: tuple[object, ...], kwargs: Any) -> object:
         return args, dict(kwargs)
 
-    one = Dispatcher(
+    one = CtypesDispatcher(
         slow=slow, context=None, names=("a",), defaults=(), written=(True,), refuses=bool, describe=lambda dtype: 0
     )  # type: ignore[arg-type]
     assert one(1, b=2) == ((1,), {"b": 2})

@@ -14,7 +14,7 @@ import pytest
 
 from devices.emulation import SAXPY, Session
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.devices.emulated_memory import Memory
+from loopwright.devices.emulated_memory import EmulatedMemory
 from loopwright.errors import DeviceError, DeviceMemoryError
 
 
@@ -85,7 +85,7 @@ def test_copies_outside_of_an_allocation_are_faults() -> None:
 
 def test_a_block_may_be_released_while_the_table_is_made() -> None:
     """Found: garbage collection released an array's block between two lines of it."""
-    memory = Memory(1 << 20)
+    memory = EmulatedMemory(1 << 20)
     addresses = [memory.allocate(100) for _ in range(3)]
 
     class Releasing(dict[int, Any]):
@@ -105,13 +105,13 @@ class Late(Exception):
 @pytest.mark.parametrize("line", range(1, 7))
 def test_a_signal_may_come_at_any_line_of_a_release(line: int) -> None:
     """Found: between two lines it left an address without a block, and the next table was never made."""
-    memory = Memory(1 << 20)
+    memory = EmulatedMemory(1 << 20)
     kept, address = memory.allocate(100), memory.allocate(200)
     lines = 0
 
     def late(frame: FrameType, event: str, argument: object) -> Any:
         nonlocal lines
-        if frame.f_code is not Memory.release.__code__:
+        if frame.f_code is not EmulatedMemory.release.__code__:
             return late
         lines += event == "line"
         if lines == line:

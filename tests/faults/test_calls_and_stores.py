@@ -16,7 +16,7 @@ from loopwright import errors
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import RECIPE, Variant
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 
 
 @lw.kernel
@@ -29,7 +29,7 @@ def filled(path: Path, machine: str = "another machine") -> None:
     """A store with one measurement, which promises miracles."""
     fingerprint = doubled.specialise(np.ones(4)).fingerprint
     fast = Variant("cpu", "split i 2; parallelize i.o", 1)
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([Measurement(fingerprint, machine, fast, Shape((4,)), Work(4), "ok", 1.0, 0.0, 5, made_at=1.0)])
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from faults.children import finish, start
 from faults.stored import HERE, measured
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 
 ROUNDS = 50
 TUNED = max(50, int(os.environ["LOOPWRIGHT_FUZZ"])) if os.environ.get("LOOPWRIGHT_FUZZ") else 3
@@ -81,7 +81,7 @@ def test_fifty_kills_in_the_middle_of_writes(tmp_path: Path) -> None:
     path = tmp_path / "profile.sqlite3"
     rows = int(finish(start(WRITES.replace("ROUNDS", str(ROUNDS)), path))[0])
     assert rows >= ROUNDS
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured(n=10**9)])
         assert len(store.of_kernel("kernel1", HERE.fingerprint)) == rows + 1
     assert {file.name for file in tmp_path.iterdir()} <= {path.name, f"{path.name}-wal", f"{path.name}-shm"}

@@ -21,7 +21,7 @@ from loopwright.errors import LoopwrightWarning, StoreError
 from loopwright.profile import database
 from loopwright.profile.exchange import exported, imported
 from loopwright.profile.journal import CALL_BUSY_S, Journal
-from loopwright.profile.store import BUSY_S, Store, Unwanted
+from loopwright.profile.store import BUSY_S, ProfileStore, Unwanted
 
 PREAMBLE = """
 import os, sys, sqlite3, time
@@ -37,7 +37,7 @@ path = Path(sys.argv[1])
 def path(tmp_path: Path) -> Path:
     """A store with one measurement."""
     path = tmp_path / "store" / "profile.sqlite3"
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured()])
     return path
 
@@ -49,7 +49,7 @@ def call(journal: Journal) -> int:
 
 
 def content(path: Path) -> int:
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         return len(store.of_kernel("kernel1", HERE.fingerprint))
 
 
@@ -67,7 +67,7 @@ def test_a_read_only_disk(tmp_path: Path) -> None:
     folder = tmp_path / "disk"
     with mounted(folder, "size=10m"):
         path = folder / "profile.sqlite3"
-        with Store.open(path) as store:
+        with ProfileStore.open(path) as store:
             store.add([measured()])
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
         with closing(Journal(path, flush_s=3600)) as journal:
@@ -77,7 +77,7 @@ def test_a_read_only_disk(tmp_path: Path) -> None:
                 assert call(journal) == 2
             assert not journal.flush()
             assert call(journal) == 2
-        with Store.open(path, readonly=True) as store, store.snapshot() as records:
+        with ProfileStore.open(path, readonly=True) as store, store.snapshot() as records:
             assert len(list(records)) == 3
 
 
@@ -124,7 +124,7 @@ def test_no_room_as_sqlite_says_it(path: Path, monkeypatch: pytest.MonkeyPatch) 
         return connection
 
     monkeypatch.setattr(database, "connect", small)
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         with pytest.raises(StoreError, match=r"there is no room(?s:.)*loopwright db prune") as raised:
             store.add([measured(n=n) for n in range(3000)])
         assert raised.value.fault == "full"
@@ -314,7 +314,10 @@ def test_another_programs_database_is_left_alone(tmp_path: Path, version: int) -
     altered(path, "CREATE TABLE measurements (of, a, seamstress)")
     altered(path, f"PRAGMA user_version = {version}")
     before = path.read_bytes()
-    with Store.open(path) as store, pytest.raises(StoreError, match=r"database of another program|newer") as raised:
+    with (
+        ProfileStore.open(path) as store,
+        pytest.raises(StoreError, match=r"database of another program|newer") as raised,
+    ):
         store.add([measured()])
     assert raised.value.fault in ("foreign", "newer")
     assert path.read_bytes() == before
@@ -332,12 +335,12 @@ def test_a_file_that_does_not_even_look_like_a_store_is_left_alone(tmp_path: Pat
 
 def test_the_store_of_another_machine(path: Path, tmp_path: Path) -> None:
     """Copied here, its measurements stay that machine's; ours go beside them."""
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured(machine=THERE.fingerprint, n=n) for n in range(5)])
         with store.snapshot() as records:
             lines = [line.encode() for line in exported(records)]
     other = tmp_path / "copied.sqlite3"
-    with Store.open(other) as store:
+    with ProfileStore.open(other) as store:
         store.absorb(imported(lines, "x"))
     with closing(Journal(other, flush_s=3600)) as journal:
         assert call(journal) == 2
@@ -345,7 +348,7 @@ def test_the_store_of_another_machine(path: Path, tmp_path: Path) -> None:
 
 
 def test_an_import_is_all_or_nothing(path: Path) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         with store.snapshot() as records:
             lines = [line.encode() for line in exported(records)]
         store.prune(Unwanted(beyond=0))
@@ -387,7 +390,7 @@ def test_damaged_again_on_the_same_day(path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(database, "warn_once", lambda topic, text: None)
     for _ in range(3):
         damaged_header(path)
-        with Store.open(path) as store:
+        with ProfileStore.open(path) as store:
             store.add([measured()])
     day = time.strftime("%Y-%m-%d")
     aside = {other.name for other in path.parent.iterdir() if ".corrupt-" in other.name}
@@ -397,7 +400,7 @@ def test_damaged_again_on_the_same_day(path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_new_file_is_not_set_aside_for_the_old_ones_damage(path: Path) -> None:
     inode = database.inode_of(path)
     path.rename(path.with_name("old"))
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([measured()])
     assert database.set_aside(path, inode, "damaged") is None
     assert content(path) == 1
@@ -405,14 +408,14 @@ def test_a_new_file_is_not_set_aside_for_the_old_ones_damage(path: Path) -> None
 
 def test_readonly_does_not_rename(path: Path) -> None:
     damaged_header(path)
-    with Store.open(path, readonly=True) as store, pytest.raises(StoreError, match="damaged"):
+    with ProfileStore.open(path, readonly=True) as store, pytest.raises(StoreError, match="damaged"):
         store.kernels()
     assert path.exists()
 
 
 def test_a_row_that_makes_no_sense(path: Path) -> None:
     altered(path, "UPDATE measurements SET variant = 'nonsense'")
-    with Store.open(path) as store, pytest.raises(StoreError, match="a row that cannot be read"):
+    with ProfileStore.open(path) as store, pytest.raises(StoreError, match="a row that cannot be read"):
         store.of_kernel("kernel1", HERE.fingerprint)
 
 

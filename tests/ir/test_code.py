@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from loopwright.ir.code import Block, Branch, Line, Loop, Otherwise, Region, print_code
+from loopwright.ir.code import Branch, CodeBlock, CodeLine, CodeRegion, Loop, Otherwise, print_code
 
 AHEAD = (
-    Branch(condition="k < lw_upper", name="k", part="prologue", body=(Line("start();"),)),
+    Branch(condition="k < lw_upper", name="k", part="prologue", body=(CodeLine("start();"),)),
     Branch(
         condition="whole", versions=True,
-        body=(Loop(head="lw_left = n; lw_left > 0; --lw_left", name="k", part="steady", body=(Line("go();"),)),),
+        body=(Loop(head="lw_left = n; lw_left > 0; --lw_left", name="k", part="steady", body=(CodeLine("go();"),)),),
     ),
-    Otherwise(body=(Line("rest();"),)),
+    Otherwise(body=(CodeLine("rest();"),)),
     Loop(
         head="; k < lw_upper; ++k", name="k", part="epilogue", unroll=4,
-        body=(Line("go();"),),
+        body=(CodeLine("go();"),),
     ),
     Branch(
-        condition="threadIdx.x == 0", axes="x", form="same line", body=(Line("s = 1;"),)
+        condition="threadIdx.x == 0", axes="x", form="same line", body=(CodeLine("s = 1;"),)
     ),
 )  # fmt: skip
 AHEAD_TEXT = """\
@@ -37,17 +37,17 @@ AHEAD_TEXT = """\
   if (threadIdx.x == 0) s = 1;"""
 
 LAYOUT = (
-    Block(
+    CodeBlock(
         begin="const int64_t lw_upper = n;", indent=0, joined=True,
         body=(
             Branch(
                 condition="idle", indent=0, joined=True,
-                body=(Loop(head=";;", trips=3, body=(Block(form="none", body=(Line("one();"),)),)),),
+                body=(Loop(head=";;", trips=3, body=(CodeBlock(form="none", body=(CodeLine("one();"),)),)),),
             ),
         ),
     ),
-    Loop(head="int lw_i = 0; lw_i < 4; ++lw_i", trips=4, form="next line", body=(Line("t[lw_i] = 0;"),)),
-    Block(),
+    Loop(head="int lw_i = 0; lw_i < 4; ++lw_i", trips=4, form="next line", body=(CodeLine("t[lw_i] = 0;"),)),
+    CodeBlock(),
 )  # fmt: skip
 LAYOUT_TEXT = """\
 { const int64_t lw_upper = n;
@@ -61,10 +61,10 @@ for (int lw_i = 0; lw_i < 4; ++lw_i)
 }"""
 
 
-def printed(code: tuple[Line | Block, ...], depth: int = 0, before: int = 0) -> tuple[str, Region]:
+def printed(code: tuple[CodeLine | CodeBlock, ...], depth: int = 0, before: int = 0) -> tuple[str, CodeRegion]:
     """The text, behind so many other lines, and the region of all of it."""
     lines = [""] * before
-    kernel = Region("kernel", before + 1)
+    kernel = CodeRegion("kernel", before + 1)
     print_code(code, depth, lines, kernel)
     return "\n".join(lines[before:]), kernel
 

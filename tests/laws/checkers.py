@@ -206,6 +206,20 @@ def every_large_module_has_its_tests(root: Path, tests: Path) -> list[str]:
     return faults
 
 
+def one_class_one_meaning(root: Path) -> list[str]:
+    """No two classes of the package have one name: who meets a name in a message or a signature knows which it is."""
+    first: dict[str, str] = {}
+    faults: list[str] = []
+    for file in source_files(root):
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.ClassDef):
+                place = f"{file.path}:{node.lineno}"
+                if node.name in first:
+                    faults.append(f"{place}: a second class {node.name}; the first one is {first[node.name]}")
+                first.setdefault(node.name, place)
+    return faults
+
+
 def small_enough(root: Path) -> list[str]:
     """No file over 600 lines, no function over 60; Python and C."""
     faults: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGE = "loopwright"
@@ -28,7 +28,7 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text, filename=self.path)
+        return _parsed(self.text, self.path)
 
     @cached_property
     def place(self) -> str:
@@ -40,6 +40,12 @@ class SourceFile:
         """The full name as an import would give it."""
         parts = [PACKAGE, *self.path.removesuffix(".py").split("/")]
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def _parsed(text: str, path: str) -> ast.Module:
+    """Each law reads all files: they are parsed once."""
+    return ast.parse(text, filename=path)
 
 
 def source_files(root: Path, *suffixes: str) -> list[SourceFile]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loopwright.analysis.facts import Facts, Guard, Known
+from loopwright.analysis.facts import Facts, Known, SizeGuard
 from loopwright.ir.interp import prepare
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.verify import verify
@@ -196,7 +196,7 @@ def alike(one: Outcome, other: Outcome) -> bool:
     return all(same_values(a, b, True) for a, b in zip(one.arrays, other.arrays, strict=True))
 
 
-def guard_holds(kernel: Kernel, guard: Guard, given: Sequence[object]) -> bool:
+def guard_holds(kernel: Kernel, guard: SizeGuard, given: Sequence[object]) -> bool:
     """Whether the code that relies on the guard would be run on these arguments."""
     values: dict[str, int] = {}
     for name, (source, argument, axis) in guard.parameters:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import Condition, Guard
+from loopwright.analysis.facts import Condition, SizeGuard
 from loopwright.analysis.guard import both
 from loopwright.errors import ScheduleError
 from loopwright.ir.interp import interpret
@@ -77,13 +77,13 @@ def test_the_condition_under_which_a_step_was_judged_stays_in_the_guard() -> Non
     size, scalar = ("s0_0", ("size", 0, 0)), ("v1", ("scalar", 1, 0))
     near = Condition("v1 <= 9", (("v1",),))
     inside = Condition("(v1 <= s0_0 && (v1 >= 0 || s0_0 >= 1))", (("v1", "s0_0"), ("v1",), ("s0_0",)))
-    before = Guard((inside, near), "n <= len(a)", (size, scalar))  # type: ignore[arg-type]
-    after = Guard((near,), "n within 9", (scalar,))  # type: ignore[arg-type]
+    before = SizeGuard((inside, near), "n <= len(a)", (size, scalar))  # type: ignore[arg-type]
+    after = SizeGuard((near,), "n within 9", (scalar,))  # type: ignore[arg-type]
     joined = both(before, after)
     assert joined.c_text == "v1 <= 9 && (v1 <= s0_0 && (v1 >= 0 || s0_0 >= 1))"
     assert set(joined.parameters) == {size, scalar}
     assert both(after, before) is before
-    assert both(Guard((), "", ()), after) is after
+    assert both(SizeGuard((), "", ()), after) is after
     assert joined.text == "n within 9 and n <= len(a)"
 
 

@@ -31,7 +31,7 @@ from loopwright.ir.walk import loops
 from loopwright.recipe import gpu
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import recipe
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.steps.bind import Bind
 from loopwright.steps.complete import Complete
 from loopwright.steps.overrun import Overrun
@@ -132,7 +132,7 @@ def test_what_the_recipe_makes_of_random_nests(shard: int, cache: Path) -> None:
     for seed in range(shard * RECIPES, (shard + 1) * RECIPES):
         first = parse_kernel(nest(seed))
         strict = seed % 2 == 0
-        found = recipe(first, analyse(first), strict, Target(l2_bytes=1))
+        found = recipe(first, analyse(first), strict, CpuTarget(l2_bytes=1))
         if len(found.decisions) == sum(isinstance(step, Parallelize | Vectorize) for step in found.schedule):
             continue
         restructured += 1

@@ -10,31 +10,35 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from loopwright.devices.by_ctypes import Call, Failure, Slot
+from loopwright.devices.by_ctypes import CallStruct, FailureStruct, Slot
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.errors import BoundsError, DeviceError, check_failed
-from loopwright.ir.program import Site
+from loopwright.ir.program import FailureSite
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
     NO_FAILURE,
     BoundsLeft,
     GpuCall,
+    GpuCallStruct,
     GpuExecutable,
     NoRoom,
-    Prepared,
     no_failure,
     parts_of,
     raise_failure,
 )
 
-SITES = (Site("bounds", "a", 1, None), Site("device", "", 0, None), Site("zero_division", "", 0, None))
+SITES = (
+    FailureSite("bounds", "a", 1, None),
+    FailureSite("device", "", 0, None),
+    FailureSite("zero_division", "", 0, None),
+)
 
 
 class Code:
     """Stands for what is loaded: a module that tells of a fault, and a place for failures on the emulated GPU."""
 
     def __init__(
-        self, fault: BaseException | None = None, checks: bool = True, sites: tuple[Site, ...] = SITES
+        self, fault: BaseException | None = None, checks: bool = True, sites: tuple[FailureSite, ...] = SITES
     ) -> None:
         self.gpu = EmulatedGpu(1 << 20)
         self.failures = self.gpu.allocate(FAILURE_BYTES)
@@ -68,8 +72,8 @@ class Code:
         return found.tolist()
 
 
-def prepared(code: Code, *everything: object, results: int = 0) -> Prepared:
-    return Prepared(everything, results, 7, cast(GpuExecutable, code))
+def prepared(code: Code, *everything: object, results: int = 0) -> GpuCallStruct:
+    return GpuCallStruct(everything, results, 7, cast(GpuExecutable, code))
 
 
 def numbers(at: int | None, count: int) -> list[int]:
@@ -80,7 +84,7 @@ def numbers(at: int | None, count: int) -> list[int]:
 
 
 def test_a_call_is_laid_out_as_any_other_with_two_more() -> None:
-    assert GpuCall.gpu.offset == ctypes.sizeof(Call)
+    assert GpuCall.gpu.offset == ctypes.sizeof(CallStruct)
     assert [name for name, *_ in GpuCall._fields_][-2:] == ["gpu", "device_failure"]
 
 
@@ -92,7 +96,7 @@ def test_arguments_and_where_they_are() -> None:
     assert numbers(pointers[1][1], 2) == [2, 3] and numbers(pointers[2][1], 2) == [24, -8]
     assert (one.slot(0).i, one.slot(2).d) == (5, 2.5)
     assert (one.call.threads, one.call.gpu, one.call.device_failure) == (7, 1234, code.failures)
-    failure = Failure.from_address(one.call.failure)
+    failure = FailureStruct.from_address(one.call.failure)
     assert (failure.site, failure.index, failure.size) == NO_FAILURE
     one.put(1, cast(Any, SimpleNamespace(address=4096, strides=(8, 16))))
     assert numbers(one.call.data, 3)[1] == 4096 and numbers(numbers(one.call.strides, 3)[1], 2) == [8, 16]

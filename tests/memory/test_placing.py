@@ -12,7 +12,7 @@ from loopwright.devices.emulated import EmulatedGpu
 from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.placing import (
     NOTHING,
-    Part,
+    ArrayPart,
     Placed,
     bring_back,
     hull,
@@ -25,7 +25,7 @@ from loopwright.memory.placing import (
 )
 
 
-def place(array: np.ndarray, gpu: EmulatedGpu, part: Part) -> Placed:
+def place(array: np.ndarray, gpu: EmulatedGpu, part: ArrayPart) -> Placed:
     placed = room_for(array, part, gpu)
     send(placed, part.needed, gpu)
     return placed
@@ -65,7 +65,7 @@ def test_only_rows_that_are_touched_take_memory(order: Any) -> None:
     gpu, array = EmulatedGpu(), np.asarray(np.arange(7000.0).reshape(70, 100), order=order)
     slow = 0 if order == "C" else 1
     rows = rows_of(array)
-    placed = place(array, gpu, Part(range(20, 30), range(22, 25), None))
+    placed = place(array, gpu, ArrayPart(range(20, 30), range(22, 25), None))
     row_bytes = rows[0].nbytes
     assert gpu.memory.used_bytes == 10 * row_bytes + (20 * row_bytes) % 256
     assert placed.address % 256 == 0 and placed.strides == array.strides
@@ -92,10 +92,10 @@ def test_parts_of_arrays() -> None:
     assert values == {"s0_0": 6, "s0_1": 8, "v1": 3, "v3": 1, "v4": 7}
     inside, rest = Box("", (("1", "s0_0 - 2"), ("1", "v1"))), Box("v1 > 5", (("0", "0"), ("0", "0")))
     one = Reach(inside, None, inside)
-    assert part_of(array, one, values, True) == Part(range(1, 5), NOTHING, (range(1, 5), range(1, 4)))
+    assert part_of(array, one, values, True) == ArrayPart(range(1, 5), NOTHING, (range(1, 5), range(1, 4)))
     assert part_of(array, one, values, True, needs_all=True).needed == range(1, 5)
     assert part_of(array, one, values, False).written is None
-    assert part_of(np.zeros((8, 6)).T, one, values, True) == Part(range(1, 4), NOTHING, (range(1, 4), range(1, 5)))
+    assert part_of(np.zeros((8, 6)).T, one, values, True) == ArrayPart(range(1, 4), NOTHING, (range(1, 4), range(1, 5)))
     assert part_of(array, Reach(rest, rest, None), values, False).is_empty
     assert part_of(array, None, values, True).is_empty
     assert part_of(np.zeros((0, 8)), one, values, True).is_empty

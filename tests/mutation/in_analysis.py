@@ -138,11 +138,11 @@ ANALYSIS = (
     ),
     Fault(
         "a digit as large as its radix",
-        "analysis/delinearization.py",
+        "analysis/delinearisation.py",
         'sides = (relate(form, "<", constant(0)), relate(form, ">=", below))',
         'sides = (relate(form, "<", constant(0)), relate(form, ">", below))',
         "a[i * w + j] with j = w is taken for another element than a[(i + 1) * w]",
-        ("tests/analysis/test_delinearization.py",),
+        ("tests/analysis/test_delinearisation.py",),
     ),
     Fault(
         "what may be written is not needed",

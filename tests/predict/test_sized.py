@@ -11,7 +11,7 @@ import pytest
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import EXTRAPOLATED, INTERPOLATED
-from loopwright.predict.evidence import Evidence, Site
+from loopwright.predict.evidence import Evidence, MeasuredShape
 from loopwright.predict.sized import MOST_SITES, UNTRIED, Sized
 from loopwright.profile.measurement import Work
 
@@ -22,15 +22,15 @@ def work(n: float, copied: float = 0.0) -> Work:
     return Work(n * n, n, n, 8.0 * n * n, copied, 0.0)
 
 
-def site(n: int, time_ns: float, noise: float = 0.003, swing: float = 0.01, copied: float = 0.0) -> Site:
-    return Site(Shape((n,)), work(n, copied), time_ns, noise, swing)
+def site(n: int, time_ns: float, noise: float = 0.003, swing: float = 0.01, copied: float = 0.0) -> MeasuredShape:
+    return MeasuredShape(Shape((n,)), work(n, copied), time_ns, noise, swing)
 
 
 def linear(n: float) -> float:
     return 1000.0 + 2.0 * n * n
 
 
-def evidence(*sites: Site, variant: Variant = A) -> Evidence:
+def evidence(*sites: MeasuredShape, variant: Variant = A) -> Evidence:
     return Evidence(variant, sites)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.predict.surface import Surface, Values, surfaces
+from loopwright.predict.surface import ScatteredValues, Surface, surfaces
 
 
 def surface(points: np.ndarray, values: np.ndarray, noise: np.ndarray) -> Surface:
-    return surfaces([Values(points, values, noise)])[0]
+    return surfaces([ScatteredValues(points, values, noise)])[0]
 
 
 def at(found: Surface, points: np.ndarray, x: np.ndarray) -> float:
@@ -91,7 +91,10 @@ def test_points_at_one_place_are_no_fault() -> None:
 
 def test_many_side_by_side_are_what_each_is_alone() -> None:
     rng = np.random.default_rng(2)
-    some = [Values(rng.uniform(0, 3, (n, 3)), rng.standard_normal(n), rng.uniform(0.1, 1, n)) for n in (1, 7, 3, 2, 12)]
+    some = [
+        ScatteredValues(rng.uniform(0, 3, (n, 3)), rng.standard_normal(n), rng.uniform(0.1, 1, n))
+        for n in (1, 7, 3, 2, 12)
+    ]
     some *= 20  # more than are fitted together
     for one, found in zip(some, surfaces(some), strict=True):
         alone = surfaces([one])[0]

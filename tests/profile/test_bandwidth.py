@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from loopwright.profile.bandwidth import BandwidthTable, Bus, measure_bandwidth
-from loopwright.profile.stride import Failure
+from loopwright.profile.stride import NoMeasurement
 
 TABLE = BandwidthTable("to device", "pageable", ((1, 8000.0), (1000, 8100.0), (10**6, 100000.0)))
 
@@ -73,6 +73,6 @@ def test_a_measured_table_holds_at_sizes_that_were_not_measured() -> None:
 
 
 def test_where_nothing_can_be_measured() -> None:
-    assert measure_bandwidth(lambda size: Failure("lost"), "to host", "pageable", 100) == Failure("lost")
+    assert measure_bandwidth(lambda size: NoMeasurement("lost"), "to host", "pageable", 100) == NoMeasurement("lost")
     nothing = measure_bandwidth(lambda size: 1.0, "to host", "pageable", 100, most=0)
-    assert nothing == Failure("no measurement was allowed")
+    assert nothing == NoMeasurement("no measurement was allowed")

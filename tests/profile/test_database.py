@@ -29,12 +29,12 @@ from loopwright.profile.database import (
     transaction,
 )
 from loopwright.profile.measurement import Work
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "folder" / "profile.sqlite3") as store:
+def store(tmp_path: Path) -> Iterator[ProfileStore]:
+    with ProfileStore.open(tmp_path / "folder" / "profile.sqlite3") as store:
         yield store
 
 
@@ -84,7 +84,7 @@ def test_a_name_that_an_address_has_to_quote(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("readonly", [False, True])
 def test_what_is_not_ours_is_refused_and_left_alone(
-    store: Store, statement: str, fault: str, text: str, readonly: bool
+    store: ProfileStore, statement: str, fault: str, text: str, readonly: bool
 ) -> None:
     store.add([measured()])
     store.close()
@@ -107,7 +107,7 @@ def test_what_only_looks_like_an_old_or_a_new_store_is_refused(tmp_path: Path, s
         connect(path, 1.0)
 
 
-def test_what_is_opened_to_be_read_cannot_be_written(store: Store) -> None:
+def test_what_is_opened_to_be_read_cannot_be_written(store: ProfileStore) -> None:
     store.add([measured()])
     with closing(connect(store.path, 1.0, readonly=True)) as connection:
         assert connection.execute("SELECT count(*) FROM measurements").fetchone() == (1,)
@@ -293,7 +293,7 @@ def schema(path) -> list[str]:
 @pytest.mark.parametrize("readonly", [False, True])
 def test_version_0_is_brought_to_this_one(version_0, readonly):
     before = version_0.read_bytes()
-    with Store.open(version_0, readonly=readonly) as store:
+    with ProfileStore.open(version_0, readonly=readonly) as store:
         first, second = store.of_kernel("k", "m")
         assert (first.time_ns, first.shape, first.work, first.source) == (6.0, Shape((10, 20)), Work(), "tune")
         assert (second.outcome, second.reason) == ("wrong", "b[0]")
@@ -302,7 +302,7 @@ def test_version_0_is_brought_to_this_one(version_0, readonly):
 
 def test_what_is_migrated_is_what_is_made_anew(version_0, store):
     store.add([measured()])
-    with Store.open(version_0) as old:
+    with ProfileStore.open(version_0) as old:
         old.of_kernel("k", "m")
     assert schema(version_0) == schema(store.path)
     assert len(schema(store.path)) == 5
@@ -315,7 +315,7 @@ def test_there_is_a_script_for_each_version():
 def test_a_migration_that_fails_leaves_the_old_file(version_0, monkeypatch):
     monkeypatch.setattr(database, "MIGRATIONS", ("../schema.sql",))  # these tables are there already
     with pytest.raises(StoreError, match="already exists"):
-        Store.open(version_0).of_kernel("k", "m")
+        ProfileStore.open(version_0).of_kernel("k", "m")
     monkeypatch.undo()
-    with Store.open(version_0) as store:
+    with ProfileStore.open(version_0) as store:
         assert len(store.of_kernel("k", "m")) == 2

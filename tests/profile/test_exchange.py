@@ -13,8 +13,8 @@ from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile.exchange import MOST_LINE, exported, imported, lines_of
 from loopwright.profile.history import cell_of, merged
-from loopwright.profile.records import Choice, KernelName, MachineName, Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName
+from loopwright.profile.store import ProfileStore
 
 HUGE = Shape((2**63,), (0.1,))
 RECORDS = [
@@ -26,8 +26,8 @@ RECORDS = [
         cell_of(measured(3.0, shape=HUGE, made_at=2e3)),
     ),
     cell_of(measured(0.0, outcome="wrong", reason='b[3] is "NaN"\nnot 1', machine="unheard of")),
-    Table("ranking", HERE.fingerprint, "gemm", {"rows": [[1, 2.5], None]}, 5.0),
-    Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", threads=2), "fastest", 7.0, 0.1, 6.0),
+    FittedTable("ranking", HERE.fingerprint, "gemm", {"rows": [[1, 2.5], None]}, 5.0),
+    ChoiceRecord("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", threads=2), "fastest", 7.0, 0.1, 6.0),
 ]
 LINES = [line.encode() for line in exported(RECORDS)]
 
@@ -161,7 +161,7 @@ def test_whole_numbers_for_times_are_kept_as_times(tmp_path):
     """SQLite takes no whole number of more than 64 bits."""
     lines = [line.replace(b'"made_at": 6.0', b'"made_at": 1' + b"0" * 30) for line in LINES]
     lines = [line.replace(b'"made_at": 5.0', b'"made_at": 1' + b"0" * 30) for line in lines]
-    with Store.open(tmp_path / "store.sqlite3") as store:
+    with ProfileStore.open(tmp_path / "store.sqlite3") as store:
         store.absorb(imported(lines, "x"))
         assert [choice.made_at for choice in store.choices("kernel1", HERE.fingerprint)] == [1e30]
 

@@ -16,8 +16,8 @@ from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile import journal as journals
 from loopwright.profile.journal import Journal, journal_of
-from loopwright.profile.records import Choice, KernelName, Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName
+from loopwright.profile.store import ProfileStore
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def journal(path):
         yield journal
 
 
-def of_kernel(source: Journal | Store):
-    from_store = source.of_kernel if isinstance(source, Store) else source.measurements
+def of_kernel(source: Journal | ProfileStore):
+    from_store = source.of_kernel if isinstance(source, ProfileStore) else source.measurements
     return from_store("kernel1", HERE.fingerprint)
 
 
@@ -51,18 +51,18 @@ def test_what_is_added_is_there_at_once_and_written_later(journal, path):
     assert len(of_kernel(journal)) == 2
     assert not path.exists()
     assert journal.flush()
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         assert of_kernel(store) == of_kernel(journal)
         assert len(of_kernel(store)) == 2
 
 
 def test_it_is_written_after_a_while_and_when_there_is_much(tmp_path):
-    with closing(Journal(tmp_path / "soon.sqlite3", flush_s=0.01)) as soon, Store.open(soon.path) as store:
+    with closing(Journal(tmp_path / "soon.sqlite3", flush_s=0.01)) as soon, ProfileStore.open(soon.path) as store:
         soon.add(measured())
         assert until(lambda: of_kernel(store))
         soon.add(measured(n=3))
         assert until(lambda: len(of_kernel(store)) == 2)
-    with closing(Journal(tmp_path / "much.sqlite3", flush_s=3600)) as much, Store.open(much.path) as store:
+    with closing(Journal(tmp_path / "much.sqlite3", flush_s=3600)) as much, ProfileStore.open(much.path) as store:
         much.add(measured())
         much.add(*(measured(n=n) for n in range(journals.FLUSH_MEASUREMENTS)))
         assert until(lambda: of_kernel(store))
@@ -72,7 +72,7 @@ def test_closing_writes(path):
     journal = Journal(path, flush_s=3600)
     journal.add(measured())
     journal.close()
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         assert of_kernel(store) == (measured(),)
     journal.add(measured(n=3))  # too late for the file
     assert [m.shape.sizes for m in of_kernel(journal)] == [(3, 3)]
@@ -109,8 +109,8 @@ def test_the_order_is_that_of_the_store(journal):
 
 
 def test_names_tables_and_choices(journal, path):
-    table = Table("ranking", HERE.fingerprint, "gemm", [1], 5.0)
-    choice = Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu"), "first", 7.0, 0.1, 6.0)
+    table = FittedTable("ranking", HERE.fingerprint, "gemm", [1], 5.0)
+    choice = ChoiceRecord("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu"), "first", 7.0, 0.1, 6.0)
     journal.put(KernelName("kernel1", "gemm"), table, choice)
     journal.put_machine(HERE)
     journal.put_machine(replace(THERE, text=""))
@@ -121,7 +121,7 @@ def test_names_tables_and_choices(journal, path):
     assert found is not None and found.content == [2]
     assert journal.table("ranking", THERE.fingerprint, "gemm") is None
     assert [machine.identity for machine in journal.machines()] == [HERE]
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         assert store.kernels()[0].name == "gemm"
         assert store.choices("kernel1", HERE.fingerprint) == (choice,)
 
@@ -158,14 +158,14 @@ def test_what_nobody_can_have_measured_is_told_once_and_dropped(journal):
 
 
 def test_what_comes_while_the_file_is_written_is_not_lost(journal, monkeypatch):
-    original = Store.absorb
+    original = ProfileStore.absorb
 
     def absorb(store, records):
         journal.add(measured(200.0, made_at=2000.0), measured(n=3))
         assert len(of_kernel(journal)) == 2
         original(store, records)
 
-    monkeypatch.setattr(Store, "absorb", absorb)
+    monkeypatch.setattr(ProfileStore, "absorb", absorb)
     journal.add(measured())
     assert not journal.flush()  # there is more now
     monkeypatch.undo()
@@ -175,8 +175,8 @@ def test_what_comes_while_the_file_is_written_is_not_lost(journal, monkeypatch):
 
 def test_a_table_that_cannot_be_written_is_left_out(journal):
     journal.add(measured())
-    journal.put(Table("ranking", HERE.fingerprint, "bad", [float("nan")], 5.0))
-    journal.put(Table("ranking", HERE.fingerprint, "good", [1], 5.0))
+    journal.put(FittedTable("ranking", HERE.fingerprint, "bad", [float("nan")], 5.0))
+    journal.put(FittedTable("ranking", HERE.fingerprint, "good", [1], 5.0))
     assert journal.flush()
     with pytest.warns(UserWarning, match="not kept in the store .*JSON"):
         journal.add(measured(n=3))

@@ -22,7 +22,7 @@ from loopwright.profile import rows
 from loopwright.profile.database import connect
 from loopwright.profile.history import KEPT, Cell, cell_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName, Record
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def one_of(found: Iterable[object]) -> object:
     return one
 
 
-def choice(**changes: object) -> Choice:
+def choice(**changes: object) -> ChoiceRecord:
     given: dict[str, object] = {
         "kernel": "kernel1",
         "machine": HERE.fingerprint,
@@ -51,7 +51,7 @@ def choice(**changes: object) -> Choice:
         "error": 0.1,
         "made_at": 5.0,
     }
-    return Choice(**(given | changes))  # type: ignore[arg-type]
+    return ChoiceRecord(**(given | changes))  # type: ignore[arg-type]
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_what_is_a_cell_of_its_own(connection: Connection, other: Measurement, a
     assert connection.execute("SELECT count(*) FROM measurements").fetchone() == (2 if apart else 1,)
 
 
-@pytest.mark.parametrize("record", [Table("tree", "", "x", 1, 1.0), choice(machine=""), choice(kernel="")])
+@pytest.mark.parametrize("record", [FittedTable("tree", "", "x", 1, 1.0), choice(machine=""), choice(kernel="")])
 def test_what_has_no_fingerprint_cannot_be_kept(connection: Connection, record: Record) -> None:
     with pytest.raises(ValueError, match=r"what has no fingerprint cannot be kept in (kernels|machines)"):
         put(connection, record)
@@ -109,7 +109,7 @@ def test_names_are_kept_from_hearsay(connection: Connection) -> None:
 
 
 def test_of_two_tables_the_newer_one_stays(connection: Connection) -> None:
-    old, new = (Table("tree", HERE.fingerprint, "x", {"b": [1.5, None], "a": at}, at) for at in (5.0, 6.0))
+    old, new = (FittedTable("tree", HERE.fingerprint, "x", {"b": [1.5, None], "a": at}, at) for at in (5.0, 6.0))
     for one in (new, old):
         put(connection, one)
     assert one_of(rows.tables(connection, "tree", HERE.fingerprint)) == new
@@ -120,7 +120,7 @@ def test_of_two_tables_the_newer_one_stays(connection: Connection) -> None:
 @pytest.mark.parametrize("content", [math.nan, [math.inf], {"a": -math.inf}])
 def test_a_table_that_json_cannot_say(connection: Connection, content: object) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        put(connection, Table("tree", HERE.fingerprint, "x", content, 1.0))
+        put(connection, FittedTable("tree", HERE.fingerprint, "x", content, 1.0))
 
 
 def test_of_two_choices_the_newer_one_stays(connection: Connection) -> None:
@@ -185,7 +185,7 @@ def test_kernels_and_machines_by_turns_stay_apart(connection: Connection) -> Non
 
 def some_records() -> list[Record]:
     cells = [cell_of(measured(n=n, kernel=kernel)) for n in (2, 1) for kernel in ("b", "a")]
-    tables = [Table(kind, "m", "x", [1], at) for kind, at in (("tree", 1.0), ("work", 2.0))]
+    tables = [FittedTable(kind, "m", "x", [1], at) for kind, at in (("tree", 1.0), ("work", 2.0))]
     named = MachineName(HERE.fingerprint, HERE)
     return [*cells, *tables, choice(kernel="b"), KernelName("a", "gemm"), named]
 
@@ -201,7 +201,7 @@ def test_everything_comes_in_one_order_whenever_it_came(connection: Connection, 
         "MachineName", "MachineName", "KernelName", "KernelName", "Cell", "Cell", "Cell", "Cell", "Table",
         "Table", "Choice",
     ]  # fmt: skip
-    assert [one.kind for one in found if isinstance(one, Table)] == ["tree", "work"]
+    assert [one.kind for one in found if isinstance(one, FittedTable)] == ["tree", "work"]
     with closing(connect(tmp_path / "again.sqlite3", 1.0)) as again:
         put(again, *reversed(found))
         put(again, *found)
@@ -214,7 +214,7 @@ def test_tallies_and_belongings(connection: Connection) -> None:
         *(measured(made_at=float(n), n=n, runs=n) for n in (3, 1, 2)),
         measured(made_at=9.0, outcome="crashed", runs=0),
         choice(),
-        Table("tree", "m", "x", [1], 1.0),
+        FittedTable("tree", "m", "x", [1], 1.0),
         KernelName("kernel1", "gemm"),
     )
     assert list(rows.tallies(connection)) == [
@@ -268,7 +268,7 @@ def test_what_has_all_the_properties_is_removed(
     left: list[float],
 ) -> None:
     put(connection, *(measured(made_at=float(n), n=n, outcome="crashed" if n == 4 else "ok") for n in range(1, 5)))
-    put(connection, Table("tree", THERE.fingerprint, "x", [1], 1.0), choice(made_at=9.0))
+    put(connection, FittedTable("tree", THERE.fingerprint, "x", [1], 1.0), choice(made_at=9.0))
     assert rows.prune(connection, before, failed, machine, beyond) == removed
     found = rows.measurements(connection, "kernel1", HERE.fingerprint)
     assert sorted(one.made_at for one in found) == left

@@ -13,17 +13,17 @@ from loopwright.errors import StoreError
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile.history import KEPT, cell_of
-from loopwright.profile.records import Choice, KernelName, MachineName, Table
-from loopwright.profile.store import Removed, Store, Unwanted
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName
+from loopwright.profile.store import ProfileStore, Removed, Unwanted
 
 
 @pytest.fixture
 def store(tmp_path):
-    with Store.open(tmp_path / "folder" / "profile.sqlite3") as store:
+    with ProfileStore.open(tmp_path / "folder" / "profile.sqlite3") as store:
         yield store
 
 
-def of_kernel(store: Store):
+def of_kernel(store: ProfileStore):
     return store.of_kernel("kernel1", HERE.fingerprint)
 
 
@@ -70,17 +70,17 @@ def test_all_or_nothing(store):
 
 def test_reading_makes_no_file(tmp_path):
     path = tmp_path / "none" / "profile.sqlite3"
-    store = Store.open(path)
+    store = ProfileStore.open(path)
     assert (of_kernel(store), store.kernels(), store.tallies()) == ((), (), ())
     assert store.prune(Unwanted(failed=True)) == Removed(0, 0, 0)
     assert not path.parent.exists()
     with pytest.raises(StoreError, match="there is no store"):
-        Store.open(path, readonly=True).kernels()
+        ProfileStore.open(path, readonly=True).kernels()
 
 
 def test_readonly_is_read_only(store):
     store.add([measured()])
-    with Store.open(store.path, readonly=True) as reader:
+    with ProfileStore.open(store.path, readonly=True) as reader:
         assert of_kernel(reader) == (measured(),)
         with pytest.raises(StoreError, match="read only"):
             reader.add([measured()])
@@ -100,39 +100,39 @@ def test_names(store):
 
 
 def test_tables(store):
-    old, new = Table("bandwidth", HERE.fingerprint, "up", {"a": [1, 2.5, None]}, 5.0), [1, "x"]
+    old, new = FittedTable("bandwidth", HERE.fingerprint, "up", {"a": [1, 2.5, None]}, 5.0), [1, "x"]
     store.put_table(old)
     assert store.table("bandwidth", HERE.fingerprint, "up") == old
-    store.put_table(Table("bandwidth", HERE.fingerprint, "up", new, 6.0))
+    store.put_table(FittedTable("bandwidth", HERE.fingerprint, "up", new, 6.0))
     store.put_table(old)
-    store.put_table(Table("bandwidth", HERE.fingerprint, "down", 3, 6.0))
+    store.put_table(FittedTable("bandwidth", HERE.fingerprint, "down", 3, 6.0))
     assert [(table.name, table.content) for table in store.tables("bandwidth", HERE.fingerprint)] == [
         ("down", 3), ("up", new),
     ]  # fmt: skip
     assert store.table("bandwidth", THERE.fingerprint, "up") is None
     with pytest.raises(ValueError, match="JSON"):
-        store.put_table(Table("bandwidth", HERE.fingerprint, "bad", math.nan, 6.0))
+        store.put_table(FittedTable("bandwidth", HERE.fingerprint, "bad", math.nan, 6.0))
 
 
 def test_choices(store):
-    first = Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", "plain", 2), "default", 9.0, 0.1, 5.0)
-    second = Choice("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", threads=2), "faster", 7.0, 0.1, 6.0)
+    first = ChoiceRecord("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", "plain", 2), "default", 9.0, 0.1, 5.0)
+    second = ChoiceRecord("kernel1", HERE.fingerprint, Shape((3,)), Variant("cpu", threads=2), "faster", 7.0, 0.1, 6.0)
     store.put_choice(second)
     store.put_choice(first)
     assert store.choices("kernel1", HERE.fingerprint) == (second,)
     with pytest.raises(ValueError, match="finite"):
-        store.put_choice(Choice("k", HERE.fingerprint, Shape(()), Variant("cpu"), "", math.inf, 0.1, 6.0))
+        store.put_choice(ChoiceRecord("k", HERE.fingerprint, Shape(()), Variant("cpu"), "", math.inf, 0.1, 6.0))
 
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
 
 
-def filled(store: Store) -> None:
+def filled(store: ProfileStore) -> None:
     store.add([measured(made_at=float(n), n=n) for n in range(10)])
     store.add([measured(made_at=float(n), n=n, outcome="crashed", tile=8) for n in range(10)])
     store.add([measured(made_at=float(n), n=n, machine=THERE.fingerprint) for n in range(10)])
-    store.put_table(Table("ranking", THERE.fingerprint, "x", 1, 3.0))
-    store.put_choice(Choice("kernel1", THERE.fingerprint, Shape((3,)), Variant("cpu"), "", 9.0, 0.1, 5.0))
+    store.put_table(FittedTable("ranking", THERE.fingerprint, "x", 1, 3.0))
+    store.put_choice(ChoiceRecord("kernel1", THERE.fingerprint, Shape((3,)), Variant("cpu"), "", 9.0, 0.1, 5.0))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_tallies(store):
 
 
 def test_a_snapshot_has_everything_in_one_order(tmp_path):
-    both = [Store.open(tmp_path / f"{number}.sqlite3") for number in (1, 2)]
+    both = [ProfileStore.open(tmp_path / f"{number}.sqlite3") for number in (1, 2)]
     filled(both[0])
     both[0].put_machine(HERE)
     with both[0].snapshot() as records:
@@ -208,7 +208,7 @@ def test_threads_at_once(store):
 
 
 def test_two_stores_of_one_file_see_each_other(store):
-    with Store.open(store.path) as other:
+    with ProfileStore.open(store.path) as other:
         store.add([measured()])
         assert of_kernel(other) == (measured(),)
         other.add([measured(n=3)])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from loopwright.profile.stride import BELONGS, Failure, Walk, adaptive, doubling, interpolated
+from loopwright.profile.stride import BELONGS, NoMeasurement, StrideWalk, adaptive, doubling, interpolated
 
 Curve = Callable[[int], float]
 
@@ -23,7 +23,7 @@ def noisy(curve: Curve, seed: int, part: float = 0.01) -> Curve:
     return lambda x: curve(x) * float(1 + part * rng.standard_normal())
 
 
-def errors(walk: Walk, curve: Curve, last: int) -> np.ndarray:
+def errors(walk: StrideWalk, curve: Curve, last: int) -> np.ndarray:
     """Of all places, measured or not."""
     places = np.arange(1, last + 1)
     x, y = np.array(walk.points).T
@@ -70,36 +70,36 @@ def test_strides_grow_less_the_larger_the_miss() -> None:
 
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
-def test_one_place(walker: Callable[..., Walk]) -> None:
+def test_one_place(walker: Callable[..., StrideWalk]) -> None:
     walk = walker(lambda x: 2.0, 7, 7)
-    assert walk == Walk(((7, 2.0),), (), True)
+    assert walk == StrideWalk(((7, 2.0),), (), True)
 
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
-@pytest.mark.parametrize("bad", [Failure("no memory"), math.nan, 0.0, -1.0, math.inf])
-def test_a_failed_measurement_is_a_value(walker: Callable[..., Walk], bad: float | Failure) -> None:
+@pytest.mark.parametrize("bad", [NoMeasurement("no memory"), math.nan, 0.0, -1.0, math.inf])
+def test_a_failed_measurement_is_a_value(walker: Callable[..., StrideWalk], bad: float | NoMeasurement) -> None:
     walk = walker(lambda x: bad if x > 1000 else 2.0, 1, 10**9)
     assert not walk.complete and len(walk.failures) == 5 and walk.points
-    assert all(place > 1000 and isinstance(failure, Failure) for place, failure in walk.failures)
+    assert all(place > 1000 and isinstance(failure, NoMeasurement) for place, failure in walk.failures)
     assert interpolated(walk.points, 5) == 2.0
 
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
-def test_nothing_but_failures(walker: Callable[..., Walk]) -> None:
-    walk = walker(lambda x: Failure("lost"), 1, 100)
+def test_nothing_but_failures(walker: Callable[..., StrideWalk]) -> None:
+    walk = walker(lambda x: NoMeasurement("lost"), 1, 100)
     assert not walk.complete and not walk.points and walk.failures
 
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
 @pytest.mark.parametrize("most", [0, 1, 17])
-def test_no_more_measurements_than_allowed(walker: Callable[..., Walk], most: int) -> None:
+def test_no_more_measurements_than_allowed(walker: Callable[..., StrideWalk], most: int) -> None:
     asked: list[int] = []
     walk = walker(lambda x: asked.append(x) or sawtooth(16)(x), 1, 4000, most)
     assert len(asked) == len(walk.points) == most and not walk.complete
 
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
-def test_no_place_is_measured_twice_and_pure_noise_comes_to_an_end(walker: Callable[..., Walk]) -> None:
+def test_no_place_is_measured_twice_and_pure_noise_comes_to_an_end(walker: Callable[..., StrideWalk]) -> None:
     asked: list[int] = []
     rng = np.random.default_rng(1)
     walk = walker(lambda x: asked.append(x) or float(rng.uniform(1, 100)), 1, 300)
@@ -108,7 +108,7 @@ def test_no_place_is_measured_twice_and_pure_noise_comes_to_an_end(walker: Calla
 
 @pytest.mark.parametrize("walker", [adaptive, doubling])
 @pytest.mark.parametrize(("first", "last", "finest"), [(0, 5, 1), (6, 5, 1), (1, 5, 0)])
-def test_what_is_no_walk(walker: Callable[..., Walk], first: int, last: int, finest: int) -> None:
+def test_what_is_no_walk(walker: Callable[..., StrideWalk], first: int, last: int, finest: int) -> None:
     with pytest.raises(ValueError, match="from 1 or more upward"):
         walker(lambda x: 1.0, first, last, finest=finest)
 

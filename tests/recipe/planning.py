@@ -11,7 +11,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import ArrayParam, Kernel
 from loopwright.ir.text import print_kernel
 from loopwright.ir.verify import verify
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.tunable import Choices
 from loopwright.steps.schedule import print_schedule
 from steps.kernels import known
@@ -75,29 +75,31 @@ kernel jacobi(a: float64[2] C, b: float64[2] C, l: int64):
 JACOBI_SHAPES = {"a": "nm", "b": "nm"}
 
 
-def plan_of(text: str, strict: bool = False, choices: Choices | None = None) -> Plan:
+def plan_of(text: str, strict: bool = False, choices: Choices | None = None) -> PartialSchedule:
     """A plan in which nothing is decided yet."""
     kernel, facts = known(text)
-    return Plan(kernel, facts, strict, kernel, choices=choices)
+    return PartialSchedule(kernel, facts, strict, kernel, choices=choices)
 
 
-def planned(decide: Callable[[Plan], None], text: str, strict: bool = False, choices: Choices | None = None) -> Plan:
+def planned(
+    decide: Callable[[PartialSchedule], None], text: str, strict: bool = False, choices: Choices | None = None
+) -> PartialSchedule:
     """The plan after one part of the recipe; its kernel is well formed, and the written one where nothing is taken."""
-    plan = plan_of(text, strict, choices)
-    decide(plan)
-    verify(plan.kernel)
-    assert (plan.kernel is plan.written) == (not plan.decisions)
-    return plan
+    partial = plan_of(text, strict, choices)
+    decide(partial)
+    verify(partial.kernel)
+    assert (partial.kernel is partial.written) == (not partial.decisions)
+    return partial
 
 
-def steps(plan: Plan) -> str:
+def steps(partial: PartialSchedule) -> str:
     """The schedule of a plan so far."""
-    return print_schedule(tuple(decision.step for decision in plan.decisions))
+    return print_schedule(tuple(decision.step for decision in partial.decisions))
 
 
-def reasons(plan: Plan) -> list[str]:
+def reasons(partial: PartialSchedule) -> list[str]:
     """The reasons of a plan, each once, in order."""
-    return list(dict.fromkeys(decision.why for decision in plan.decisions))
+    return list(dict.fromkeys(decision.why for decision in partial.decisions))
 
 
 def check_same(before: Kernel, after: Kernel, shapes: Mapping[str, str], sizes: tuple[Sizes, ...] = SIZES) -> None:

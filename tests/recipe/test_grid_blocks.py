@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.recipe.grid_blocks import COLUMNS, LINE, LINE_EACH, ROWS, TOGETHER, in_blocks, in_boxes, inner_loops
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.tunable import Choices, UnfitError
 from loopwright.steps.schedule import print_schedule
 from recipe.planning import COLUMN_SHAPES, check_same, plan_of, planned, reasons, steps
@@ -45,48 +45,51 @@ kernel cube(a: float64[4] C, b: float64[4] C):
 
 
 def cut(
-    text: str, names: list[str], make: Callable[[Plan, list[str], str], list[Bound]] = in_blocks, **wanted: int
-) -> tuple[Plan, str]:
+    text: str,
+    names: list[str],
+    make: Callable[[PartialSchedule, list[str], str], list[Bound]] = in_blocks,
+    **wanted: int,
+) -> tuple[PartialSchedule, str]:
     """The plan, and what is to be bound, as text. wanted: values of tunables, with _ for blanks."""
     bound: list[Bound] = []
     numbers = {name.replace("_", " "): value for name, value in wanted.items()}
 
-    def decide(plan: Plan) -> None:
-        bound.extend(make(plan, names, "why"))
+    def decide(partial: PartialSchedule) -> None:
+        bound.extend(make(partial, names, "why"))
 
-    plan = planned(decide, text, choices=Choices(numbers) if wanted else None)
+    partial = planned(decide, text, choices=Choices(numbers) if wanted else None)
     assert all(why.startswith("why") for _, why in bound)
-    return plan, print_schedule(tuple(step for step, _ in bound))
+    return partial, print_schedule(tuple(step for step, _ in bound))
 
 
 # ---- one loop -----------------------------------------------------------------------------------------------------
 
 
 def test_a_line_by_default() -> None:
-    plan, bound = cut(LINE_TEXT, ["i"])
-    assert steps(plan) == f"split i {LINE.default * LINE_EACH.default}"
+    partial, bound = cut(LINE_TEXT, ["i"])
+    assert steps(partial) == f"split i {LINE.default * LINE_EACH.default}"
     assert bound == f"bind i.o block.x; bind i thread.x {LINE.default}"
-    assert reasons(plan) == ["why"]
+    assert reasons(partial) == ["why"]
 
 
 def test_iterations_that_hold_loops_have_small_blocks_and_one_element_each() -> None:
-    plan, bound = cut(SUMS, ["i"])
-    assert (steps(plan), bound) == ("split i 32", "bind i.o block.x; bind i thread.x 32")
+    partial, bound = cut(SUMS, ["i"])
+    assert (steps(partial), bound) == ("split i 32", "bind i.o block.x; bind i thread.x 32")
 
 
 def test_numbers_that_are_wanted() -> None:
-    plan, bound = cut(LINE_TEXT, ["i"], threads_of_a_block=64, elements_of_a_thread=4)
-    assert (steps(plan), bound) == ("split i 256", "bind i.o block.x; bind i thread.x 64")
+    partial, bound = cut(LINE_TEXT, ["i"], threads_of_a_block=64, elements_of_a_thread=4)
+    assert (steps(partial), bound) == ("split i 256", "bind i.o block.x; bind i thread.x 64")
 
 
 def test_elements_side_by_side_leave_edges_a_loop_of_their_own() -> None:
     wanted = {"threads_of_a_block": 32, "elements_of_a_thread": 2, "elements_of_a_thread_side_by_side": 1}
-    plan, bound = cut(LINE_TEXT, ["i"], **wanted)
-    text = steps(plan)
+    partial, bound = cut(LINE_TEXT, ["i"], **wanted)
+    text = steps(partial)
     assert text.startswith("split i 64; specialize i") and "unroll" in text
     assert bound.count("thread.x") == 2 and bound.count("block.x") == 1
     sizes = ((0, 0, 0), (1, 0, 0), (63, 0, 0), (64, 0, 0), (130, 0, 0))
-    check_same(plan.written, plan.kernel, LINE_SHAPES, sizes)
+    check_same(partial.written, partial.kernel, LINE_SHAPES, sizes)
 
 
 @pytest.mark.parametrize(
@@ -94,33 +97,33 @@ def test_elements_side_by_side_leave_edges_a_loop_of_their_own() -> None:
 )
 def test_elements_side_by_side_are_several(each: int, together: int, fits: bool) -> None:
     wanted = {LINE_EACH.name: each, TOGETHER.name: together}
-    plan = plan_of(LINE_TEXT, choices=Choices(wanted))
+    partial = plan_of(LINE_TEXT, choices=Choices(wanted))
     if fits:
-        in_blocks(plan, ["i"], "why")
+        in_blocks(partial, ["i"], "why")
         return
     with pytest.raises(UnfitError, match="'elements of a thread' is at most 8, and more than 1 where"):
-        in_blocks(plan, ["i"], "why")
+        in_blocks(partial, ["i"], "why")
 
 
 # ---- planes -------------------------------------------------------------------------------------------------------
 
 
 def test_a_plane_by_default() -> None:
-    plan, bound = cut(PLANE, ["i", "j"])
-    assert steps(plan) == f"tile i {ROWS.default} j {COLUMNS.default}"
+    partial, bound = cut(PLANE, ["i", "j"])
+    assert steps(partial) == f"tile i {ROWS.default} j {COLUMNS.default}"
     assert bound == "bind i.o block.y; bind j.o block.x; bind i thread.y; bind j thread.x"
-    check_same(plan.written, plan.kernel, COLUMN_SHAPES)
+    check_same(partial.written, partial.kernel, COLUMN_SHAPES)
 
 
 def test_several_rows_and_columns_of_a_thread() -> None:
-    plan, bound = cut(PLANE, ["i", "j"], rows_of_a_thread=2, columns_of_a_thread=4)
-    assert steps(plan) == "tile i 16 j 128"
+    partial, bound = cut(PLANE, ["i", "j"], rows_of_a_thread=2, columns_of_a_thread=4)
+    assert steps(partial) == "tile i 16 j 128"
     assert bound.endswith("bind i thread.y 8; bind j thread.x 32")
 
 
 def test_rows_of_one_thread_are_a_line() -> None:
-    plan, bound = cut(PLANE, ["i", "j"], rows_of_threads=1)
-    assert (steps(plan), bound) == ("split j 32", "bind i block.y; bind j.o block.x; bind j thread.x 32")
+    partial, bound = cut(PLANE, ["i", "j"], rows_of_threads=1)
+    assert (steps(partial), bound) == ("split j 32", "bind i block.y; bind j.o block.x; bind j thread.x 32")
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(16, 128), (8, 256)])
@@ -135,28 +138,28 @@ def test_a_thread_has_eight_elements_at_most() -> None:
 
 
 def test_points_that_look_at_the_same_list_share_their_loads() -> None:
-    plan, bound = cut(POINTS, ["i", "j"])
-    assert "unroll_and_jam" in steps(plan)
-    assert any("what is loaded for one element serves those beside it" in why for why in reasons(plan))
+    partial, bound = cut(POINTS, ["i", "j"])
+    assert "unroll_and_jam" in steps(partial)
+    assert any("what is loaded for one element serves those beside it" in why for why in reasons(partial))
     assert bound.count("thread.y") == bound.count("thread.x") == 2
-    check_same(plan.written, plan.kernel, {"p": "l", "b": "nm"}, ((0, 0, 0), (3, 5, 2), (17, 70, 3)))
+    check_same(partial.written, partial.kernel, {"p": "l", "b": "nm"}, ((0, 0, 0), (3, 5, 2), (17, 70, 3)))
 
 
 def test_points_whose_loads_differ_do_not() -> None:
     other = POINTS.replace("p: float64[1]", "p: float64[3]").replace("p[k]", "p[i, j, k]").replace("(p, 0)", "(p, 2)")
-    plan, _ = cut(other, ["i", "j"])
-    assert steps(plan) == "tile i 8 j 32"
+    partial, _ = cut(other, ["i", "j"])
+    assert steps(partial) == "tile i 8 j 32"
 
 
 # ---- boxes --------------------------------------------------------------------------------------------------------
 
 
 def test_four_loops() -> None:
-    plan, bound = cut(CUBE, ["i", "j", "k", "m"], in_boxes)
-    assert steps(plan) == "reorder i j m k; split m 32"
+    partial, bound = cut(CUBE, ["i", "j", "k", "m"], in_boxes)
+    assert steps(partial) == "reorder i j m k; split m 32"
     assert bound == "bind i block.z; bind j block.y; bind m.o block.x; bind m thread.x 32; bind k thread.y 8"
     shapes = {"a": "nmnl", "b": "nmnl"}
-    check_same(plan.written, plan.kernel, shapes, ((0, 1, 1), (2, 3, 5), (1, 2, 40)))
+    check_same(partial.written, partial.kernel, shapes, ((0, 1, 1), (2, 3, 5), (1, 2, 40)))
 
 
 @pytest.mark.parametrize(("place", "row"), [(1, "j"), (2, "i")])
@@ -170,16 +173,16 @@ def test_which_loop_goes_along_y(place: int, row: str) -> None:
 
 def test_loops_inside_a_thread_stay_as_they_are_by_themselves() -> None:
     for choices in (None, Choices(), Choices({"unrolled": 4})):
-        plan = plan_of(SUMS, choices=choices)
-        inner_loops(plan, "k")  # there is none inside
+        partial = plan_of(SUMS, choices=choices)
+        inner_loops(partial, "k")  # there is none inside
         if choices is None or not choices.wanted:
-            inner_loops(plan, "i")
-        assert plan.decisions == []
+            inner_loops(partial, "i")
+        assert partial.decisions == []
 
 
 def test_loops_inside_are_unrolled_where_that_is_asked_for() -> None:
-    plan, _ = cut(SUMS, ["i"], unrolled=4)
-    assert steps(plan) == "split i 32; unroll k 4"
+    partial, _ = cut(SUMS, ["i"], unrolled=4)
+    assert steps(partial) == "split i 32; unroll k 4"
     few = SUMS.replace("0 .. size(a, 1)", "0 .. 3")
     assert steps(cut(few, ["i"], unrolled=4)[0]) == "split i 32"  # it is short
     assert steps(cut(few, ["i"], short_inner_loops=1)[0]) == "split i 32; unroll k"

@@ -11,7 +11,7 @@ from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops
 from loopwright.recipe.marks import marks
 from loopwright.recipe.recipe import Recipe, recipe
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
 from polybench.data import shaken, sizes
 from recipe.planning import (
@@ -37,11 +37,11 @@ kernel line(p: float64[1] C):
         for j in 0 .. size(p, 0):
             p[j] = p[j] + p[k]
 """
-SMALL_CACHES = Target(l2_bytes=2)
+SMALL_CACHES = CpuTarget(l2_bytes=2)
 """A machine on which every array is too large for the caches, so that what is meant for large ones runs."""
 
 
-def chosen(text: str, strict: bool = False, target: Target | None = SMALL_CACHES) -> Recipe:
+def chosen(text: str, strict: bool = False, target: CpuTarget | None = SMALL_CACHES) -> Recipe:
     """The recipe of a kernel's text; its kernel is well formed, and its facts are those of its kernel."""
     found = recipe(*known(text), strict, target)
     verify(found.kernel)
@@ -143,6 +143,6 @@ def test_a_recipe_is_replayable_from_its_text_and_computes_the_same(name: str) -
 @pytest.mark.parametrize("name", ["gemm", "mvt", "trmm", "floyd-warshall", "atax", "doitgen"])
 def test_a_recipe_that_may_reorder_sums_is_replayable_from_its_text(name: str) -> None:
     _, kernel, facts = polybench(name)
-    found = recipe(kernel, facts, False, Target())
+    found = recipe(kernel, facts, False, CpuTarget())
     again, _ = apply_schedule(kernel, facts, parse_schedule(print_schedule(found.schedule)), strict=False)
     assert print_kernel(again) == print_kernel(found.kernel)

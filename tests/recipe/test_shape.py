@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.tunable import Choices
 from recipe.planning import JACOBI, JACOBI_SHAPES, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, check_same, steps
@@ -24,20 +24,20 @@ kernel short(a: float64[2] C, b: float64[2] C):
 SHORT_SHAPES = {"a": "nm", "b": "nm"}
 
 
-def shaped_plan(text: str, wanted: dict[str, int]) -> Plan:
+def shaped_plan(text: str, wanted: dict[str, int]) -> PartialSchedule:
     kernel, facts = known(text)
-    plan = Plan(kernel, facts, False, kernel, choices=Choices(wanted))
-    shaped(plan)
-    return plan
+    partial = PartialSchedule(kernel, facts, False, kernel, choices=Choices(wanted))
+    shaped(partial)
+    return partial
 
 
 @pytest.mark.parametrize("text", [MATMUL_BY_ELEMENTS, JACOBI, SHORT])
 def test_by_default_nothing_is_done(text: str) -> None:
     assert not shaped_plan(text, {}).decisions
     kernel, facts = known(text)
-    plan = Plan(kernel, facts, False, kernel)
-    shaped(plan)
-    assert not plan.decisions
+    partial = PartialSchedule(kernel, facts, False, kernel)
+    shaped(partial)
+    assert not partial.decisions
 
 
 CASES = [
@@ -63,13 +63,13 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "shapes", "wanted", "schedule"), CASES)
 def test_choices(text: str, shapes: dict[str, str], wanted: dict[str, int], schedule: str) -> None:
-    plan = shaped_plan(text, wanted)
-    assert steps(plan) == schedule
-    check_same(plan.written, plan.kernel, shapes)
+    partial = shaped_plan(text, wanted)
+    assert steps(partial) == schedule
+    check_same(partial.written, partial.kernel, shapes)
 
 
 def test_a_loop_that_needs_its_order_is_unrolled() -> None:
     text = "kernel k(a: float64[1] C):\n    for i in 1 .. size(a, 0):\n        a[i] = a[i] + a[i - 1]\n"
-    plan = shaped_plan(text, {"unrolled": 4})
-    assert steps(plan) == "unroll i 4"
-    check_same(plan.written, plan.kernel, {"a": "n"})
+    partial = shaped_plan(text, {"unrolled": 4})
+    assert steps(partial) == "unroll i 4"
+    check_same(partial.written, partial.kernel, {"a": "n"})

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.recipe.plan import NotTaken, Plan
-from loopwright.recipe.tunable import Choices, Constraint, Memory, Tunable, UnfitError
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.tunable import Choices, Constraint, StepMemo, Tunable, UnfitError
 from loopwright.steps.split import Split
 from steps.kernels import ROWS, known
 
@@ -11,9 +11,9 @@ SIZE = Tunable("size", 4, (2, 4, 8), "large or small")
 KIND = Tunable("kind", 1, (0, 1), "one or the other", words=("no", "yes"))
 
 
-def plan_with(choices: Choices | None) -> Plan:
+def plan_with(choices: Choices | None) -> PartialSchedule:
     kernel, facts = known(ROWS)
-    return Plan(kernel, facts, False, kernel, choices=choices)
+    return PartialSchedule(kernel, facts, False, kernel, choices=choices)
 
 
 def test_values() -> None:
@@ -32,8 +32,8 @@ def test_without_choices_a_number_is_its_default() -> None:
 
 def test_what_is_wanted_is_given_and_what_was_asked_is_kept() -> None:
     choices = Choices({"size": 8, "other": 3})
-    plan = plan_with(choices)
-    assert (plan.number(SIZE), plan.number(KIND)) == (8, 1)
+    partial = plan_with(choices)
+    assert (partial.number(SIZE), partial.number(KIND)) == (8, 1)
     assert choices.numbers() == {"size": 8, "kind": 1} and not choices.is_usual
     with pytest.raises(UnfitError, match="size is one of 2, 4, 8, not 5"):
         plan_with(Choices({"size": 5})).number(SIZE)
@@ -51,61 +51,61 @@ def test_another_default_of_the_same_number() -> None:
 def test_what_has_to_hold() -> None:
     small = Constraint("size is small", lambda numbers: numbers["size"] < 8)
     choices = Choices({"size": 8})
-    plan = plan_with(choices)
-    plan.number(SIZE)
+    partial = plan_with(choices)
+    partial.number(SIZE)
     with pytest.raises(UnfitError, match="size is small, which does not hold here"):
-        plan.require(small)
+        partial.require(small)
     assert choices.constraints == {"size is small": small}
 
 
 def test_what_was_asked_in_a_group_that_is_not_taken_is_forgotten() -> None:
     choices = Choices({})
-    plan = plan_with(choices)
-    plan.number(KIND)
-    with plan.together():
-        plan.number(SIZE)
+    partial = plan_with(choices)
+    partial.number(KIND)
+    with partial.together():
+        partial.number(SIZE)
         raise NotTaken
     assert list(choices.asked) == ["kind"]
 
 
 def test_the_deepest_nest_counts() -> None:
     choices = Choices({})
-    plan = plan_with(choices)
-    (chain,) = plan.chains()
-    with plan.in_nest(chain[:1]):
-        plan.number(SIZE)
-        plan.number(KIND)
-    with plan.in_nest(chain):
-        plan.number(SIZE)
+    partial = plan_with(choices)
+    (chain,) = partial.chains()
+    with partial.in_nest(chain[:1]):
+        partial.number(SIZE)
+        partial.number(KIND)
+    with partial.in_nest(chain):
+        partial.number(SIZE)
     assert {name: one.depth for name, one in choices.asked.items()} == {"size": 2, "kind": 1}
 
 
 def test_defaults_for_a_while() -> None:
     choices = Choices({"size": 8})
-    plan = plan_with(choices)
-    with plan.by_default():
-        assert plan.number(SIZE) == 4
-    assert plan.number(SIZE) == 8
+    partial = plan_with(choices)
+    with partial.by_default():
+        assert partial.number(SIZE) == 4
+    assert partial.number(SIZE) == 8
 
 
 def test_runs_share_what_steps_made() -> None:
-    memory = Memory()
+    memory = StepMemo()
     kernel, facts = known(ROWS)
-    plans = [Plan(kernel, facts, False, kernel, choices=Choices({}, memory)) for _ in range(2)]
-    for plan in plans:
-        plan.take(Split("i", 4), "")
+    plans = [PartialSchedule(kernel, facts, False, kernel, choices=Choices({}, memory)) for _ in range(2)]
+    for partial in plans:
+        partial.take(Split("i", 4), "")
     assert plans[0].kernel is plans[1].kernel is not kernel
     plans[0].take(Split("j", 4), "")
     plans[1].take(Split("j", 8), "")
     assert plans[0].kernel is not plans[1].kernel
-    for plan in plans:
+    for partial in plans:
         with pytest.raises(NotTaken):
-            plan.take(Split("none", 4), "")
+            partial.take(Split("none", 4), "")
 
 
 def test_memory_keeps_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loopwright.recipe.tunable.KEPT", 2)
-    memory, made = Memory(), []
+    memory, made = StepMemo(), []
     one, other = object(), object()
     for thing, what in ((one, "a"), (other, "a"), (one, "a"), (one, "b"), (other, "a")):
         memory.get((thing,), what, lambda thing=thing, what=what: made.append((thing, what)))

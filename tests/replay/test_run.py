@@ -68,7 +68,7 @@ def test_the_same_tree_under_another_hash_seed(tree: Path, capsys: pytest.Captur
 def test_a_planted_change(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plant(tree, "codegen/loopwright.cuh", "\n\n", "\n// planted\n\n")
     plant(tree, "recipe/marks.py", "if lanes else parallel", "if level else parallel")
-    plant(tree, "codegen/balanced.py", "sorted(made.inside)", "sorted(made.inside)[::-1]")
+    plant(tree, "codegen/merge_path.py", "sorted(made.inside)", "sorted(made.inside)[::-1]")
     assert replayed(tree, ON_A_GPU, "atax/plain") == DIFFERENT
     said = capsys.readouterr().out
     assert "headers/loopwright.cuh" in said and "+// planted" in said
@@ -79,7 +79,7 @@ def test_a_planted_change(tree: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_an_order_that_python_chooses(tree: Path) -> None:
     """No text of the corpus may depend on the hash seed, so the two sides have different ones."""
     seed = '__import__("os").environ["PYTHONHASHSEED"]'
-    plant(tree, "codegen/balanced.py", "sorted(made.inside)", f'sorted(made.inside)[:: 1 if {seed} == "0" else -1]')
+    plant(tree, "codegen/merge_path.py", "sorted(made.inside)", f'sorted(made.inside)[:: 1 if {seed} == "0" else -1]')
     git(tree, "commit", "--quiet", "--all", "--message", "codegen: an order that Python chooses")
     assert replayed(tree, ON_A_GPU) == DIFFERENT
 

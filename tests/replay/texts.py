@@ -21,7 +21,7 @@ from loopwright import compiler
 from loopwright.compiler import Analysed, analysed, analysed_in_parts, program_of
 from loopwright.config import Config
 from loopwright.frontend.capture import capture
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.steps.schedule import print_schedule
 from replay.variants import Variant
@@ -43,7 +43,7 @@ def texts(function: Callable[..., object], arguments: Sequence[object], variant:
     """The texts of a call by kind: 'schedule', 'c', 'cu', and 'program' for what a program has besides these (flags,
     what failures mean, notes). A refusal stands in the place of the first text that could not be
     made."""
-    target = replace(Target(), vector_bytes=variant.vector_bytes, registers=variant.registers)
+    target = replace(CpuTarget(), vector_bytes=variant.vector_bytes, registers=variant.registers)
     found: dict[str, str] = {}
     with (
         warnings.catch_warnings(),

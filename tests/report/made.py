@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.analysis.facts import AccessFacts, Bounds, Condition, Conflict, Facts, Guard, LoopFacts, Reduction
+from loopwright.analysis.facts import AccessFacts, Bounds, Condition, Conflict, Facts, LoopFacts, Reduction, SizeGuard
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -48,7 +48,7 @@ RAN = Ran("cpu", 3, 1_500_000, 1_250_000, 4_000_000, 2)
 
 
 ONE, ZERO = Const(1, INT64), Const(0, INT64)
-GUARD = Guard((Condition("n + 1 <= a0", (("n", "a0"),)),), "n + 1 <= a.shape[0]", ())
+GUARD = SizeGuard((Condition("n + 1 <= a0", (("n", "a0"),)),), "n + 1 <= a.shape[0]", ())
 PROVEN = Bounds("proven", condition="n + 1 <= a.shape[0]", certain=True)
 CHECKED = Bounds("checked", reason="the index col[k] is read from an array")
 BOUNDS = {"a[t]": PROVEN, "a[t + 1]": PROVEN, "a[k]": CHECKED, "col[k]": Bounds("proven"), "hist[col[k]]": CHECKED}

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.cost.front import PARETO, Front, Point, front_content
+from loopwright.cost.front import PARETO, JudgedCandidates, Point, front_content
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import Choice, KernelName, Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName
+from loopwright.profile.store import ProfileStore
 
 NOW = 1_800_000_000.0
 DAY = 86400.0
@@ -60,10 +60,10 @@ def rows() -> list[Measurement]:
     return found
 
 
-def front() -> Front:
+def front() -> JudgedCandidates:
     """As pruning leaves it."""
     by = f"dominated by '{TILED.schedule}': 2 times its efficiency"
-    return Front(
+    return JudgedCandidates(
         ("efficiency", "utilisation"),
         (
             Point(RECIPE, (1.0, 4.0), True, ""),
@@ -77,12 +77,14 @@ def front() -> Front:
 
 def fill(path: Path, name: str = "gemm") -> Path:
     """A store with all of it."""
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.put_machine(CPU)
         store.put_machine(GPU)
         store.add(rows())
         store.put_kernel(KernelName(KERNEL, name, "gemm.py", "gemm(c: float64[:, :], n: int64)"))
         chosen = Shape((512, 512))
-        store.put_choice(Choice(KERNEL, CPU.fingerprint, chosen, TILED, "predicted fastest", 6.75e7, 0.04, NOW - 90))
-        store.put_table(Table(PARETO, CPU.fingerprint, KERNEL, front_content(front()), NOW - 3 * DAY))
+        store.put_choice(
+            ChoiceRecord(KERNEL, CPU.fingerprint, chosen, TILED, "predicted fastest", 6.75e7, 0.04, NOW - 90)
+        )
+        store.put_table(FittedTable(PARETO, CPU.fingerprint, KERNEL, front_content(front()), NOW - 3 * DAY))
     return path

@@ -11,7 +11,7 @@ import pytest
 
 from loopwright.choice.adapt import Adaptive
 from loopwright.config import Config
-from loopwright.cost.front import Front, Point
+from loopwright.cost.front import JudgedCandidates, Point
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.model import models_of
@@ -41,7 +41,10 @@ UNTRIED = Variant("cpu", "vectorize j", 2)
 
 
 def reported(
-    n: int, known: Sequence[Measurement], fronts: dict[str, Front] | None = None, dropped: Sequence[Variant] = ()
+    n: int,
+    known: Sequence[Measurement],
+    fronts: dict[str, JudgedCandidates] | None = None,
+    dropped: Sequence[Variant] = (),
 ) -> ChoiceReport:
     """Of a call that an Adaptive decides which has read these. WRONG is no candidate of its, nor are those dropped."""
     models = [models_of([one for one in known if one.machine == machine.fingerprint]) for machine in (CPU, GPU)]
@@ -176,7 +179,7 @@ def test_a_long_schedule_is_cut_in_the_text_alone() -> None:
 
 
 def test_what_is_worth_measuring_and_was_not_says_so() -> None:
-    told = Front(
+    told = JudgedCandidates(
         ("a", "b"), (Point("tile i 16", (3.0, 3.0), True, ""), Point(TILED.schedule, (1.0, 1.0), False, "slow"))
     )
     report = reported(256, rows(), {"cpu": told})

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.analysis.facts import Bounds, Facts, Guard
+from loopwright.analysis.facts import Bounds, Facts, SizeGuard
 from loopwright.ir.nodes import ArrayParam, Const, For, If, Kernel, Load, Location, ScalarParam, Store
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64
-from loopwright.report.explain import Counted, explain, signature_text
+from loopwright.report.explain import CountTexts, explain, signature_text
 from loopwright.report.explanation import Explanation
 from report.made import GENERATED, RAN, made
 
-NO_GUARD = Guard((), "", ())
+NO_GUARD = SizeGuard((), "", ())
 
 
 @pytest.fixture
 def explanation(tmp_path: Path) -> Explanation:
-    return explain(*made(tmp_path), "parallelize k", GENERATED, RAN, Counted({"k": "col.shape[0]"}, {"a": "n + 1"}))
+    return explain(*made(tmp_path), "parallelize k", GENERATED, RAN, CountTexts({"k": "col.shape[0]"}, {"a": "n + 1"}))
 
 
 def test_it_says_which_kernel(explanation: Explanation, tmp_path: Path) -> None:

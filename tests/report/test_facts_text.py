@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from loopwright.analysis.facts import Bounds, Facts, Guard, LoopFacts
+from loopwright.analysis.facts import Bounds, Facts, LoopFacts, SizeGuard
 from loopwright.ir.nodes import ArrayParam, Assign, Checked, Const, Kernel, Load
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 from loopwright.report.facts_text import facts_text
@@ -25,7 +25,7 @@ def test_rare_things() -> None:
     check = Checked(load, Const(True, BOOL), "zero_division")
     kernel = Kernel("f", (ArrayParam("x", FLOAT64, 0, 1),), (Assign("y", check),))
     bounds = {id(load): (Bounds("proven", may_be_negative=True),), id(check): (Bounds("checked", "why"),)}
-    facts = Facts({}, (), Guard((), "", ()), bounds)
+    facts = Facts({}, (), SizeGuard((), "", ()), bounds)
     assert facts_text(kernel, facts) == (
         "check of zero_division: checked (why)\ncheck of x axis 0: proven, may be negative\nguard always true"
     )

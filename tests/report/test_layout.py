@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.report.explain import Counted, explain
+from loopwright.report.explain import CountTexts, explain
 from loopwright.report.explanation import ConflictReport, Explanation, LoopReport, ReductionReport
 from loopwright.report.words import duration
 from report.made import GENERATED, RAN, made
@@ -27,7 +27,7 @@ def line_with(explanation: Explanation, text: str) -> str:
 
 
 def test_a_whole_report(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
-    counted = Counted({"k": "col.shape[0]"}, {"a": "n + 1"})
+    counted = CountTexts({"k": "col.shape[0]"}, {"a": "n + 1"})
     golden("report/spread.txt", str(explain(*made(tmp_path), "parallelize k", GENERATED, RAN, counted)))
 
 

@@ -12,8 +12,8 @@ from loopwright.cost.front import PARETO
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import KernelName, Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import FittedTable, KernelName
+from loopwright.profile.store import ProfileStore
 from loopwright.report.page import page
 from loopwright.report.subjects import MOST_SUBJECTS, contents
 from report.pages import Page, read
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def made(path: Path, kernel: str = "", now: float = NOW) -> str:
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         return page(store, contents(store, kernel), now)
 
 
@@ -59,11 +59,11 @@ def test_charts_of_all_kinds_are_there(path: Path) -> None:
 
 
 def test_what_users_write_is_text(path: Path) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.put_kernel(KernelName(KERNEL, EVIL, f"/home/{EVIL}.py", EVIL))
         store.add([row(Variant("cpu", f"split {EVIL}", 2), 64, 0.0, outcome="wrong", reason=EVIL)])
         content = {"names": [EVIL, "b"], "points": [[EVIL, [1.0, 2.0], True, EVIL], ["x", [2.0, 3.0], False, EVIL]]}
-        store.put_table(Table(PARETO, CPU.fingerprint, KERNEL, content, NOW))
+        store.put_table(FittedTable(PARETO, CPU.fingerprint, KERNEL, content, NOW))
     html = made(path)
     found = whole(html)
     assert "<script" not in html and "\x00" not in html and "\x1b" not in html
@@ -81,7 +81,7 @@ def test_a_check_of_pages_can_fail() -> None:
 
 
 def test_only_the_kernel_that_is_asked_for(path: Path) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([replace(row(DEFAULT, 64, 1e6), kernel="other" * 5)])
         store.put_kernel(KernelName("other" * 5, "smooth"))
     both, one = whole(made(path)), whole(made(path, "smooth"))
@@ -92,25 +92,25 @@ def test_only_the_kernel_that_is_asked_for(path: Path) -> None:
 
 
 def contents_of(path: Path, kernel: str) -> int:
-    with Store.open(path, readonly=True) as store:
+    with ProfileStore.open(path, readonly=True) as store:
         return len(contents(store, kernel).tallies)
 
 
 def test_a_store_of_another_machine_and_of_nothing(tmp_path: Path) -> None:
     path = tmp_path / "bare.sqlite3"
     strange = Measurement("k", "m", Variant("simulated"), Shape(()), Work(), "ok", 5.0, made_at=NOW + 1e6)
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([strange])
     found = whole(made(path))
     assert {"kernel k", "machine m", "dated in the future", "types are not known"} <= set(found.text)
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([replace(strange, kernel="k2", outcome="crashed", time_ns=0.0, reason="lost")])
     assert "its process died: lost" in whole(made(path)).text
 
 
 @pytest.mark.parametrize("time_ns", [0.0, 1e-3, 5e17])
 def test_times_that_no_axis_expects(path: Path, time_ns: float) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([row(Variant("cpu", "fuse i j", 2), n, time_ns) for n in (64, 512)])
     whole(made(path))
 
@@ -121,14 +121,14 @@ def test_times_that_no_axis_expects(path: Path, time_ns: float) -> None:
      {"names": ["a", "b"], "points": [["x", [None, None], True, ""]]}, {"names": ["a", "b"], "points": [["x"]]}],
 )  # fmt: skip
 def test_what_was_pruned_may_be_anything(path: Path, content: object) -> None:
-    with Store.open(path) as store:
-        store.put_table(Table(PARETO, CPU.fingerprint, KERNEL, content, NOW))
+    with ProfileStore.open(path) as store:
+        store.put_table(FittedTable(PARETO, CPU.fingerprint, KERNEL, content, NOW))
     assert "worth measuring" not in whole(made(path)).text
 
 
 def test_only_some_kernels_have_a_section(tmp_path: Path) -> None:
     path = tmp_path / "many.sqlite3"
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         many = range(MOST_SUBJECTS + 5)
         store.add([replace(row(DEFAULT, 64, 1e6), kernel=f"k{n:04}", made_at=1000.0 + n) for n in many])
     found = whole(made(path))
@@ -138,7 +138,7 @@ def test_only_some_kernels_have_a_section(tmp_path: Path) -> None:
 
 
 def test_variants_beyond_those_shown_are_counted(path: Path) -> None:
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.add([row(Variant("cpu", f"split i {k}", 2), n, 1e9 + k) for k in range(2, 102) for n in (64, 512)])
     html = made(path)
     assert "and 74 variants more" in whole(html).text
@@ -147,7 +147,7 @@ def test_variants_beyond_those_shown_are_counted(path: Path) -> None:
 
 def test_a_gpu_without_its_processor_stands_alone(tmp_path: Path) -> None:
     path = tmp_path / "gpu.sqlite3"
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         store.put_machine(GPU)
         store.put_machine(replace(CPU, name="Another CPU"))
         store.add([row(ON_GPU, n, 1e6) for n in (64, 128)])

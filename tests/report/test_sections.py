@@ -8,17 +8,19 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from loopwright.cost.front import Front, Point
+from loopwright.cost.front import JudgedCandidates, Point
 from loopwright.ir.variant import Variant
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import Choice, KernelName, MachineName
+from loopwright.profile.records import ChoiceRecord, KernelName, MachineName
 from loopwright.report import sections
 from loopwright.report.sections import beside, section
 from loopwright.report.subjects import Subject
 from report.stored import CPU, DEFAULT, GPU, KERNEL, LOOPS, NOW, ON_GPU, ONE_THREAD, SIZES, TILED, front, row, rows
 
 
-def subject(*found: Measurement, fronts: tuple[Front, ...] = (), choices: tuple[Choice, ...] = ()) -> Subject:
+def subject(
+    *found: Measurement, fronts: tuple[JudgedCandidates, ...] = (), choices: tuple[ChoiceRecord, ...] = ()
+) -> Subject:
     return Subject(KernelName(KERNEL, "gemm"), MachineName(CPU.fingerprint, CPU), found, fronts, choices)
 
 
@@ -116,8 +118,8 @@ def test_one_that_is_always_the_fastest() -> None:
 # ---- choices, errors, fronts ----------------------------------------------------------------------------------------
 
 
-def choice(n: int, **changes: object) -> Choice:
-    given = Choice(KERNEL, CPU.fingerprint, row(TILED, n, 1.0).shape, TILED, "measured", 2e6, 0.05, NOW - 90)
+def choice(n: int, **changes: object) -> ChoiceRecord:
+    given = ChoiceRecord(KERNEL, CPU.fingerprint, row(TILED, n, 1.0).shape, TILED, "measured", 2e6, 0.05, NOW - 90)
     return replace(given, **changes)
 
 
@@ -149,9 +151,13 @@ def test_what_was_judged_without_running() -> None:
 
 def test_a_front_of_one_metric_or_of_no_numbers_is_no_chart() -> None:
     figures = len(list(section(subject(*CPU_ROWS), NOW).iter("figure")))
-    for one in (Front(("a",), (Point("x", (1.0,), True, ""),)), Front((), ()), Front(("a", "b"), ())):
+    for one in (
+        JudgedCandidates(("a",), (Point("x", (1.0,), True, ""),)),
+        JudgedCandidates((), ()),
+        JudgedCandidates(("a", "b"), ()),
+    ):
         assert len(list(section(subject(*CPU_ROWS, fronts=(one,)), NOW).iter("figure"))) == figures
-    nothing = Front(("a", "b"), (Point("x", (math.nan, math.nan), True, ""),))
+    nothing = JudgedCandidates(("a", "b"), (Point("x", (math.nan, math.nan), True, ""),))
     section(subject(*CPU_ROWS, fronts=(nothing,)), NOW)
 
 

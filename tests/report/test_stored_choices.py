@@ -17,7 +17,7 @@ from loopwright.ir.variant import PLAIN, Variant
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import Table
+from loopwright.profile.records import FittedTable
 from loopwright.report.choice import NOTHING_KNOWN
 from loopwright.report.stored_choices import ELSEWHERE
 
@@ -50,7 +50,7 @@ def measured(kernel: lw.LoopKernel, times: dict[Variant, float], n: int = 100) -
         )  # fmt: skip
         journal.add(one)
     points = [["split i 8", [1.0], False, "dominated by another"]]
-    journal.put(Table(PARETO, machine.fingerprint, fingerprint, {"names": ["x"], "points": points}, 1000.0))
+    journal.put(FittedTable(PARETO, machine.fingerprint, fingerprint, {"names": ["x"], "points": points}, 1000.0))
     assert journal.flush()
     return machine.fingerprint
 

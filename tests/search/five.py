@@ -15,7 +15,7 @@ from loopwright.compiler import Analysed, analysed
 from loopwright.config import current
 from loopwright.frontend.capture import capture
 from loopwright.ir.variant import compilation_of
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.space import Device, Space, space_of
 
@@ -117,7 +117,7 @@ CASES = {
     "differences": Case(differences, _differences),
     "waves": Case(waves, _waves),
 }
-TARGET = Target(vector_bytes=32, registers=16)
+TARGET = CpuTarget(vector_bytes=32, registers=16)
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from loopwright.search.strategies import STRATEGIES, Failure, Search, search
+from loopwright.search.strategies import STRATEGIES, FailedPoint, Search, search
 
 Point = tuple[int, int]
 SIZE = 20
@@ -74,7 +74,7 @@ def test_local_search_goes_downhill() -> None:
 def test_local_search_finds_more_than_chance() -> None:
     def mean(strategy: str) -> float:
         outcomes = [search(Grid(), craters, strategy, count=80, seed=seed).best for seed in range(20)]
-        return sum(float(one.outcome) for one in outcomes if one and not isinstance(one.outcome, Failure)) / 20
+        return sum(float(one.outcome) for one in outcomes if one and not isinstance(one.outcome, FailedPoint)) / 20
 
     assert mean("local") < mean("random")
 
@@ -87,19 +87,19 @@ def test_local_search_begins_anew_where_nothing_is_better() -> None:
 
 @every_strategy
 def test_failures_are_values(strategy: str) -> None:
-    def evaluate(point: Point) -> float | Failure:
-        return Failure("too slow") if point[0] % 2 else math.nan if point[1] == 4 else bowl(point)
+    def evaluate(point: Point) -> float | FailedPoint:
+        return FailedPoint("too slow") if point[0] % 2 else math.nan if point[1] == 4 else bowl(point)
 
     found = search(Grid(), evaluate, strategy)
     assert len(found.trials) == SIZE**2
     assert found.best is not None and found.best.point in ((2, 17), (4, 17)) and found.best.outcome == 2.0
-    reasons = {trial.outcome.reason for trial in found.trials if isinstance(trial.outcome, Failure)}
+    reasons = {trial.outcome.reason for trial in found.trials if isinstance(trial.outcome, FailedPoint)}
     assert reasons == {"too slow", "its time is not a number"}
 
 
 @every_strategy
 def test_all_may_fail(strategy: str) -> None:
-    found = search(Grid(4), lambda point: Failure("no"), strategy)
+    found = search(Grid(4), lambda point: FailedPoint("no"), strategy)
     assert found.best is None and len(found.trials) == 16
 
 

@@ -8,24 +8,33 @@ from itertools import pairwise
 
 import pytest
 
-from loopwright.profile.stride import Failure
-from loopwright.tuning.neighbourhood import AGAIN, ENDS, MOST_SIZES, NEIGHBOURS, UNIT, Scale, doubtful, measure_around
+from loopwright.profile.stride import NoMeasurement
+from loopwright.tuning.neighbourhood import (
+    AGAIN,
+    ENDS,
+    MOST_SIZES,
+    NEIGHBOURS,
+    UNIT,
+    SizeScale,
+    doubtful,
+    measure_around,
+)
 
-Device = Callable[[Scale], float]
+Device = Callable[[SizeScale], float]
 
 
 class Measured:
     """bad: the first measurement there takes six times as long as it should. ends: so many can be made."""
 
-    def __init__(self, device: Device, bad: Scale | None = None, ends: float = math.inf) -> None:
+    def __init__(self, device: Device, bad: SizeScale | None = None, ends: float = math.inf) -> None:
         self.device, self.bad, self.ends = device, bad, ends
-        self.asked: list[Scale] = []
-        self.times: dict[Scale, list[float]] = {}
-        self.repeated: list[Scale] = []
+        self.asked: list[SizeScale] = []
+        self.times: dict[SizeScale, list[float]] = {}
+        self.repeated: list[SizeScale] = []
 
-    def __call__(self, scale: Scale, again: bool = False) -> float | Failure:
+    def __call__(self, scale: SizeScale, again: bool = False) -> float | NoMeasurement:
         if len(self.asked) >= self.ends:
-            return Failure("no time is left")
+            return NoMeasurement("no time is left")
         self.asked.append(scale)
         if again:
             self.repeated.append(scale)
@@ -44,20 +53,20 @@ class Measured:
         return sorted({one.grid for one in self.asked if one.grid == one.depth})
 
 
-def level(scale: Scale) -> float:
+def level(scale: SizeScale) -> float:
     return 2.0
 
 
-def deep(scale: Scale) -> float:
+def deep(scale: SizeScale) -> float:
     """Linear in the sequential parameter, whatever the grid."""
     return 1.0 + 3.0 * scale.depth / UNIT
 
 
 def test_neighbours_come_first_then_the_star_then_the_walk() -> None:
     made = Measured(deep).around()
-    assert made.asked[:2] == [Scale(32, 32), Scale(128, 128)]
+    assert made.asked[:2] == [SizeScale(32, 32), SizeScale(128, 128)]
     column, row = made.asked[2:4], made.asked[4:9]
-    assert column == [Scale(16, UNIT), Scale(256, UNIT)]
+    assert column == [SizeScale(16, UNIT), SizeScale(256, UNIT)]
     assert sorted(one.depth for one in row) == [16, 32, 64, 128, 256] and {one.grid for one in row} == {UNIT}
     assert all(one.grid == one.depth for one in made.asked[9:]) and {*ENDS} <= {*made.walk}
     assert not made.repeated
@@ -69,11 +78,11 @@ def test_what_cannot_be_changed_alone_is_not() -> None:
 
 @pytest.mark.parametrize("depth", [*ENDS, UNIT, *NEIGHBOURS])
 def test_a_bad_measurement_is_outvoted(depth: int) -> None:
-    made = Measured(deep, Scale(UNIT, depth)).around()
-    assert made.repeated == [Scale(UNIT, depth)] * AGAIN
-    first, *others = made.times[Scale(UNIT, depth)]
-    assert first == 6 * deep(Scale(UNIT, depth)) and len(others) == AGAIN
-    assert sorted([first, *others])[len(others) // 2] == deep(Scale(UNIT, depth))
+    made = Measured(deep, SizeScale(UNIT, depth)).around()
+    assert made.repeated == [SizeScale(UNIT, depth)] * AGAIN
+    first, *others = made.times[SizeScale(UNIT, depth)]
+    assert first == 6 * deep(SizeScale(UNIT, depth)) and len(others) == AGAIN
+    assert sorted([first, *others])[len(others) // 2] == deep(SizeScale(UNIT, depth))
 
 
 def test_a_row_on_no_line_is_not_doubted() -> None:
@@ -89,7 +98,7 @@ def test_four_fifths_make_the_line() -> None:
 
 
 def test_an_edge_is_walked_in_short_strides_and_the_end_is_measured_all_the_same() -> None:
-    def edge(scale: Scale) -> float:
+    def edge(scale: SizeScale) -> float:
         return deep(scale) * (1.0 if scale.grid < 100 else 1.6)
 
     def across(walk: list[int]) -> int:

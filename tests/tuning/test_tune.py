@@ -17,8 +17,8 @@ from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import Table
-from loopwright.profile.store import Store
+from loopwright.profile.records import FittedTable
+from loopwright.profile.store import ProfileStore
 from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
@@ -108,7 +108,7 @@ def test_each_trial_is_in_the_file_when_it_is_told(
 
     def tried(trials: Trials, call: RecordedCall, tried: Tried, best_ns: float) -> None:
         trials.made.append(tried)
-        with Store.open(store, readonly=True) as file:
+        with ProfileStore.open(store, readonly=True) as file:
             told.append(len(file.of_kernel(fingerprint, machine.fingerprint)))
             assert [kernel.name for kernel in file.kernels()] == ["multiplied"]
             assert file.table(WORK, ANY, fingerprint) is not None
@@ -250,7 +250,7 @@ def test_what_was_found_serves_later_calls(tmp_path: Path) -> None:
     machine = machine_of("cpu", current())
     assert machine is not None
     fingerprint = added.specialise(*given).fingerprint
-    journal_of(current()).put(Table(WORK, ANY, fingerprint, {"iterations": "many"}, 2e9))
+    journal_of(current()).put(FittedTable(WORK, ANY, fingerprint, {"iterations": "many"}, 2e9))
     odd, plain = Shape((1, 1), (5.0,)), Variant("cpu", PLAIN, 2)
     row = Measurement(fingerprint, machine.fingerprint, plain, odd, Work(), "ok", 1.0, 0.0, 1, made_at=2e9)
     journal_of(current()).add(row)

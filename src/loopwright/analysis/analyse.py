@@ -30,7 +30,7 @@ def analyse(kernel: Kernel) -> Facts:
     with LOCK:
         notes = trace(kernel)
         proof = prove(kernel, notes)  # first, because it knows which indices never count from the end
-        scene = _Scene(kernel, notes, Elements(proof), live_after(kernel))
+        scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         verdicts = {name: _verdict(scene, loop) for name, loop in loops(kernel).items()}
         return Facts(
             verdicts, access_facts(kernel, notes), guard_of(proof), proof.bounds, _by_key(kernel, proof.bounds)
@@ -44,7 +44,7 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
     with LOCK:
         notes = trace(kernel)
         proof = prove(kernel, notes, known=facts.known)
-        scene = _Scene(kernel, notes, Elements(proof), live_after(kernel))
+        scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         guard = both(facts.guard, guard_of(proof))
         return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, _by_key(kernel, proof.bounds))
 
@@ -66,7 +66,7 @@ def _by_key(kernel: Kernel, bounds_of: Mapping[int, tuple[Bounds, ...]]) -> Know
 class _Verdicts(Mapping[str, LoopFacts]):
     """The verdict of each loop, found when it is first asked for: of many copies of a loop few are looked at."""
 
-    def __init__(self, scene: _Scene) -> None:
+    def __init__(self, scene: _LoopQuestions) -> None:
         self._scene = scene
         self._loops = loops(scene.kernel)
         self._found: dict[str, LoopFacts] = {}
@@ -85,7 +85,7 @@ class _Verdicts(Mapping[str, LoopFacts]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
+class _LoopQuestions:
     """What the questions about every loop share."""
 
     kernel: Kernel
@@ -103,7 +103,7 @@ class _Obstacle:
     conflict: Conflict | None = None
 
 
-def _verdict(scene: _Scene, loop: For | While) -> LoopFacts:
+def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
     scalars = scalars_of(loop, scene.live[loop.name])
     local = [stmt.array for stmt in statements(loop.body, Allocate)]
     reductions = list(_extremes(scene, loop, scalars))
@@ -137,7 +137,7 @@ def _praise(loop: For | While, reductions: Sequence[Reduction]) -> str:
     return f"iterations meet only in {targets}, where the order does not matter"
 
 
-def _form_obstacles(scene: _Scene, loop: For | While) -> Iterator[_Obstacle]:
+def _form_obstacles(scene: _LoopQuestions, loop: For | While) -> Iterator[_Obstacle]:
     """What the form of the loop alone forbids."""
     if isinstance(loop, While):
         yield _Obstacle("sequential", "a while loop finds out only after each iteration whether there is another")
@@ -154,7 +154,7 @@ def _form_obstacles(scene: _Scene, loop: For | While) -> Iterator[_Obstacle]:
 
 
 def _scalar_obstacles(
-    scene: _Scene, loop: For | While, scalars: Scalars, reductions: list[Reduction]
+    scene: _LoopQuestions, loop: For | While, scalars: Scalars, reductions: list[Reduction]
 ) -> Iterator[_Obstacle]:
     """Scalars that tie iterations together; those that are reductions are added to the list instead."""
     done = {reduction.target for reduction in reductions}
@@ -169,7 +169,9 @@ def _scalar_obstacles(
         )
 
 
-def _array_obstacles(scene: _Scene, loop: For, local: list[str], reductions: list[Reduction]) -> Iterator[_Obstacle]:
+def _array_obstacles(
+    scene: _LoopQuestions, loop: For, local: list[str], reductions: list[Reduction]
+) -> Iterator[_Obstacle]:
     """Arrays that tie iterations together; those that are private or reductions are added to the lists instead."""
     note = scene.notes.loops[loop.name]
     for array, accesses in _by_array(scene.notes, loop.name).items():
@@ -189,7 +191,7 @@ def _array_obstacles(scene: _Scene, loop: For, local: list[str], reductions: lis
                 return  # nothing that others say can change that
 
 
-def _is_private(scene: _Scene, loop: For, array: str) -> bool:
+def _is_private(scene: _LoopQuestions, loop: For, array: str) -> bool:
     if not any(isinstance(stmt, Allocate) and stmt.array == array for stmt in statements(scene.kernel.body)):
         return False
     accesses = [access for access in scene.notes.accesses if access.array == array]
@@ -200,7 +202,7 @@ def _is_private(scene: _Scene, loop: For, array: str) -> bool:
         return False
 
 
-def _array_obstacle(scene: _Scene, note: LoopNote, accesses: Sequence[Access]) -> _Obstacle | None:
+def _array_obstacle(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Access]) -> _Obstacle | None:
     try:
         with scene.elements.proof.effort.bounded():
             if not carried(scene.elements, note, accesses):
@@ -217,7 +219,7 @@ def _array_obstacle(scene: _Scene, note: LoopNote, accesses: Sequence[Access]) -
     return _Obstacle(verdict, reason_of(meeting, note.loop.name, note.step), conflict_of(meeting))
 
 
-def _array_reduction(scene: _Scene, note: LoopNote, accesses: Sequence[Access]) -> Reduction:
+def _array_reduction(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Access]) -> Reduction:
     """The reduction into an array. Raises NotAReduction, TooHard."""
     store = next(access.node for access in accesses if isinstance(access.node, Store))
     array, type_ = store.array, store.value.type
@@ -246,7 +248,7 @@ def _by_array(notes: Trace, loop: str) -> dict[str, list[Access]]:
     return groups
 
 
-def _extremes(scene: _Scene, loop: For | While, scalars: Scalars) -> Iterator[Reduction]:
+def _extremes(scene: _LoopQuestions, loop: For | While, scalars: Scalars) -> Iterator[Reduction]:
     """Extremes with what goes along, of which something is read after the loop."""
     bounds = scene.elements.proof.bounds
     for found in extremes(loop):

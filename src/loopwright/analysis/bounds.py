@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
 from loopwright.analysis.corner import below
-from loopwright.analysis.delinearization import limit, split
+from loopwright.analysis.delinearisation import limit, split
 from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Bounds, Known
 from loopwright.analysis.guard import parameter_texts

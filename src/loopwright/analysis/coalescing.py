@@ -32,7 +32,7 @@ Apart = int | Literal["data", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class KnownSizes:
     """What is known of a call. sizes: by the names of symbols (`s0_1`: axis 1 of argument 0; `v2`: argument 2).
     strides: bytes, by argument."""
 
@@ -63,7 +63,12 @@ class WarpAccess:
 
 
 def warp_accesses(
-    kernel: Kernel, inside: Body, block: tuple[int, int, int], shared: frozenset[str], own: frozenset[str], shape: Shape
+    kernel: Kernel,
+    inside: Body,
+    block: tuple[int, int, int],
+    shared: frozenset[str],
+    own: frozenset[str],
+    shape: KnownSizes,
 ) -> tuple[WarpAccess, ...]:
     """Every access of `inside`, the part of the kernel that is one grid, in the order of the text. block: threads along
     x, y and z; shared: arrays in shared memory; own: those of single threads, which are left out."""
@@ -87,7 +92,9 @@ def _element(notes: Trace, access: Access, params: Mapping[str, ArrayParam]) -> 
     return access.node.type if isinstance(access.node, Load) else access.node.value.type
 
 
-def byte_strides(access: Access, param: ArrayParam | None, element: Scalar, shape: Shape) -> tuple[int | None, ...]:
+def byte_strides(
+    access: Access, param: ArrayParam | None, element: Scalar, shape: KnownSizes
+) -> tuple[int | None, ...]:
     """Bytes from one element to the next along each axis of the array, None where only a call tells."""
     rank = len(access.sizes)
     layout = "C" if param is None else param.layout

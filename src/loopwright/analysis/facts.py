@@ -118,7 +118,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class SizeGuard:
     """The condition on sizes and scalar parameters under which every `proven` access is in bounds. The verdicts of
     the loops rest on it too: where it does not hold, every loop must run in order, and every access be checked.
 
@@ -148,7 +148,7 @@ class Facts:
 
     loops: Mapping[str, LoopFacts]
     accesses: tuple[AccessFacts, ...]
-    guard: Guard
+    guard: SizeGuard
     bounds: Mapping[int, tuple[Bounds, ...]]
     known: Known = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from loopwright.analysis.integers import Values, value_of
+from loopwright.analysis.integers import KnownIntegers, value_of
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -76,14 +76,14 @@ class Frequencies:
 
 def frequencies(kernel: Kernel, sizes: Mapping[str, int]) -> Frequencies:
     """How often everything runs. sizes: by the names of symbols, as in `coalescing.Shape`."""
-    walk = _Walk(Values.of(kernel, sizes))
+    walk = _Walk(KnownIntegers.of(kernel, sizes))
     walk.body(kernel.body, 1.0, "")
     return Frequencies(walk.entries, walk.iterations, walk.runs, walk.around, walk.lengths, tuple(walk.assumed))
 
 
 @dataclass(slots=True)
 class _Walk:
-    values: Values
+    values: KnownIntegers
     entries: dict[str, float] = field(default_factory=dict)
     iterations: dict[str, float] = field(default_factory=dict)
     runs: dict[int, float] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from typing import Literal
 from loopwright.analysis.affine import LEVELS
 from loopwright.analysis.condition_text import as_c, as_text
 from loopwright.analysis.effort import TooHard
-from loopwright.analysis.facts import Condition, Guard
+from loopwright.analysis.facts import Condition, SizeGuard
 from loopwright.analysis.proof import MOST_PIECES, Proof, context_of, guardable
 from loopwright.analysis.sets import minus, simpler
 from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
@@ -29,7 +29,7 @@ def parameter_texts(kernel: Kernel) -> dict[str, str]:
     return names
 
 
-def guard_of(proof: Proof) -> Guard:
+def guard_of(proof: Proof) -> SizeGuard:
     """All conditions together, and the ranges that sizes and scalars must keep for forms not to overflow."""
     condition = simpler(proof.allowed, context_of(proof.notes)).coalesce().drop_unused_params()
     demands = sorted(proof.notes.state.table.demands.items(), key=lambda item: item[0].number)
@@ -52,17 +52,17 @@ def guard_of(proof: Proof) -> Guard:
     words += [f"{proof.names[symbol.name]} within 2**{LEVELS[level]}" for symbol, level in demands]
     if first := as_text(condition, proof.names):
         words.insert(0, f"({first})" if words and condition.n_basic_set() > 1 else first)
-    return Guard(tuple(parts), " and ".join(words), tuple(chosen))
+    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen))
 
 
-def both(first: Guard, second: Guard) -> Guard:
+def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
     """The guard of a kernel (the second) that is right only where the guard of the kernel it was made of holds too."""
     if set(first.conditions) <= set(second.conditions):
         return second
     texts = dict.fromkeys(text for text in (second.text, first.text) if text)
     parameters = dict.fromkeys((*second.parameters, *first.parameters))
     conditions = dict.fromkeys((*second.conditions, *first.conditions))
-    return Guard(tuple(conditions), " and ".join(texts), tuple(parameters))
+    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters))
 
 
 def _or_idle(proof: Proof, condition: Condition) -> Condition:

@@ -32,7 +32,7 @@ Interval = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Values:
+class KnownIntegers:
     """The place that a walk through a kernel has come to. numbers: scalars and loop variables, None where they are not
     known; sizes: of arrays, by name and axis."""
 
@@ -40,7 +40,7 @@ class Values:
     sizes: dict[tuple[str, int], int | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kernel: Kernel, sizes: Mapping[str, int]) -> Values:
+    def of(cls, kernel: Kernel, sizes: Mapping[str, int]) -> KnownIntegers:
         """Before the first statement. sizes: by the names of symbols (`s0_1`: axis 1 of argument 0; `v2`: argument
         2)."""
         values = cls()
@@ -79,7 +79,7 @@ class Values:
         return range(lower, upper, step) if lower is not None and upper is not None and step else None
 
 
-def value_of(expr: Expr, values: Values) -> int | None:
+def value_of(expr: Expr, values: KnownIntegers) -> int | None:
     """The value of an integer or truth (then 0 or 1); None where it is not known. Nothing wraps."""
     match expr:
         case Const():
@@ -107,7 +107,7 @@ def value_of(expr: Expr, values: Values) -> int | None:
             return None
 
 
-def _logical(expr: Logical, values: Values) -> int | None:
+def _logical(expr: Logical, values: KnownIntegers) -> int | None:
     """Known where one side decides it, too."""
     decides = int(expr.op == "or")
     sides = [value_of(side, values) for side in (expr.left, expr.right)]
@@ -174,7 +174,7 @@ def _compared(op: str, left: int, right: int) -> bool:
             return left >= right
 
 
-def interval_of(expr: Expr, values: Values, between: Mapping[str, Interval]) -> Interval | None:
+def interval_of(expr: Expr, values: KnownIntegers, between: Mapping[str, Interval]) -> Interval | None:
     """The least and the greatest value of an expression where some variables lie between two values, each for itself;
     None where it is not known."""
     match expr:

@@ -18,8 +18,8 @@ from typing import Any, Literal, Self
 from loopwright.analysis import isl
 from loopwright.analysis.effort import Effort
 from loopwright.analysis.instances import Leaf
-from loopwright.analysis.isl_fronts import in_front
 from loopwright.analysis.isl_rows import Counts, coefficients, numbers_of, rows_of
+from loopwright.analysis.isl_wavefronts import in_front
 from loopwright.analysis.order import Scene
 from loopwright.ir.nodes import Load, Store
 from loopwright.ir.walk import own_expressions, statements, subexpressions

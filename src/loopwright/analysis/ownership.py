@@ -13,7 +13,7 @@ from loopwright.ir.nodes import Kernel, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class OwnedRange:
     """Along one axis of an array, thread number t along `run` has the elements t * size .. (t + 1) * size; and the same
     ones of each further period, where there is one (0: there is none)."""
 
@@ -22,7 +22,7 @@ class Share:
     period: int = 0
 
 
-def shares(kernel: Kernel, array: str) -> tuple[Share | None, ...] | None:
+def shares(kernel: Kernel, array: str) -> tuple[OwnedRange | None, ...] | None:
     """For each axis of a local array how it is shared out among threads, None for an axis that each thread has all of.
     None where some element may be touched by several threads, or where that is too hard to tell."""
     with LOCK:
@@ -37,17 +37,17 @@ def shares(kernel: Kernel, array: str) -> tuple[Share | None, ...] | None:
     return found[0] if runs and len(set(runs)) == len(runs) else None
 
 
-def _share(notes: Trace, access: Access, axis: int) -> Share | None:
+def _share(notes: Trace, access: Access, axis: int) -> OwnedRange | None:
     for name in access.stack:
         note = notes.loops.get(name)
         if note is None or not note.loop.run.startswith("thread.") or note.step < 1:
             continue
         own = combine(access.index[axis], _from_start(note), -1)
         if _lies_in(access, own, note.step):
-            return Share(note.loop.run, note.step)
+            return OwnedRange(note.loop.run, note.step)
         period = note.step * (note.loop.threads or _trip(note))
         if period > note.step and _comes_again(access, own, note.step, period):
-            return Share(note.loop.run, note.step, period)
+            return OwnedRange(note.loop.run, note.step, period)
     return None
 
 

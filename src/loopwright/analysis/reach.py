@@ -36,7 +36,7 @@ def reach(written: Kernel, known: Facts, kernel: Kernel, facts: Facts) -> dict[i
     of `written` by steps: what it touches is read off itself; what it means, off `written`. Arguments that are not in
     the answer are not touched."""
     with LOCK:
-        meant, runs = _Scene(written, known), _Scene(kernel, facts)
+        meant, runs = _TouchedSets(written, known), _TouchedSets(kernel, facts)
         found: dict[int, Reach] = {}
         for position, name, rank, plain in _arrays(written):
             whole = whole_box(position, rank)
@@ -46,7 +46,7 @@ def reach(written: Kernel, known: Facts, kernel: Kernel, facts: Facts) -> dict[i
         return found
 
 
-def _reach(meant: _Scene, runs: _Scene, name: str, whole: Box) -> Reach:
+def _reach(meant: _TouchedSets, runs: _TouchedSets, name: str, whole: Box) -> Reach:
     points, there = meant.touched(name), runs.touched(name)
     if there is None:
         return Reach(None, None, None)
@@ -59,7 +59,7 @@ def _reach(meant: _Scene, runs: _Scene, name: str, whole: Box) -> Reach:
 def iterations_of(kernel: Kernel, loop: For) -> Box | None:
     """The iterations of an outermost loop, as a box of one axis; None where they depend on data."""
     with LOCK:
-        scene = _Scene(kernel, None)
+        scene = _TouchedSets(kernel, None)
         note = scene.notes.loops[loop.name]
         symbols = ordered(symbol for formula in note.domain for symbol in formula.symbols)
         if not note.regular or any(symbol.loose or symbol.data for symbol in symbols):
@@ -102,7 +102,7 @@ def _bounded(ask: Callable[[str, Box], Reach], name: str, whole: Box) -> Reach:
         return Reach(whole, whole, whole)
 
 
-class _Scene:
+class _TouchedSets:
     """One kernel, and the elements that its accesses touch, as isl sets of sizes and scalar arguments."""
 
     def __init__(self, kernel: Kernel, facts: Facts | None) -> None:

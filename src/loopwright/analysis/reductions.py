@@ -81,7 +81,7 @@ class NotAReduction(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class UpdateTarget:
     """What one statement updates: a scalar by its name, or the element of an array at an index."""
 
     name: str
@@ -110,7 +110,7 @@ class Update:
 
 def scalar_reduction(loop: For | While, name: str, type_: Scalar) -> Reduction:
     """The reduction into a scalar local. Raises NotAReduction."""
-    target = Target(name, type_)
+    target = UpdateTarget(name, type_)
     updates = list(updates_of(loop.body, name, type_))
     ours = {id(read) for update in updates for read in update.reads}
     for stmt in statements(loop.body):
@@ -160,17 +160,17 @@ def updates_of(body: Body, name: str, type_: Scalar) -> Iterator[Update]:
             yield update
             continue
         if isinstance(stmt, Assign) and stmt.name == name:
-            target = Target(name, type_)
+            target = UpdateTarget(name, type_)
             yield Update(_op_of(stmt, target), stmt, tuple(target.reads(stmt.value)))
         elif isinstance(stmt, Store) and stmt.array == name:
-            target = Target(name, type_, stmt.index)
+            target = UpdateTarget(name, type_, stmt.index)
             with suppress(NotAReduction):
                 yield Update(_op_of(stmt, target), stmt, tuple(target.reads(stmt.value)))
         for inner in bodies(stmt):
             yield from updates_of(inner, name, type_)
 
 
-def _op_of(stmt: Assign | Store, target: Target) -> ReductionOp:
+def _op_of(stmt: Assign | Store, target: UpdateTarget) -> ReductionOp:
     """The op of `target = target op value`, through chains such as `target + a - b`."""
     choice = _choice(stmt.value, target)
     if choice is not None:
@@ -183,7 +183,7 @@ def _op_of(stmt: Assign | Store, target: Target) -> ReductionOp:
     return _chain(stmt.value, target)
 
 
-def _chain(expr: Expr, target: Target) -> ReductionOp:
+def _chain(expr: Expr, target: UpdateTarget) -> ReductionOp:
     """The one op on the way from a value down to the target inside it."""
     ops: set[ReductionOp] = set()
     narrowed = False
@@ -215,7 +215,7 @@ def _kinds(expr: Cast) -> tuple[str, str]:
     return expr.type.kind, expr.operand.type.kind
 
 
-def _binary_op(expr: Binary | Logical, left: bool, target: Target) -> ReductionOp:
+def _binary_op(expr: Binary | Logical, left: bool, target: UpdateTarget) -> ReductionOp:
     match expr.op:
         case "and" | "or" | "add" | "mul" | "xor":
             return MODULAR[expr.op]
@@ -229,7 +229,7 @@ def _binary_op(expr: Binary | Logical, left: bool, target: Target) -> ReductionO
             raise NotAReduction("is updated by an operation whose order matters")
 
 
-def _choice(expr: Expr, target: Target) -> ReductionOp | None:
+def _choice(expr: Expr, target: UpdateTarget) -> ReductionOp | None:
     """min or max of `value if value > target else target`."""
     if not (isinstance(expr, Select) and isinstance(expr.condition, Compare)):
         return None
@@ -245,7 +245,7 @@ def _guarded(stmt: If, name: str, type_: Scalar) -> Update | None:
     """min or max of `if value > target: target = value`."""
     match stmt:
         case If(condition=Compare() as condition, then=(Assign() | Store() as update,), otherwise=()):
-            target = Target(name, type_, update.index if isinstance(update, Store) else None)
+            target = UpdateTarget(name, type_, update.index if isinstance(update, Store) else None)
             updated = update.array if isinstance(update, Store) else update.name
             if updated == name and not target.reads(update.value):
                 op = _compared(condition, update.value, target)
@@ -254,7 +254,7 @@ def _guarded(stmt: If, name: str, type_: Scalar) -> Update | None:
     return None
 
 
-def _compared(condition: Compare, value: Expr, target: Target) -> ReductionOp | None:
+def _compared(condition: Compare, value: Expr, target: UpdateTarget) -> ReductionOp | None:
     """The op that keeps `value` where the condition compares it with the target."""
     if condition.op in ("eq", "ne"):
         return None

@@ -147,7 +147,7 @@ def _each(entry: For) -> Dim:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class InspectionStage:
     """Of straight code: scalars that can be set (by the statement that does it), and then elements that can be read,
     once the stages before are done."""
 
@@ -155,7 +155,9 @@ class Stage:
     loads: tuple[Load, ...]
 
 
-def stages(body: Body, targets: frozenset[str], held: frozenset[str] = frozenset()) -> tuple[tuple[Stage, ...], Body]:
+def stages(
+    body: Body, targets: frozenset[str], held: frozenset[str] = frozenset()
+) -> tuple[tuple[InspectionStage, ...], Body]:
     """What can be read ahead of the rest of a body, in stages that only need the ones before: the elements that it
     reads in any case, but for those of arrays in `held`, and the scalars that it sets once and for all, but for
     `targets`. And that rest."""
@@ -193,7 +195,7 @@ def stages(body: Body, targets: frozenset[str], held: frozenset[str] = frozenset
             rest.append(stmt)
     last = max((at for at, _ in (*found.values(), *early)), default=-1)
     made = (
-        Stage(tuple(one for at, one in early if at == k), tuple(one for at, one in found.values() if at == k))
+        InspectionStage(tuple(one for at, one in early if at == k), tuple(one for at, one in found.values() if at == k))
         for k in range(last + 1)
     )
     return tuple(made), tuple(rest)

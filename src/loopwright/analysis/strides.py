@@ -14,7 +14,7 @@ FAR = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class AccessStrides:
     """One access. `strides`: for each loop around it, elements between two neighbouring iterations of that loop alone:
     0, a small number, FAR, or None where it depends on data. `stmt`: the statement it stands in."""
 
@@ -31,7 +31,7 @@ class Walk:
         return isinstance(self.node, Store)
 
 
-def walks(kernel: Kernel) -> tuple[Walk, ...]:
+def walks(kernel: Kernel) -> tuple[AccessStrides, ...]:
     """Every access of a kernel, in the order of the text."""
     with LOCK:
         notes = traced(kernel)
@@ -39,9 +39,9 @@ def walks(kernel: Kernel) -> tuple[Walk, ...]:
         return tuple(_walk(notes, access, layouts.get(access.array, "C")) for access in notes.accesses)
 
 
-def _walk(notes: Trace, access: Access, layout: str) -> Walk:
+def _walk(notes: Trace, access: Access, layout: str) -> AccessStrides:
     strides = {name: _stride(notes, access, layout, name) for name in access.stack if name in notes.loops}
-    return Walk(access.node, access.stmt, strides)
+    return AccessStrides(access.node, access.stmt, strides)
 
 
 def _stride(notes: Trace, access: Access, layout: str, name: str) -> int | None:

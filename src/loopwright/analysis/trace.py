@@ -14,7 +14,7 @@ from typing import assert_never
 from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, of_symbol, relate
 from loopwright.analysis.values import (
     UNKNOWN,
-    Condition,
+    Consequences,
     State,
     condition_of,
     initial_state,
@@ -113,7 +113,7 @@ class Trace:
     tests: list[Test] = field(default_factory=list)
     loops: dict[str, LoopNote] = field(default_factory=dict)
     values: list[tuple[Stmt, dict[str, Affine]]] = field(default_factory=list)
-    conditions: dict[int, Condition] = field(default_factory=dict)
+    conditions: dict[int, Consequences] = field(default_factory=dict)
 
 
 def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
@@ -304,7 +304,7 @@ class _Walker:
         self._narrow(stmt, condition, then_ended, otherwise_ended)
         return then_ended and otherwise_ended
 
-    def _narrow(self, stmt: If, condition: Condition, then_ended: bool, otherwise_ended: bool) -> None:
+    def _narrow(self, stmt: If, condition: Consequences, then_ended: bool, otherwise_ended: bool) -> None:
         """Where one branch always leaves, the rest of the body stands under the other branch's condition."""
         jumps = escapes(stmt)
         if then_ended != otherwise_ended:

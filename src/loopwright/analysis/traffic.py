@@ -49,7 +49,7 @@ def traffic(kernel: Kernel, keys: Collection[object], around: Collection[str] = 
         notes = trace(kernel)
         chosen = [access for access in notes.accesses if access.node.key in keys]
         inside = {name for access in chosen for name in access.stack}
-        own = _Counted(kernel, notes, chosen, {})
+        own = _CountedAccesses(kernel, notes, chosen, {})
         if around and all(name in notes.loops and name in inside for name in around):
             outer = {notes.loops[name].symbol.name: name for name in around}
             try:
@@ -60,7 +60,7 @@ def traffic(kernel: Kernel, keys: Collection[object], around: Collection[str] = 
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _CountedAccesses:
     """The accesses to be counted. outer: symbols of loops around, by their names, of which one iteration counts."""
 
     kernel: Kernel

@@ -52,7 +52,7 @@ OPPOSITE = {"eq": "!=", "ne": "=", "lt": ">=", "le": ">", "gt": "<=", "ge": "<"}
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Consequences:
     """What follows where a bool expression is true, and where it is false; None where nothing is known. `exact`:
     each follows both ways."""
 
@@ -61,7 +61,7 @@ class Condition:
     exact: bool
 
 
-UNKNOWN = Condition(None, None, False)
+UNKNOWN = Consequences(None, None, False)
 
 
 @dataclass(slots=True)
@@ -330,42 +330,42 @@ def _select(state: State, expr: Select) -> Affine:
 # ---- conditions -----------------------------------------------------------------------------------------------
 
 
-def condition_of(state: State, expr: Expr) -> Condition:
+def condition_of(state: State, expr: Expr) -> Consequences:
     """What follows from a bool expression and from its opposite."""
     match expr:
         case Const():
             truth, lie = conjunction(()), disjunction(())
-            return Condition(truth, lie, True) if expr.value else Condition(lie, truth, True)
+            return Consequences(truth, lie, True) if expr.value else Consequences(lie, truth, True)
         case Var():
             form = value_of(state, expr)
-            return Condition(relate(form, "=", constant(1)), relate(form, "=", constant(0)), True)
+            return Consequences(relate(form, "=", constant(1)), relate(form, "=", constant(0)), True)
         case Checked():
             return condition_of(state, expr.value)
         case Unary():
             inner = condition_of(state, expr.operand)
-            return Condition(inner.false, inner.true, inner.exact)
+            return Consequences(inner.false, inner.true, inner.exact)
         case Logical() | Binary() if expr.op in ("and", "or"):
             return _both(condition_of(state, expr.left), condition_of(state, expr.right), expr.op == "and")
         case Compare() if not expr.left.type.is_float:
             left, right = value_of(state, expr.left), value_of(state, expr.right)
             true, false = relate(left, SIGNS[expr.op], right), relate(left, OPPOSITE[expr.op], right)
-            return Condition(true, false, True)
+            return Consequences(true, false, True)
         case Cast() if not expr.operand.type.is_float:
             form = value_of(state, expr.operand)
-            return Condition(relate(form, "!=", constant(0)), relate(form, "=", constant(0)), True)
+            return Consequences(relate(form, "!=", constant(0)), relate(form, "=", constant(0)), True)
         case _:
             return UNKNOWN
 
 
-def _both(left: Condition, right: Condition, is_and: bool) -> Condition:
+def _both(left: Consequences, right: Consequences, is_and: bool) -> Consequences:
     if not is_and:  # a or b is not (not a and not b)
         flipped = _both(
-            Condition(left.false, left.true, left.exact), Condition(right.false, right.true, right.exact), True
+            Consequences(left.false, left.true, left.exact), Consequences(right.false, right.true, right.exact), True
         )
-        return Condition(flipped.false, flipped.true, flipped.exact)
+        return Consequences(flipped.false, flipped.true, flipped.exact)
     known = [side.true for side in (left, right) if side.true is not None]
     true = conjunction(known) if known else None
     false = None
     if left.false is not None and right.false is not None:
         false = disjunction((left.false, right.false))
-    return Condition(true, false, left.exact and right.exact)
+    return Consequences(true, false, left.exact and right.exact)

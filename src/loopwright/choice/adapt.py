@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from loopwright.choice.acquisition import Planner, Proposal
 from loopwright.choice.candidates import Candidates
-from loopwright.choice.explore import Account, Evidence, Experiment
+from loopwright.choice.explore import Account, Experiment, ExperimentResult
 from loopwright.choice.knowledge import MOST_SHAPES, Calls, Knowledge, Predict
 from loopwright.choice.record import Recorder, Sink
 from loopwright.choice.series import WINDOW, estimate_of
@@ -226,7 +226,7 @@ class Adaptive:
             plan = self._plans[shape] = planner.plan(calls, decision.index)
         return plan
 
-    def finish(self, experiment: Experiment, evidence: Evidence) -> bool:
+    def finish(self, experiment: Experiment, evidence: ExperimentResult) -> bool:
         """What became of it. True where the choice is open: ask `choose` anew, for every shape. Raises ValueError where
         it does not run, or where a success comes without times."""
         timed = None if evidence.outcome != "ok" else estimate_of(evidence.times_ns)

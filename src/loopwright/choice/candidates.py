@@ -15,7 +15,7 @@ from loopwright.profile.measurement import Outcome, Work
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedVariant:
     """Why a variant does not serve, and the call for which it was found."""
 
     outcome: Outcome
@@ -33,7 +33,7 @@ class Candidates:
     variants: tuple[Variant, ...]
     default: int = field(init=False)
     proven: set[int] = field(init=False)
-    failures: dict[int, Failure] = field(default_factory=dict)
+    failures: dict[int, FailedVariant] = field(default_factory=dict)
     _serving: tuple[int, ...] = field(init=False)
     _places: NDArray[np.intp] = field(init=False)
 
@@ -64,11 +64,11 @@ class Candidates:
         known = self.failures.get(index)
         smaller = known is not None and work.footprint_bytes < known.work.footprint_bytes
         if known is None or outcome != "memory" or (known.outcome == "memory" and smaller):
-            self.failures[index] = Failure(outcome, reason, shape, work)
+            self.failures[index] = FailedVariant(outcome, reason, shape, work)
         if outcome != "memory" and index != self.default:
             self.proven.discard(index)
 
-    def failed(self, index: int, work: Work) -> Failure | None:
+    def failed(self, index: int, work: Work) -> FailedVariant | None:
         """Why this one is out of the question for such a call."""
         failure = self.failures.get(index)
         if failure is not None and failure.outcome == "memory" and failure.work.footprint_bytes > work.footprint_bytes:

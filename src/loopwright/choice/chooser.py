@@ -22,7 +22,7 @@ from loopwright.memory.sampled import APART_NS
 from loopwright.profile.features import PER_ARRAY, row_features
 from loopwright.profile.journal import Journal
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import ANY, WORK, Choice
+from loopwright.profile.records import ANY, WORK, ChoiceRecord
 from loopwright.profile.work_form import WorkForm
 
 OBSERVING_NS = 200_000
@@ -143,7 +143,7 @@ class KernelChooser:
         error = decision.error if math.isfinite(decision.error) else 1.0
         machine = self._machines[decision.variant.device]
         what = (self._kernel, machine, decision.shape, decision.variant, decision.why)
-        self._journal.put(Choice(*what, time_ns, error, time.time()))
+        self._journal.put(ChoiceRecord(*what, time_ns, error, time.time()))
 
     def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
         """For reports: what is chosen, and what is known of each candidate."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from loopwright.choice.base import Measured
-from loopwright.choice.explore import Evidence, Experiment
+from loopwright.choice.explore import Experiment, ExperimentResult
 from loopwright.config import Config
 from loopwright.ir.variant import Variant
 from loopwright.profile.journal import Journal
@@ -33,7 +33,7 @@ class Experimenter(Protocol):
 
     def evidence(
         self, experiment: Experiment, serving: Variant, form: WorkForm, arguments: tuple[object, ...]
-    ) -> Evidence | None:
+    ) -> ExperimentResult | None:
         """Make an experiment within its limit, beside the variant that serves, with copies of these arguments. None
         where it cannot be made. Raises OSError, MemoryError."""
 

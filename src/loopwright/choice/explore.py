@@ -35,7 +35,7 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ExperimentResult:
     """What became of an Experiment. times_ns: of the candidate, without the first run. spent_ns: all the time that
     calls would not have taken without it. beside_ns: of the variant that serves, run in turns with the candidate; the
     two are compared as a pair then, which leaves out how copies and warm caches differ from real calls."""

@@ -17,7 +17,7 @@ from statistics import median, pstdev
 import numpy as np
 
 from loopwright.choice.drift import Cusum, Drift
-from loopwright.choice.series import TRUSTED, Estimate, Series
+from loopwright.choice.series import TRUSTED, CallSeries, Estimate
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.estimates import LIMITS, MEASURED, Estimates, Floats, estimates_of
@@ -43,7 +43,7 @@ class Calls:
 
     work: Work
     predictions: Estimates
-    series: dict[int, Series] = field(default_factory=dict)
+    series: dict[int, CallSeries] = field(default_factory=dict)
     previous: int | None = None
     doubtful: dict[int, float] = field(default_factory=dict)
 
@@ -142,7 +142,7 @@ class Knowledge:
         served: Measurement | None = None
         for index, one in history.items():
             estimate = Estimate(one.time_ns, max(0.01, one.spread), one.runs)
-            calls.series.setdefault(index, Series()).told(estimate)
+            calls.series.setdefault(index, CallSeries()).told(estimate)
             if one.source == "call" and (served is None or one.made_at >= served.made_at):
                 served, calls.previous = one, index
         return calls
@@ -210,7 +210,7 @@ class Knowledge:
 
     def served(self, calls: Calls, index: int, times_ns: Sequence[int]) -> bool:
         """Calls that a variant has served. Whether estimates of more than this one have moved."""
-        series = calls.series.setdefault(index, Series())
+        series = calls.series.setdefault(index, CallSeries())
         if math.isnan(series.expected):
             series.expect(logarithm(calls.predictions[index].time_ns, times_ns[0]))
         if len(times_ns) < _FEW:
@@ -236,7 +236,7 @@ class Knowledge:
         if beside_ns and now is not None:
             factor = now.time_ns / max(median(beside_ns), 1.0)
         times = [max(one, 1) * factor for one in times_ns]
-        series = calls.series.setdefault(index, Series())
+        series = calls.series.setdefault(index, CallSeries())
         believed = series.estimate()
         if math.isnan(series.expected):
             series.expect(logarithm(calls.predictions[index].time_ns, times[0]))
@@ -245,14 +245,14 @@ class Knowledge:
         if believed is None:
             self._level(calls, index, series)
 
-    def _level(self, calls: Calls, index: int, series: Series) -> None:
+    def _level(self, calls: Calls, index: int, series: CallSeries) -> None:
         """What the prediction under one shape is off by is known now."""
         estimate = series.estimate()
         if estimate is not None and calls.predictions[index].how != "limits":
             self.learned[index].levels.append(logarithm(estimate.time_ns, 1.0) - series.expected)
             self._biases.put(index, self.learned[index])
 
-    def _watch(self, calls: Calls, index: int, series: Series, values: list[float], first: bool) -> bool:
+    def _watch(self, calls: Calls, index: int, series: CallSeries, values: list[float], first: bool) -> bool:
         """Whether times have moved; estimates have moved along then."""
         learned, reference = self.learned[index], series.reference
         if first and calls.predictions[index].how != "limits":

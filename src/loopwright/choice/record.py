@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from loopwright.choice.candidates import Candidates
 from loopwright.choice.knowledge import Knowledge
-from loopwright.choice.series import Series
+from loopwright.choice.series import CallSeries
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.profile.measurement import Measurement, Outcome, Source, Work
@@ -54,7 +54,7 @@ class Recorder:
         if self.sink is not None:
             self.sink((row,))
 
-    def called(self, variant: Variant, shape: Shape, work: Work, series: Series, calls: int) -> None:
+    def called(self, variant: Variant, shape: Shape, work: Work, series: CallSeries, calls: int) -> None:
         """So many calls more were served. The first under a shape, then whenever their number has doubled, and the
         first ones after a move are worth a row, but in all not more than one of 16."""
         self._served += calls

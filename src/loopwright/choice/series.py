@@ -38,7 +38,7 @@ class Estimate:
 
 
 @dataclass(slots=True)
-class Series:
+class CallSeries:
     """calls: served. due: when so many were, the next measurement is worth keeping. last_at: when the last was made.
     best_ns: the shortest median there ever was, 0 before the first. expected: the logarithm of the prediction."""
 

@@ -15,7 +15,7 @@ from loopwright.cli.devices import size_text
 from loopwright.cli.refuse import refuse
 from loopwright.cli.terminal import terminal
 from loopwright.config import Config, parse_size
-from loopwright.toolchain.limit import Item, items, trim
+from loopwright.toolchain.limit import CacheItem, items, trim
 from loopwright.toolchain.limit import clear as clear_all
 from loopwright.toolchain.store import why_unusable
 
@@ -90,11 +90,11 @@ def _faults(root: Path) -> Iterator[None]:
         refuse(f"the cache folder {root} cannot be used: {error}")
 
 
-def _table(found: Iterable[Item], now: float) -> Table:
+def _table(found: Iterable[CacheItem], now: float) -> Table:
     table = Table("what", box=None)
     for name in ("entries", "size", "last used: longest ago", "latest"):
         table.add_column(name, justify="right")
-    kinds: dict[str, list[Item]] = {}
+    kinds: dict[str, list[CacheItem]] = {}
     for item in found:
         kinds.setdefault(item.kind, []).append(item)
     for kind, those in sorted(kinds.items(), key=lambda pair: -sum(item.size_bytes for item in pair[1])):
@@ -104,7 +104,7 @@ def _table(found: Iterable[Item], now: float) -> Table:
     return table
 
 
-def _numbers(those: list[Item], now: float) -> tuple[str, ...]:
+def _numbers(those: list[CacheItem], now: float) -> tuple[str, ...]:
     used = [item.used for item in those]
     return (
         str(len(those)),

@@ -21,16 +21,16 @@ from loopwright.errors import StoreError
 from loopwright.profile.exchange import exported, imported, lines_of
 from loopwright.profile.history import Cell
 from loopwright.profile.machine import machine_of
-from loopwright.profile.records import Choice, KernelName, MachineName, Record
-from loopwright.profile.records import Table as Fitted
-from loopwright.profile.store import Store, Tally, Unwanted
+from loopwright.profile.records import ChoiceRecord, KernelName, MachineName, Record
+from loopwright.profile.records import FittedTable as Fitted
+from loopwright.profile.store import ProfileStore, Tally, Unwanted
 from loopwright.report.words import visible
 from loopwright.toolchain.trust import why_untrusted
 
 SHOWN = 12  # characters of a fingerprint
 MOST_SHOWN = 400  # of any other text
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-KINDS = {Cell: "measurement", Fitted: "table", Choice: "choice", KernelName: "kernel", MachineName: "machine"}
+KINDS = {Cell: "measurement", Fitted: "table", ChoiceRecord: "choice", KernelName: "kernel", MachineName: "machine"}
 
 
 def stats(config: Config, path: Path | None = None) -> None:
@@ -49,19 +49,19 @@ def stats(config: Config, path: Path | None = None) -> None:
 def export(config: Config, file: Path, path: Path | None = None) -> None:
     """Write all of the store to a file of JSON lines: all of it, or, where that fails, none."""
     with existing(config, path, readonly=True) as store, store.snapshot() as records:
-        written(file, exported(counted := _Counted(records)))
+        written(file, exported(counted := _CountedRecords(records)))
     terminal().print(f"{counted} written to {file}")
 
 
 def import_(config: Config, file: Path, path: Path | None = None) -> None:
     """Keep what such a file holds, all or nothing."""
-    with _faults(), Store.open(_store_path(config, path)) as store:
+    with _faults(), ProfileStore.open(_store_path(config, path)) as store:
         try:
             lines = file.open("rb")
         except OSError as error:
             refuse(f"{file} cannot be read: {error.strerror}")
         with lines:
-            store.absorb(counted := _Counted(imported(lines_of(lines), str(file))))
+            store.absorb(counted := _CountedRecords(imported(lines_of(lines), str(file))))
     _say_kept(counted, file, config)
 
 
@@ -71,10 +71,10 @@ def merge(config: Config, file: Path, path: Path | None = None) -> None:
         refuse(f"there is no store of measurements {file}")
     with (
         _faults(),
-        Store.open(_store_path(config, path)) as store,
-        Store.open(file, readonly=True).snapshot() as records,
+        ProfileStore.open(_store_path(config, path)) as store,
+        ProfileStore.open(file, readonly=True).snapshot() as records,
     ):
-        store.absorb(counted := _Counted(records))
+        store.absorb(counted := _CountedRecords(records))
     _say_kept(counted, file, config)
 
 
@@ -169,7 +169,7 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _say_kept(counted: _Counted, file: Path, config: Config) -> None:
+def _say_kept(counted: _CountedRecords, file: Path, config: Config) -> None:
     console = terminal()
     console.print(f"{counted} taken from {file}")
     strange = counted.machines - fingerprints_here(config)
@@ -177,7 +177,7 @@ def _say_kept(counted: _Counted, file: Path, config: Config) -> None:
         console.print(f"not like this one: {_number(len(strange), 'machine')}. What was measured there is kept apart")
 
 
-class _Counted:
+class _CountedRecords:
     """Records, counted while they pass."""
 
     def __init__(self, records: Iterable[Record]) -> None:
@@ -212,12 +212,12 @@ def _store_path(config: Config, path: Path | None) -> Path:
 
 
 @contextmanager
-def existing(config: Config, path: Path | None, readonly: bool = False) -> Iterator[Store]:
+def existing(config: Config, path: Path | None, readonly: bool = False) -> Iterator[ProfileStore]:
     """The store of the Config, or in the file `path`; refuses where there is none, and where anything fails with it."""
     found = _store_path(config, path)
     if not found.is_file():
         refuse(f"there is no store of measurements {found} yet", "run a program first, or loopwright db import FILE")
-    with _faults(), Store.open(found, readonly) as store:
+    with _faults(), ProfileStore.open(found, readonly) as store:
         yield store
 
 
@@ -230,7 +230,7 @@ def _faults() -> Iterator[None]:
         refuse(error.what, error.remedy)
 
 
-def _machine_named(text: str, store: Store) -> str:
+def _machine_named(text: str, store: ProfileStore) -> str:
     """The fingerprint that begins so."""
     found = [machine.fingerprint for machine in store.machines() if machine.fingerprint.startswith(text)]
     if len(found) != 1:

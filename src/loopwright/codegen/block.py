@@ -12,22 +12,22 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from loopwright.analysis.ownership import Share, shares
-from loopwright.analysis.rounds import Rounds
-from loopwright.codegen.ahead import ahead_of, write_ahead
-from loopwright.codegen.arrival import has_ends, write_copies
+from loopwright.analysis.ownership import OwnedRange, shares
+from loopwright.analysis.prefetch import Rounds
+from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.even import or_even
+from loopwright.codegen.double_buffering import ahead_of, write_ahead
+from loopwright.codegen.full_tiles import or_even
 from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
-from loopwright.codegen.polls import every, operations_in, spend, stop_together
+from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
+from loopwright.codegen.software_pipeline import steady_of
 from loopwright.codegen.statements import may_fail, write, write_body
-from loopwright.codegen.steady import steady_of
 from loopwright.codegen.thread_reduction import (
     WARP,
-    Partial,
+    ThreadPartial,
     begin,
     in_block,
     in_column,
@@ -37,7 +37,7 @@ from loopwright.codegen.thread_reduction import (
     put_together,
 )
 from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
-from loopwright.codegen.wide import write_in_thread
+from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import (
     Allocate,
@@ -235,7 +235,7 @@ class Whole:
         w.arrays[stmt.array] = replace(array, on_device=False)
         return count
 
-    def _owned(self, stmt: Allocate) -> tuple[Share | None, ...] | None:
+    def _owned(self, stmt: Allocate) -> tuple[OwnedRange | None, ...] | None:
         """How the threads of the block own the elements of an array, None where they share them."""
         found = shares(self.w.kernel, stmt.array)
         if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
@@ -377,7 +377,7 @@ class Whole:
         self.read |= {part.array for part in expressions(body) if isinstance(part, Load)}
         self.written |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
 
-    def _put_together(self, partial: Partial) -> None:
+    def _put_together(self, partial: ThreadPartial) -> None:
         threads = prod(self.size)
         if threads in POWERS:
             in_warp(partial, threads, f"{hex((1 << threads) - 1)}u", number_in_block(self.size), self.w)
@@ -403,7 +403,7 @@ class Whole:
                 self.read.clear()
                 self.written.clear()
 
-    def _parts(self, partial: Partial) -> list[str]:
+    def _parts(self, partial: ThreadPartial) -> list[str]:
         """Names of shared arrays through which partial results are put together."""
         return [self.w.fresh("lw_parts", VALUE_TYPE[type_.name]) for type_ in partial.types]
 
@@ -504,7 +504,7 @@ class Team(Whole):
     def _ask(self, now: str) -> None:
         stop_together(self.w, now, "__ballot_sync(lw_team, {})")
 
-    def _put_together(self, partial: Partial) -> None:
+    def _put_together(self, partial: ThreadPartial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
         put_together(partial, self.w)
 
@@ -558,7 +558,7 @@ class Columns(Whole):
         self.w.function.meets = True
         self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
 
-    def _put_together(self, partial: Partial) -> None:
+    def _put_together(self, partial: ThreadPartial) -> None:
         arrays = self._parts(partial)
         if self.repeated:
             self._barrier()

@@ -14,7 +14,19 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.names import Names
-from loopwright.ir.code import Block, Branch, Form, Line, Loop, Node, Otherwise, Part, Question, Region, print_code
+from loopwright.ir.code import (
+    Branch,
+    CodeBlock,
+    CodeLine,
+    CodeRegion,
+    Form,
+    Loop,
+    Node,
+    Otherwise,
+    Part,
+    Question,
+    print_code,
+)
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -30,7 +42,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.program import Site
+from loopwright.ir.program import FailureSite
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import expressions, loops, statements
 
@@ -74,7 +86,7 @@ class Function:
     meets: bool = False
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: CodeBlock) -> Iterator[None]:
         """Within, what is written belongs to this block."""
         outer, self.code = self.code, []
         self.depth += block.indent
@@ -104,7 +116,7 @@ class Writer:
         given = {param.name for param in kernel.scalars}
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
-        self.sites: list[Site] = []
+        self.sites: list[FailureSite] = []
         self.finished: list[str] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.notes: list[tuple[str, str]] = []  # of loops by name: what was decided for them, for people
@@ -162,7 +174,7 @@ class Writer:
 
     def line(self, text: str) -> None:
         """Write a statement, or another line that nothing stands inside of."""
-        self.function.code.append(Line(text))
+        self.function.code.append(CodeLine(text))
 
     def question(self, text: str) -> None:
         """Write a line that asks whether to stop, or counts until it does."""
@@ -172,11 +184,11 @@ class Writer:
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
     ) -> AbstractContextManager[None]:
         """Within, what is written stands in braces: see `ir.code.Block`."""
-        return self.function.inside(Block(head=head, begin=begin, indent=indent, joined=joined))
+        return self.function.inside(CodeBlock(head=head, begin=begin, indent=indent, joined=joined))
 
     def indented(self) -> AbstractContextManager[None]:
         """Within, what is written stands further in."""
-        return self.function.inside(Block(form="none"))
+        return self.function.inside(CodeBlock(form="none"))
 
     def loop(
         self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None, pragma: str = "",
@@ -217,7 +229,7 @@ class Writer:
         if not condition:
             self.line(text)
             return
-        self.function.code.append(Branch(condition=condition, body=(Line(text),), form="same line", axes=axes))
+        self.function.code.append(Branch(condition=condition, body=(CodeLine(text),), form="same line", axes=axes))
 
     # ---- text
 
@@ -296,7 +308,7 @@ class Writer:
 
     def site(self, kind: str, array: str, axis: int, at: Location | None) -> int:
         """The number of a place that may fail."""
-        self.sites.append(Site(kind, array, axis, at))
+        self.sites.append(FailureSite(kind, array, axis, at))
         return len(self.sites) - 1
 
     def may_fail(self, node: Load | Store | Checked) -> bool:
@@ -332,7 +344,7 @@ class Writer:
         """Append the text of a function whose body is complete."""
         given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
         lines: list[str] = []
-        print_code(tuple(part.code), 1, lines, Region("kernel", 1), "#pragma GCC unroll")
+        print_code(tuple(part.code), 1, lines, CodeRegion("kernel", 1), "#pragma GCC unroll")
         body = "\n".join(lines)
         declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
         ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]

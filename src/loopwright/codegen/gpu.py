@@ -14,14 +14,14 @@ from functools import partial
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
-from loopwright.codegen.balanced import write_balanced
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
+from loopwright.codegen.merge_path import write_balanced
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_text, guard_text
-from loopwright.codegen.polls import operations_in, spend
+from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
-from loopwright.ir.code import Line
+from loopwright.ir.code import CodeLine
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -56,7 +56,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     _host_body(kernel.body, w)
     if w.checks:
         stop_after_failure(w)
-    main.code[:0] = map(Line, _slots(w))
+    main.code[:0] = map(CodeLine, _slots(w))
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}

@@ -12,15 +12,25 @@ from functools import partial
 from typing import Literal
 
 from loopwright.analysis.facts import Bounds, Facts, Reduction
-from loopwright.analysis.ownership import Share
+from loopwright.analysis.ownership import OwnedRange
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.even import FLAG, Even
+from loopwright.codegen.full_tiles import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.polls import stop_each, stop_together
-from loopwright.ir.code import Barrier, Block, DeviceFunction, Entry, Line, Node, Region, SharedArray, print_code
+from loopwright.codegen.safepoints import stop_each, stop_together
+from loopwright.ir.code import (
+    Barrier,
+    CodeBlock,
+    CodeLine,
+    CodeRegion,
+    DeviceFunction,
+    KernelEntry,
+    Node,
+    SharedArray,
+    print_code,
+)
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -85,7 +95,7 @@ class GpuWriter(Writer):
         self.checks = False
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
-        self.owned: dict[str, tuple[Share | None, ...]] = {}
+        self.owned: dict[str, tuple[OwnedRange | None, ...]] = {}
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
@@ -229,7 +239,7 @@ class GpuWriter(Writer):
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
-            part.code.insert(0, Line("if (LW_RARE(failure->site >= 0)) lw_stop();"))
+            part.code.insert(0, CodeLine("if (LW_RARE(failure->site >= 0)) lw_stop();"))
         self.checks |= "failure" in part.parameters
         self._ask_first(part, threads, tested)
         asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
@@ -241,7 +251,7 @@ class GpuWriter(Writer):
         flags = [FLAG] * bool(self.even) + ["lw_asks"] * part.both
         lines.append(f"template <{', '.join(['typename lw_int', *(f'bool {flag}' for flag in flags)])}>")
         lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
-        region = Region("kernel", len(lines))
+        region = CodeRegion("kernel", len(lines))
         lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
         lines += (f"  {text}" for text in part.declared.values())
         print_code(tuple(part.code), 1, lines, region)
@@ -254,7 +264,7 @@ class GpuWriter(Writer):
             DeviceFunction(part.name, loop, threads, tuple(types.items()), tuple(shared), region, entries)
         )
 
-    def _entries(self, part: Function, threads: int, given: str) -> Iterator[Entry]:
+    def _entries(self, part: Function, threads: int, given: str) -> Iterator[KernelEntry]:
         """Lines of the `__global__` functions that call a device function."""
         own, bounds = (
             ", ".join(part.parameters),
@@ -273,7 +283,7 @@ class GpuWriter(Writer):
                 head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({given})'
                 flag = f", {str(asks).lower()}" if part.both else ""
                 self.device.append(f"{head} {{ {part.name}<{types}{flag}>({own}); }}")
-                yield Entry(name, len(self.device), bits, version == "even", asks)
+                yield KernelEntry(name, len(self.device), bits, version == "even", asks)
 
     def _ask_first(self, part: Function, threads: int, tested: bool) -> None:
         """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a
@@ -322,7 +332,7 @@ def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
         match node:
             case Barrier():
                 yield replace(node, ended=True, threads=threads)
-            case Block():
+            case CodeBlock():
                 yield replace(node, body=tuple(_missed(node.body, threads)))
             case _:
                 yield node

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import prod
 
 from loopwright.codegen.block import Whole
-from loopwright.codegen.even import FLAG, even_of
+from loopwright.codegen.full_tiles import FLAG, even_of
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, GpuWriter
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
-from loopwright.codegen.polls import ask_where_long, has_questions
+from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
 from loopwright.codegen.threads import block_size, has_threads

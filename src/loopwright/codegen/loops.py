@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from loopwright.analysis.facts import Reduction
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Writer
-from loopwright.codegen.polls import in_strips, write_iteration, write_range
 from loopwright.codegen.reduce import combine, identity, simd_operator
+from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Allocate, Assign, Checked, Const, For, Load, Store, Var, While
@@ -25,7 +25,7 @@ AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so t
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialResult:
     """A reduction whose partial result is kept in the C variable `variable`. `store`: one of the updates, where the
     target is an array element; None for a scalar."""
 
@@ -159,7 +159,7 @@ def is_short(loop: For) -> bool:
     return len(values) == 3 and values[2] != 0 and len(range(*values)) < FEWEST
 
 
-def vector_pragma(loop: For, partials: tuple[Partial, ...], w: Writer) -> str:
+def vector_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
     """The pragma for a loop that is innermost and whose partial results are set up already; '' for none."""
     if any(isinstance(stmt, For) for stmt in statements(loop.body)) or not _lanes_possible(loop, w):
         return ""
@@ -182,9 +182,9 @@ def _lanes_possible(loop: For, w: Writer) -> bool:
     )
 
 
-def partials_of(loop: For, w: Writer) -> tuple[Partial, ...] | None:
+def partials_of(loop: For, w: Writer) -> tuple[PartialResult, ...] | None:
     """One Partial for each reduction into a scalar or one array element; None where some reduction is neither."""
-    partials: list[Partial] = []
+    partials: list[PartialResult] = []
     for reduction in w.facts.loops[loop.name].reductions:
         if reduction.kind == "scalar":
             scalar = w.scalars[reduction.target]
@@ -199,7 +199,7 @@ def partials_of(loop: For, w: Writer) -> tuple[Partial, ...] | None:
                 return None
             scalar = w.arrays[reduction.target].element
         variable = w.names.fresh(f"{w.names.of(reduction.target)}sum")
-        partials.append(Partial(reduction, scalar, variable, store))
+        partials.append(PartialResult(reduction, scalar, variable, store))
     return tuple(partials)
 
 
@@ -210,7 +210,7 @@ def _known_outside(store: Store, loop: For) -> bool:
 
 
 @contextmanager
-def standing_in(partials: tuple[Partial, ...], w: Writer) -> Iterator[None]:
+def standing_in(partials: tuple[PartialResult, ...], w: Writer) -> Iterator[None]:
     """Inside, the targets of the reductions mean the partial results; after it, what they meant before (which may be
     the partial result of a loop further out)."""
     part = w.function
@@ -226,18 +226,18 @@ def standing_in(partials: tuple[Partial, ...], w: Writer) -> Iterator[None]:
     part.renamed, part.replaced = before
 
 
-def target_of(partial: Partial, w: Writer) -> str:
+def target_of(partial: PartialResult, w: Writer) -> str:
     """C text of what a partial result is finally put into."""
     if partial.store is None:
         return w.variable(partial.reduction.target)
     return w.element(partial.store)
 
 
-def _start(partial: Partial) -> str:
+def _start(partial: PartialResult) -> str:
     return identity(partial.reduction.op, partial.scalar)
 
 
-def simd_clause(partials: tuple[Partial, ...]) -> str:
+def simd_clause(partials: tuple[PartialResult, ...]) -> str:
     """OpenMP's reduction clauses, or '' where one of them has no operator there."""
     clauses = []
     for partial in partials:
@@ -248,7 +248,7 @@ def simd_clause(partials: tuple[Partial, ...]) -> str:
     return " ".join(clauses)
 
 
-def simd_pragma(loop: For, partials: tuple[Partial, ...], w: Writer) -> str:
+def simd_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
     """The pragma that lets the lanes have partial results of their own."""
     found = w.facts.loops[loop.name]
     last = [w.names.of(name) for name in found.last if name in w.scalars]

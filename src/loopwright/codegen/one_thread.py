@@ -11,7 +11,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.most_work import Amount, most_work
-from loopwright.codegen.polls import ask_where_long
+from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import (
     Assign,

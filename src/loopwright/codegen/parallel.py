@@ -14,14 +14,14 @@ from loopwright.analysis.facts import LoopFacts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Function, Writer
-from loopwright.codegen.loops import Partial, partials_of, standing_in, target_of, vector_pragma, write_sequential
-from loopwright.codegen.owners import Owned, owned_of, write_owner
-from loopwright.codegen.polls import in_strips, spend, write_iteration, write_range
+from loopwright.codegen.loops import PartialResult, partials_of, standing_in, target_of, vector_pragma, write_sequential
+from loopwright.codegen.owner_computes import Owned, owned_of, write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
-from loopwright.codegen.shares import Rows, is_uneven, rows_of, write_pieces, write_rows
+from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import entry_test, write_both
-from loopwright.codegen.work import UNKNOWN_TRIP, Work, work_of
+from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork, work_of
+from loopwright.codegen.work_sharing import Rows, is_uneven, rows_of, write_pieces, write_rows
 from loopwright.ir.nodes import Allocate, Assign, Const, For
 from loopwright.ir.types import Scalar
 from loopwright.ir.user_text import user_name
@@ -54,17 +54,17 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ParallelRegion:
     """What a parallel loop needs: scalars with partial results, arrays with copies, values to bring out. fixed: each
     partial result is that of a block of iterations, which are the same ones for any number of threads; else, that of a
     thread."""
 
-    partials: tuple[Partial, ...]
+    partials: tuple[PartialResult, ...]
     copies: tuple[Copied, ...]
     last: tuple[str, ...]
     uneven: bool
     rows: Rows | None
-    work: Work
+    work: LoopWork
     owned: Owned | None
     fixed: bool
 
@@ -97,7 +97,7 @@ def write_parallel(loop: For, w: Writer) -> None:
     _write_call(loop, plan, part, owner, w)
 
 
-def _plan(loop: For, w: Writer) -> Plan | None:
+def _plan(loop: For, w: Writer) -> ParallelRegion | None:
     found = w.facts.loops[loop.name]
     scalar = {reduction.target for reduction in found.reductions if reduction.kind == "scalar"}
     assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
@@ -111,7 +111,7 @@ def _plan(loop: For, w: Writer) -> Plan | None:
             return None  # other accesses of the array would look at the copy
         copies = [_copied(reduction, w) for reduction in only]
         partials = tuple(
-            Partial(r, w.scalars[r.target], w.names.fresh(f"{w.names.of(r.target)}sum"), None)
+            PartialResult(r, w.scalars[r.target], w.names.fresh(f"{w.names.of(r.target)}sum"), None)
             for r in found.reductions
             if r.kind == "scalar"
         )
@@ -122,10 +122,12 @@ def _plan(loop: For, w: Writer) -> Plan | None:
     # Extremes are put together in the order of the threads: each has one stretch then.
     uneven = is_uneven(loop) and not any(reduction.by for reduction in found.reductions)
     fixed = w.deterministic and any(not one.exact or one.by for one in found.reductions)
-    return Plan(partials, tuple(copies), last, uneven and not fixed, rows_of(loop, w), work_of(loop), owned, fixed)
+    return ParallelRegion(
+        partials, tuple(copies), last, uneven and not fixed, rows_of(loop, w), work_of(loop), owned, fixed
+    )
 
 
-def _described(plan: Plan) -> Iterator[str]:
+def _described(plan: ParallelRegion) -> Iterator[str]:
     """How work is shared out and when, in words."""
     if plan.copies:
         names = " and ".join(user_name(copied.reduction.target) for copied in plan.copies)
@@ -151,7 +153,7 @@ def _copied(reduction: Reduction, w: Writer) -> Copied:
 # ---- the function of a stretch ----------------------------------------------------------------------------------
 
 
-def _write_part(loop: For, plan: Plan, w: Writer) -> None:
+def _write_part(loop: For, plan: ParallelRegion, w: Writer) -> None:
     found = w.facts.loops[loop.name]
     _declare_private(loop, found, w)
     w.types |= {"lw_first": "int64_t", "lw_bound": "int64_t", "lw_lower": "int64_t", "lw_final": "int"}
@@ -188,7 +190,7 @@ def _own_array(array: ArrayText, w: Writer) -> None:
     w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail({w.use('failure')}, {site}, 0, 0); goto lw_leave; }}")
 
 
-def _write_stretch(loop: For, plan: Plan, w: Writer) -> None:
+def _write_stretch(loop: For, plan: ParallelRegion, w: Writer) -> None:
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     entry = entry_test(loop, w)
     if entry is None:
@@ -200,7 +202,7 @@ def _write_stretch(loop: For, plan: Plan, w: Writer) -> None:
         write_both(entry, start, last, w, loop, *[lambda: _write_iterations(loop, plan, w)] * 2)
 
 
-def _write_iterations(loop: For, plan: Plan, w: Writer) -> None:
+def _write_iterations(loop: For, plan: ParallelRegion, w: Writer) -> None:
     variable = w.names.of(loop.name)
     pragma = vector_pragma(loop, plan.partials, w)
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
@@ -242,7 +244,7 @@ def _out(name: str, w: Writer) -> str:
 # ---- the call ---------------------------------------------------------------------------------------------------
 
 
-def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w: Writer) -> None:
+def _write_call(loop: For, plan: ParallelRegion, part: Function, owner: Function | None, w: Writer) -> None:
     with w.block():
         w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
         w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
@@ -252,7 +254,7 @@ def _write_call(loop: For, plan: Plan, part: Function, owner: Function | None, w
             _write_team(loop, plan, part, owner, w)
 
 
-def _write_team(loop: For, plan: Plan, part: Function, owner: Function | None, w: Writer) -> None:
+def _write_team(loop: For, plan: ParallelRegion, part: Function, owner: Function | None, w: Writer) -> None:
     if plan.rows is not None:
         write_rows(plan.rows, _costs(plan, w), loop, w)
     w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.work, w, plan.rows)};")
@@ -281,7 +283,7 @@ def _write_team(loop: For, plan: Plan, part: Function, owner: Function | None, w
     spend("lw_spent(lw_work)", w)
 
 
-def _work_text(work: Work, w: Writer, rows: Rows | None) -> str:
+def _work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
     terms = [f"{float(work.fixed)}"]
     for bounds, inner in work.inner:
         trip = f"{UNKNOWN_TRIP}.0"
@@ -310,10 +312,10 @@ def _thread_of_team(number: str, w: Writer) -> Iterator[None]:
         yield
 
 
-def _costs(plan: Plan, w: Writer) -> tuple[str, str]:
+def _costs(plan: ParallelRegion, w: Writer) -> tuple[str, str]:
     """Work of an iteration without the loop over its row, and of an entry of the row. An estimate."""
 
-    def below(work: Work) -> Work | None:
+    def below(work: LoopWork) -> LoopWork | None:
         for _, inner in work.inner:
             if plan.rows is not None and inner.loop == plan.rows.loop:
                 return inner
@@ -327,7 +329,14 @@ def _costs(plan: Plan, w: Writer) -> tuple[str, str]:
 
 
 def _call(
-    plan: Plan, part: Function, w: Writer, first: str, bound: str, final: str, partial: str, own: dict[str, str]
+    plan: ParallelRegion,
+    part: Function,
+    w: Writer,
+    first: str,
+    bound: str,
+    final: str,
+    partial: str,
+    own: dict[str, str],
 ) -> str:
     given = {"lw_first": first, "lw_bound": bound, "lw_final": final, "lw_partial": partial}
     given |= {"lw_lower": "lw_lower", "lw_step": "lw_step"} | own
@@ -336,7 +345,7 @@ def _call(
     return f"{part.name}({', '.join(arguments)})"
 
 
-def _team(plan: Plan, part: Function, w: Writer) -> None:
+def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
     with _thread_of_team("lw_threads", w):
         own: dict[str, str] = {}
         if plan.copies:
@@ -355,7 +364,7 @@ def _team(plan: Plan, part: Function, w: Writer) -> None:
             w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
 
 
-def _blocks(plan: Plan, part: Function, w: Writer) -> None:
+def _blocks(plan: ParallelRegion, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
     w.line("#pragma omp parallel num_threads(lw_threads) if(lw_threads > 1)")
     with w.block():
@@ -371,11 +380,11 @@ def _blocks(plan: Plan, part: Function, w: Writer) -> None:
             w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
 
 
-def _rows(plan: Plan) -> int:
+def _rows(plan: ParallelRegion) -> int:
     return -(-len(plan.partials) // PAD)
 
 
-def _values_before(plan: Plan, w: Writer) -> None:
+def _values_before(plan: ParallelRegion, w: Writer) -> None:
     if plan.uneven and not (plan.partials or plan.copies):
         w.line("int64_t lw_next = 0;")
     if plan.partials:
@@ -392,7 +401,7 @@ def _values_before(plan: Plan, w: Writer) -> None:
         w.line(f"{VALUE_TYPE[w.scalars[name].name]} {_out(name, w)} = {w.variable(name)};")
 
 
-def _values_after(loop: For, plan: Plan, w: Writer) -> None:
+def _values_after(loop: For, plan: ParallelRegion, w: Writer) -> None:
     for name in plan.last:
         w.line(f"{w.variable(name)} = {_out(name, w)};")
     if not plan.partials:
@@ -406,17 +415,17 @@ def _values_after(loop: For, plan: Plan, w: Writer) -> None:
             w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, _slot(plan, position))};")
 
 
-def _alone(plan: Plan) -> str:
+def _alone(plan: ParallelRegion) -> str:
     """C text that has one thread do all in one stretch."""
     return "lw_blocks = lw_threads = 1" if plan.fixed else "lw_threads = 1"
 
 
-def _slot(plan: Plan, position: int) -> str:
+def _slot(plan: ParallelRegion, position: int) -> str:
     """C text of partial result number lw_t."""
     return f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(plan.partials[position].scalar)}"
 
 
-def _start(partial: Partial, w: Writer) -> str:
+def _start(partial: PartialResult, w: Writer) -> str:
     """C text of what a partial result of thread lw_t begins with: of an extreme, the first thread goes on from what is
     known before the loop."""
     reduction = partial.reduction
@@ -431,7 +440,7 @@ def _start(partial: Partial, w: Writer) -> str:
     return f"lw_t == 0 ? {target_of(partial, w)} : {start}"
 
 
-def _extreme_after(best: Partial, position: int, plan: Plan, w: Writer) -> None:
+def _extreme_after(best: PartialResult, position: int, plan: ParallelRegion, w: Writer) -> None:
     """What a thread has found of an extreme and of all that goes along with it."""
     reduction = best.reduction
     if reduction.target != reduction.by:
@@ -453,7 +462,7 @@ def _copy(array: ArrayText) -> str:
     return f"lw_copy_{array.pointer}"
 
 
-def _copies_before(plan: Plan, w: Writer) -> None:
+def _copies_before(plan: ParallelRegion, w: Writer) -> None:
     """Copies for all threads but the first, where they are small beside the work and beside caches; else the threads
     share out the target, where the loop allows that and the target is large; else one thread."""
     if not plan.copies:

@@ -18,8 +18,8 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
-from loopwright.codegen.polls import operations_in, spend
-from loopwright.codegen.several import Item, about, read_ahead
+from loopwright.codegen.interleave import Iteration, about, read_ahead
+from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
 from loopwright.ir.code import SharedArray
@@ -154,7 +154,7 @@ def copied(
             w.line(f"{memory} lw_mine = {none};")
             with w.loop("int lw_k = 0; lw_k <= lw_lanes; ++lw_k"):  # neighbours begin in banks of their own
                 w.line(f"const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
-                with about(Item(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
+                with about(Iteration(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
                     both = combined(op, Var("lw.mine", copy.element), Var("lw.other", copy.element))
                     w.line(f"lw_mine = {w.text(both)};")
         else:
@@ -193,7 +193,7 @@ def is_updating(loop: For, w: GpuWriter) -> bool:
 def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
     """A thread's iterations of such a loop: every `stride`-th from `start` on, up to lw_upper."""
     variable = w.names.of(loop.name)
-    items = [Item(number, {loop.name: f"lw_at_{number}"}) for number in range(AHEAD)]
+    items = [Iteration(number, {loop.name: f"lw_at_{number}"}) for number in range(AHEAD)]
     w.line(f"int64_t lw_at = {start};")
     left = f"(uint64_t)lw_upper - (uint64_t)lw_at > {(AHEAD - 1) * stride}"
     head = f"; lw_at < lw_upper && {left}; lw_at += {AHEAD * stride}"
@@ -216,7 +216,7 @@ def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
         w.function.scoped.discard(variable)
 
 
-def _at_once(rest: Body, items: Sequence[Item], w: GpuWriter) -> bool:
+def _at_once(rest: Body, items: Sequence[Iteration], w: GpuWriter) -> bool:
     """Write updates with one test of all of their indices, where no index and no value needs what is not read yet."""
     for stmt in rest:
         if not isinstance(stmt, Store) or stmt.array not in w.scattered:

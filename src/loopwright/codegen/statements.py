@@ -8,7 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
-from loopwright.codegen.polls import write_while
+from loopwright.codegen.safepoints import write_while
 from loopwright.ir.nodes import (
     Allocate,
     Assign,

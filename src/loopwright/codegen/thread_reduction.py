@@ -18,7 +18,7 @@ WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class ThreadPartial:
     """A thread's part of a reduction: `own`, the names of scalars that stand for its targets meanwhile. Several targets
     are those of an extreme with what goes along: the first is the value, the last the position that decides where
     values are equal."""
@@ -38,7 +38,7 @@ class Partial:
         return (identity(self.reduction.op, self.types[0]), *none, place)
 
 
-def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
+def partial_results(band: Sequence[For], w: GpuWriter) -> list[ThreadPartial]:
     """Begin the reductions of loops that threads share, perfectly nested: until `put_together`, text that names their
     targets means partial results."""
     found = {reduction.target: reduction for loop in band for reduction in w.facts.loops[loop.name].reductions
@@ -46,27 +46,27 @@ def partial_results(band: Sequence[For], w: GpuWriter) -> list[Partial]:
     groups: dict[str, list[str]] = {}
     for target, reduction in found.items():
         groups.setdefault(reduction.by or target, []).append(target)
-    partials: list[Partial] = []
+    partials: list[ThreadPartial] = []
     for best, names in groups.items():
         reduction = found[best]
         others = [name for name in names if name not in (best, reduction.position)]
         targets = (best, *others, *([reduction.position] if reduction.by else []))
         types = tuple(w.scalars[name] for name in targets)
         own = tuple(w.new_scalar("part", type_) for type_ in types)
-        partials.append(Partial(reduction, targets, own, types))
+        partials.append(ThreadPartial(reduction, targets, own, types))
     for partial in partials:
         begin(partial, w)
         w.function.renamed |= {t: w.variable(o) for t, o in zip(partial.targets, partial.own, strict=True)}
     return partials
 
 
-def begin(partial: Partial, w: GpuWriter, only: str = "") -> None:
+def begin(partial: ThreadPartial, w: GpuWriter, only: str = "") -> None:
     """Lines after which the partial result is that of no iteration. only: a condition."""
     for own, start in zip(partial.own, partial.start, strict=True):
         w.only(only, f"{w.variable(own)} = {literal(start.value, start.type)};")
 
 
-def in_warp(partial: Partial, lanes: int, mask: str, number: str, w: GpuWriter) -> None:
+def in_warp(partial: ThreadPartial, lanes: int, mask: str, number: str, w: GpuWriter) -> None:
     """Each of `lanes` neighbouring threads (a power of two, at most a warp) gets the result of all of them. number: C
     text of the thread's number among them, or among more."""
     distance = lanes // 2
@@ -92,7 +92,7 @@ def number_in_block(size: tuple[int, int, int]) -> str:
     return "threadIdx.x" + "".join(f" + {prod(size[:k])} * threadIdx.{axis}" for k, axis in further if size[k] > 1)
 
 
-def in_block(partial: Partial, size: tuple[int, int, int], arrays: Sequence[str], w: GpuWriter) -> int:
+def in_block(partial: ThreadPartial, size: tuple[int, int, int], arrays: Sequence[str], w: GpuWriter) -> int:
     """Put the partial results of whole warps together (of threads, in a block that is not made of whole warps), by way
     of shared arrays of these names; how many elements each needs. A barrier has to stand before, if threads may still
     read them."""
@@ -109,7 +109,7 @@ def in_block(partial: Partial, size: tuple[int, int, int], arrays: Sequence[str]
     return parts
 
 
-def in_column(partial: Partial, rows: int, across: int, arrays: Sequence[str], w: GpuWriter) -> None:
+def in_column(partial: ThreadPartial, rows: int, across: int, arrays: Sequence[str], w: GpuWriter) -> None:
     """Put the partial results of `rows` threads along y together, for each of `across` threads along x."""
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{array}[threadIdx.x + {across} * threadIdx.y] = {w.variable(own)};")
@@ -117,7 +117,7 @@ def in_column(partial: Partial, rows: int, across: int, arrays: Sequence[str], w
     _all_of(partial, arrays, rows, "threadIdx.x + ", f"{across} * ", w)
 
 
-def _all_of(partial: Partial, arrays: Sequence[str], count: int, start: str, step: str, w: GpuWriter) -> None:
+def _all_of(partial: ThreadPartial, arrays: Sequence[str], count: int, start: str, step: str, w: GpuWriter) -> None:
     """Every thread puts the elements of shared arrays together, one after the other."""
     others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
     for own, array in zip(partial.own, arrays, strict=True):
@@ -128,14 +128,14 @@ def _all_of(partial: Partial, arrays: Sequence[str], count: int, start: str, ste
         _take(partial, partial.own, others, w)
 
 
-def put_together(partial: Partial, w: GpuWriter) -> None:
+def put_together(partial: ThreadPartial, w: GpuWriter) -> None:
     """The targets again, with what the threads have found."""
     for target in partial.targets:
         w.function.renamed.pop(target, None)
     _take(partial, partial.targets, partial.own, w)
 
 
-def _take(partial: Partial, into: Sequence[str], other: Sequence[str], w: GpuWriter) -> None:
+def _take(partial: ThreadPartial, into: Sequence[str], other: Sequence[str], w: GpuWriter) -> None:
     """Lines that put a second result into a first one."""
     if len(into) == 1:
         type_ = partial.types[0]

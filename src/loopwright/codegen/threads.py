@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.analysis.ownership import Share
+from loopwright.analysis.ownership import OwnedRange
 from loopwright.codegen.gpu_writer import AXES, NotOnGpu
 from loopwright.ir.nodes import Allocate, Body, Const, For, Stmt
 from loopwright.ir.walk import statements
@@ -41,7 +41,7 @@ def band_of(loop: For) -> list[For]:
     return band
 
 
-def own_sizes(stmt: Allocate, found: tuple[Share | None, ...]) -> list[int]:
+def own_sizes(stmt: Allocate, found: tuple[OwnedRange | None, ...]) -> list[int]:
     """How many elements of a local array of constant sizes each thread has, along each axis."""
     sizes: list[int] = []
     for share, size in zip(found, stmt.shape, strict=True):

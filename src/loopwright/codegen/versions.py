@@ -37,7 +37,7 @@ FROM, TO = "lw_from", "lw_to"  # C names of its bounds
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryTest:
     """`conditions`: C texts over LOW and HIGH, to be tested in this order. `inside`: the accesses, as (id of the node,
     axis), that need no check where all of them hold. `arrays`: the names of what they access."""
 
@@ -46,14 +46,14 @@ class Entry:
     arrays: tuple[str, ...]
 
 
-def entry_test(loop: For, w: Writer) -> Entry | None:
+def entry_test(loop: For, w: Writer) -> EntryTest | None:
     """The test that frees accesses of a loop from their checks; None where there is nothing to free, or where the
     loop is no innermost one with a constant step."""
     if w.check_all or not isinstance(loop.step, Const) or loop.step.value == 0 or is_short(loop):
         return None
     if any(isinstance(stmt, For | While | Allocate) for stmt in statements(loop.body)):
         return None
-    search = _Search(loop, w)
+    search = _TestSearch(loop, w)
     for stmt in statements(loop.body):
         for expr in own_expressions(stmt):
             for part in subexpressions(expr):
@@ -63,7 +63,7 @@ def entry_test(loop: For, w: Writer) -> Entry | None:
             search.access(stmt)
     if not search.inside:
         return None
-    return Entry(tuple(search.conditions), frozenset(search.inside), tuple(dict.fromkeys(search.arrays)))
+    return EntryTest(tuple(search.conditions), frozenset(search.inside), tuple(dict.fromkeys(search.arrays)))
 
 
 def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
@@ -82,7 +82,7 @@ def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
 
 
 def write_both(
-    entry: Entry, first: str, last: str, w: Writer, loop: For, fast: Callable[[], None], careful: Callable[[], None]
+    entry: EntryTest, first: str, last: str, w: Writer, loop: For, fast: Callable[[], None], careful: Callable[[], None]
 ) -> None:
     """Write `fast`, freed by the entry test, and `careful` for where the test fails. `first` and `last`: C texts of
     the values of the loop's variable, for a loop with iterations; without any, either version does."""
@@ -122,7 +122,7 @@ def freed(accesses: frozenset[tuple[int, int]], w: Writer) -> Iterator[None]:
 
 
 @dataclass
-class _Search:
+class _TestSearch:
     """Conditions in an order in which each may rely on those before it: an index that is itself read from an array
     is only read once that array's own index is known to be inside."""
 

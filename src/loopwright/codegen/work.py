@@ -13,24 +13,24 @@ UNKNOWN_TRIP = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class LoopWork:
     """`fixed` operations and, for each inner loop, how often it runs (lower, upper, step; None: unknown) and what
     is in it. `loop`: the name of the loop that this is in."""
 
     fixed: int
-    inner: tuple[tuple[tuple[Expr, Expr, Expr] | None, Work], ...]
+    inner: tuple[tuple[tuple[Expr, Expr, Expr] | None, LoopWork], ...]
     loop: str = ""
 
 
-def work_of(loop: For) -> Work:
+def work_of(loop: For) -> LoopWork:
     """The work of one iteration of `loop`, in terms of what is known where the loop is entered."""
     changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
     return _body(loop.body, {loop.name: _middle(loop.lower, loop.upper)}, changing)
 
 
-def _body(body: Body, known: dict[str, Expr], changing: set[str]) -> Work:
+def _body(body: Body, known: dict[str, Expr], changing: set[str]) -> LoopWork:
     fixed = 0
-    inner: list[tuple[tuple[Expr, Expr, Expr] | None, Work]] = []
+    inner: list[tuple[tuple[Expr, Expr, Expr] | None, LoopWork]] = []
     for stmt in body:
         fixed += 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
         if isinstance(stmt, For):
@@ -49,7 +49,7 @@ def _body(body: Body, known: dict[str, Expr], changing: set[str]) -> Work:
                 below = _body(part, known, changing)
                 fixed += below.fixed
                 inner += below.inner
-    return Work(fixed, tuple(inner))
+    return LoopWork(fixed, tuple(inner))
 
 
 def operations_of(expr: Expr) -> int:

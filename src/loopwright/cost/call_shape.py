@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.ir.nodes import ArrayParam, Kernel
 from loopwright.memory.on_device import OnDevice, dense
 
 
-def shape_of(kernel: Kernel, arguments: Sequence[object]) -> Shape:
+def shape_of(kernel: Kernel, arguments: Sequence[object]) -> KnownSizes:
     """What is known where these are the arguments. Strides are those that the array has on the GPU: what is copied
     there loses its gaps."""
     sizes: dict[str, int] = {}
@@ -24,7 +24,7 @@ def shape_of(kernel: Kernel, arguments: Sequence[object]) -> Shape:
             strides[param.argument] = _strides(value, param)
         elif isinstance(value, int | np.integer):
             sizes[f"v{param.argument}"] = int(value)
-    return Shape(sizes, strides)
+    return KnownSizes(sizes, strides)
 
 
 def _strides(array: Any, param: ArrayParam) -> tuple[int, ...]:

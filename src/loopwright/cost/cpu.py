@@ -25,12 +25,12 @@ from loopwright.cost.cpu_cycles import cycles
 from loopwright.cost.locality import cycles_to_move
 from loopwright.cost.metrics import Metrics
 from loopwright.ir.nodes import Kernel
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 
 NAMES = ("throughput", "locality")
 
 
-def cpu_metrics(kernel: Kernel, facts: Facts, target: Target, threads: int, sizes: Mapping[str, int]) -> Metrics:
+def cpu_metrics(kernel: Kernel, facts: Facts, target: CpuTarget, threads: int, sizes: Mapping[str, int]) -> Metrics:
     """The metrics of a variant. kernel, facts: after its schedule. threads: how many run it. sizes: of the call, by the
     names of symbols, as in `coalescing.Shape`."""
     found = frequencies(kernel, sizes)

@@ -22,7 +22,7 @@ from loopwright.cost.operations import value_operations
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Expr, For, Load, Stmt, Store, Var, While
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 from loopwright.steps.extent import trip_of
 
 ISSUED, LOADS, STORES, ARITHMETIC = 4, 2, 1, 2
@@ -39,7 +39,7 @@ START_CYCLES = 5000
 """What it costs to start threads and to wait for the last one: a microsecond or two."""
 
 
-def cycles(body: Body, facts: Facts, target: Target, threads: int, found: Frequencies) -> float:
+def cycles(body: Body, facts: Facts, target: CpuTarget, threads: int, found: Frequencies) -> float:
     """Of the slowest thread, for the whole call."""
     return _Cycles(facts, target, threads, found).body(body, 1.0)
 
@@ -53,7 +53,7 @@ def share_of(loop: For, threads: int, found: Frequencies) -> float:
 @dataclass(frozen=True, slots=True)
 class _Cycles:
     facts: Facts
-    target: Target
+    target: CpuTarget
     threads: int
     found: Frequencies
 

@@ -30,7 +30,7 @@ from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
-from loopwright.ir.code import Region
+from loopwright.ir.code import CodeRegion
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.bind import BLOCKS, THREADS
@@ -41,7 +41,7 @@ NEIGHBOURS, WARP = "thread.x", 32
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class InstructionCounts:
     """weights: how often a thread executes each instruction, in their order. unmatched: loops of the text, by line,
     that run an unknown number of times; they count once."""
 
@@ -49,7 +49,9 @@ class Counted:
     unmatched: tuple[int, ...]
 
 
-def counted(code: Sequence[Instruction], kernel: Region, inside: Body, found: Frequencies, first_line: int) -> Counted:
+def counted(
+    code: Sequence[Instruction], kernel: CodeRegion, inside: Body, found: Frequencies, first_line: int
+) -> InstructionCounts:
     """The weights of the instructions of one grid. kernel: its region of the text. inside: the nest. first_line: the
     number in the cubin's tables of the line before the first of the text, which stands behind a header."""
     at = [_line(one, first_line) for one in code]
@@ -66,7 +68,7 @@ def counted(code: Sequence[Instruction], kernel: Region, inside: Body, found: Fr
         around = kernel if loop is None else of[loop] or kernel
         weight = (1.0 if loop is None else times[loop]) * shares.between(region, around)
         weights.append(min(weight * pieces.get(place, 1.0), alone.get(place, weight)))
-    return Counted(tuple(weights), tuple(sorted(shares.unmatched)))
+    return InstructionCounts(tuple(weights), tuple(sorted(shares.unmatched)))
 
 
 def _line(one: Instruction, first_line: int) -> int | None:
@@ -75,8 +77,8 @@ def _line(one: Instruction, first_line: int) -> int | None:
 
 
 def _loop_of(
-    loop: MachineLoop, code: Sequence[Instruction], places: Sequence[Region], first_line: int
-) -> Region | None:
+    loop: MachineLoop, code: Sequence[Instruction], places: Sequence[CodeRegion], first_line: int
+) -> CodeRegion | None:
     """The loop of the text that a machine loop was made for; None for one of the header's."""
     for latch in loop.latches:
         if code[latch].lines and code[latch].lines[0] > first_line:
@@ -86,19 +88,19 @@ def _loop_of(
 
 def _times(
     machine: Sequence[MachineLoop],
-    of: Sequence[Region | None],
+    of: Sequence[CodeRegion | None],
     code: Sequence[Instruction],
-    places: Sequence[Region],
+    places: Sequence[CodeRegion],
     shares: _Shares,
 ) -> tuple[list[float], dict[int, float]]:
     """How often the body of each machine loop runs; and of what stands between such loops for several iterations, the
     part of times that there are so many left."""
     times = [0.0] * len(machine)
     pieces: dict[int, float] = {}
-    siblings: dict[tuple[int, Region | None], list[int]] = {}
+    siblings: dict[tuple[int, CodeRegion | None], list[int]] = {}
     for number, one in enumerate(machine):
         siblings.setdefault((one.outer, of[number]), []).append(number)
-    done: set[tuple[int, Region | None]] = set()
+    done: set[tuple[int, CodeRegion | None]] = set()
     for number, one in enumerate(machine):
         key = (one.outer, of[number])
         if key in done:
@@ -147,10 +149,10 @@ def _straight(
     outer: int,
     machine: Sequence[MachineLoop],
     code: Sequence[Instruction],
-    places: Sequence[Region],
-    region: Region,
+    places: Sequence[CodeRegion],
+    region: CodeRegion,
     shares: _Shares,
-    rolled: Sequence[Region | None],
+    rolled: Sequence[CodeRegion | None],
     main: tuple[MachineLoop, float],
 ) -> dict[range, float]:
     """Basic blocks beside the machine loops of a loop which hold the work of iterations, and of how many. main: the
@@ -171,12 +173,12 @@ def _straight(
     return found
 
 
-def _reads(at: Iterable[int], code: Sequence[Instruction], places: Sequence[Region], region: Region) -> int:
+def _reads(at: Iterable[int], code: Sequence[Instruction], places: Sequence[CodeRegion], region: CodeRegion) -> int:
     """How many instructions of a loop of the text load something."""
     return sum(code[place].name in ("LDG", "LDS", "LD") and _is_first(places[place], region) for place in at)
 
 
-def _alone(code: Sequence[Instruction], places: Sequence[Region], shares: _Shares) -> dict[int, float]:
+def _alone(code: Sequence[Instruction], places: Sequence[CodeRegion], shares: _Shares) -> dict[int, float]:
     """What only the first threads of a block come to, as the others have jumped, and the part of warps that do. The
     compiler moves what only they use behind the jump."""
     found: dict[int, float] = {}
@@ -194,10 +196,10 @@ def _alone(code: Sequence[Instruction], places: Sequence[Region], shares: _Share
 def _held(
     loop: MachineLoop,
     code: Sequence[Instruction],
-    places: Sequence[Region],
-    region: Region,
+    places: Sequence[CodeRegion],
+    region: CodeRegion,
     shares: _Shares,
-    rolled: Sequence[Region | None],
+    rolled: Sequence[CodeRegion | None],
     trips: float,
 ) -> float:
     """The work of how many iterations a machine loop holds."""
@@ -214,16 +216,16 @@ def _held(
 class _Shares:
     """What part of iterations comes where, by the regions of the text."""
 
-    kernel: Region
+    kernel: CodeRegion
     inside: Body
     found: Frequencies
-    present: frozenset[Region]
+    present: frozenset[CodeRegion]
     loops: dict[str, For] = field(default_factory=dict)
     own: Mapping[str, Operations] = field(default_factory=dict)
     size: tuple[int, int, int] = (1, 1, 1)
     parts: Mapping[str, Parts | None] = field(default_factory=dict)
     unmatched: set[int] = field(default_factory=set)
-    known: dict[tuple[Region, Region], float] = field(default_factory=dict)
+    known: dict[tuple[CodeRegion, CodeRegion], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.loops = {stmt.name: stmt for stmt in statements(self.inside, For)}
@@ -237,7 +239,7 @@ class _Shares:
             name: parts_of(self.loops[name], self.found, texts) for name, texts in steady.items() if name in self.loops
         }
 
-    def found_at(self, region: Region) -> Frequencies:
+    def found_at(self, region: CodeRegion) -> Frequencies:
         """The frequencies that hold in a region: of the part of a loop that it is in."""
         for one in region.around():
             parts = self.parts.get(one.name)
@@ -255,7 +257,7 @@ class _Shares:
                 for below in bodies(stmt):
                     self._operations(below, name, times, shown, counts)
 
-    def expected(self, region: Region, rolled: Sequence[Region | None]) -> Operations:
+    def expected(self, region: CodeRegion, rolled: Sequence[CodeRegion | None]) -> Operations:
         """The operations in the text of a loop's body, with those of loops inside it that are written out, as all are
         but the ones in `rolled`."""
         total = self.own.get(region.name, Operations()) if region.name or region.kind == "kernel" else Operations()
@@ -265,7 +267,7 @@ class _Shares:
                 total = total + self.expected(one, rolled) * (one.trips or 1)
         return total * region.at_once if region.part == "unrolled" else total
 
-    def run(self, region: Region, around: Region) -> tuple[float, float, float]:
+    def run(self, region: CodeRegion, around: CodeRegion) -> tuple[float, float, float]:
         """How often a loop is come to for each iteration of one around it, its iterations then, and how many copies of
         it there are, as loops between the two are written out."""
         copies, entries = 1.0, self.entered(region)
@@ -277,13 +279,13 @@ class _Shares:
                 entries *= self.entered(one)
         return entries, self.trips(region), copies
 
-    def between(self, region: Region, around: Region) -> float:
+    def between(self, region: CodeRegion, around: CodeRegion) -> float:
         """The part of iterations of the loop `around` that come to a region inside it; 1 where it is not inside."""
         if (region, around) not in self.known:
             self.known[region, around] = self._between(region, around)
         return self.known[region, around]
 
-    def _between(self, region: Region, around: Region) -> float:
+    def _between(self, region: CodeRegion, around: CodeRegion) -> float:
         if around not in region.around():
             return 1.0
         part = self._branch(region)
@@ -294,7 +296,7 @@ class _Shares:
             loop = loop.outer.loop
         return part
 
-    def _branch(self, region: Region) -> float:
+    def _branch(self, region: CodeRegion) -> float:
         """The part of iterations of the nearest loop around that come to a branch."""
         part = 1.0
         for one in region.around():
@@ -303,13 +305,13 @@ class _Shares:
             part = min(part, self._text(one) * self._of_branch(one))
         return part
 
-    def first_threads(self, branch: Region) -> float:
+    def first_threads(self, branch: CodeRegion) -> float:
         """The part of warps that have a thread for a branch that only the first ones of a block take."""
         if "x" not in branch.axes:
             return 1.0
         return min(1.0, WARP / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in branch.axes))
 
-    def _text(self, branch: Region) -> float:
+    def _text(self, branch: CodeRegion) -> float:
         """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
         where it is neither."""
         if branch.question:
@@ -321,18 +323,18 @@ class _Shares:
         whole = parts.whole if _then_of(branch) in self.present else 0.0  # kernels for large arrays leave it out
         return whole if branch.kind == "then" else 1.0 - whole
 
-    def _of_branch(self, branch: Region) -> float:
+    def _of_branch(self, branch: CodeRegion) -> float:
         inner = [one for one in branch.within() if one.kind == "loop" and one.outer and one.outer.loop is branch.loop]
         known = [self._entered(one) for one in inner if one.name in self.loops]
         return max(known, default=1.0)
 
-    def entered(self, loop: Region) -> float:
+    def entered(self, loop: CodeRegion) -> float:
         """How often a loop is come to for each iteration of the one around it in the text."""
         part = self._entered(loop) if loop.name in self.loops else 1.0
         assert loop.outer is not None
         return min([part, *(self._text(one) for one in loop.outer.around() if one.loop is loop.outer.loop)])
 
-    def _entered(self, region: Region) -> float:
+    def _entered(self, region: CodeRegion) -> float:
         assert region.outer is not None
         around, name = self.loops.get(region.outer.loop.name), region.name
         found = self.found_at(region)
@@ -346,7 +348,7 @@ class _Shares:
                 part *= min(1.0, self._of_thread(loop, found))
         return part
 
-    def trips(self, region: Region) -> float:
+    def trips(self, region: CodeRegion) -> float:
         """The iterations of a loop of the text, for one thread."""
         if region.trips is not None:
             return float(region.trips)
@@ -378,19 +380,19 @@ class _Shares:
         return round(trips, 9)  # sums of weights are off by rounding, and 1000 is not to be 999.99...
 
 
-def _is_first(region: Region, inside: Region) -> bool:
+def _is_first(region: CodeRegion, inside: CodeRegion) -> bool:
     """Whether a region is inside another, and in no second version of anything there."""
     path = list(takewhile(lambda one: one is not inside, region.around()))
     return inside in region.around() and not any(map(_is_second, path))
 
 
-def _in_strips(region: Region, inside: Region) -> bool:
+def _in_strips(region: CodeRegion, inside: CodeRegion) -> bool:
     """Whether a region is in the second text of a loop, which asks whether to stop."""
     path = takewhile(lambda one: one is not inside, region.around())
     return any(one.kind == "else" and _then_of(one).plain for one in path)
 
 
-def _is_second(branch: Region) -> bool:
+def _is_second(branch: CodeRegion) -> bool:
     """Whether a branch is another version of the one before it: a test that is no condition of the kernel's."""
     if branch.kind != "else":
         return False
@@ -399,7 +401,7 @@ def _is_second(branch: Region) -> bool:
     return first.versions or bool(names[0] & names[1])
 
 
-def _then_of(branch: Region) -> Region:
+def _then_of(branch: CodeRegion) -> CodeRegion:
     """The branch that an `else` belongs to, or the branch itself."""
     siblings = branch.outer.inner if branch.outer else []
     return siblings[siblings.index(branch) - 1] if branch.kind == "else" else branch

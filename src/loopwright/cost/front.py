@@ -14,7 +14,7 @@ from typing import Any
 
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned
-from loopwright.profile.records import Table
+from loopwright.profile.records import FittedTable
 
 PARETO = "pareto"
 """The kind of these tables."""
@@ -31,7 +31,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class JudgedCandidates:
     """All candidates that were judged together, by the metrics of these names. sizes: of the call, () where nobody has
     said."""
 
@@ -40,17 +40,17 @@ class Front:
     sizes: tuple[int, ...] = ()
 
 
-def front_from(judged: Mapping[str, Metrics], pruned: Pruned, sizes: tuple[int, ...] = ()) -> Front:
+def front_from(judged: Mapping[str, Metrics], pruned: Pruned, sizes: tuple[int, ...] = ()) -> JudgedCandidates:
     """Of candidates by their schedules, all judged by the same metrics, and what pruning made of them."""
     names = next(iter(judged.values())).names if judged else ()
     alike = {name: f"as good as '{of}' in every metric" for of, names in pruned.alternates.items() for name in names}
     whys = alike | dict(pruned.dropped)
     kept = set(pruned.measure)
     points = (Point(name, one.values, name in kept, whys.get(name, "")) for name, one in judged.items())
-    return Front(names, tuple(points), sizes)
+    return JudgedCandidates(names, tuple(points), sizes)
 
 
-def front_content(front: Front) -> dict[str, Any]:
+def front_content(front: JudgedCandidates) -> dict[str, Any]:
     """As JSON can say it; what could not be told is null."""
     points = [
         [one.schedule, [value if math.isfinite(value) else None for value in one.values], one.kept, one.why]
@@ -59,7 +59,7 @@ def front_content(front: Front) -> dict[str, Any]:
     return {"names": list(front.names), "sizes": list(front.sizes), "points": points}
 
 
-def front_of(table: Table) -> Front | None:
+def front_of(table: FittedTable) -> JudgedCandidates | None:
     """None where the content is no such thing: whoever wrote it, a report is still to be had."""
     try:
         names = tuple(str(name) for name in table.content["names"])
@@ -67,10 +67,10 @@ def front_of(table: Table) -> Front | None:
         sizes = tuple(int(size) for size in table.content.get("sizes", ()))
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return None
-    return Front(names, points, sizes) if points else None
+    return JudgedCandidates(names, points, sizes) if points else None
 
 
-def fronts_of(tables: Iterable[Table], kernel: str) -> tuple[Front, ...]:
+def fronts_of(tables: Iterable[FittedTable], kernel: str) -> tuple[JudgedCandidates, ...]:
     """Those of a kernel, which the tables are named after."""
     found = (front_of(table) for table in tables if table.name == kernel)
     return tuple(front for front in found if front is not None)

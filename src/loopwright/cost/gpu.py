@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from loopwright.analysis.coalescing import Shape
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.frequency import Frequencies, frequencies
 from loopwright.codegen.gpu import is_bound
 from loopwright.codegen.threads import block_size
@@ -33,7 +33,7 @@ from loopwright.cost.occupancy import occupancy
 from loopwright.cost.regions import regions_of
 from loopwright.cost.ryoo import efficiency, utilisation
 from loopwright.devices.gpu import Limits
-from loopwright.ir.code import DeviceFunction, Region
+from loopwright.ir.code import CodeRegion, DeviceFunction
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
@@ -72,7 +72,7 @@ class GridWork:
 
 
 def gpu_metrics(
-    kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config, least_bytes: float = 0.0
+    kernel: Kernel, text: DeviceText, limits: Limits, shape: KnownSizes, config: Config, least_bytes: float = 0.0
 ) -> Metrics:
     """The metrics of a variant. kernel: after its schedule, of which `text` was made. shape: of the call. least_bytes:
     what any variant moves to and from memory (`analysis.traffic`), 0 where it is not known. It compiles the kernels
@@ -108,13 +108,15 @@ def metrics_of(works: tuple[GridWork, ...], limits: Limits, least_bytes: float =
     return Metrics(values, NAMES, tuple(notes))
 
 
-def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, config: Config) -> tuple[GridWork, ...]:
+def grid_works(
+    kernel: Kernel, text: DeviceText, limits: Limits, shape: KnownSizes, config: Config
+) -> tuple[GridWork, ...]:
     """What each kernel does in a call, in the order of the text. Raises CompilerError."""
     chosen = of_width(text, 32 if _is_small(kernel, shape) else 64)
     made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
     code = instructions(made.path, config) or {}
     found = frequencies(kernel, shape.sizes)
-    about = _About(kernel, found, shape, {nest.name: nest for nest in _nests(kernel.body)})
+    about = _ProgramFacts(kernel, found, shape, {nest.name: nest for nest in _nests(kernel.body)})
     works = []
     for function in chosen.functions:
         entry = next(one.name for one in function.entries if one.name in chosen.kernels)
@@ -123,12 +125,12 @@ def grid_works(kernel: Kernel, text: DeviceText, limits: Limits, shape: Shape, c
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
+class _ProgramFacts:
     """What is known of a whole program."""
 
     kernel: Kernel
     found: Frequencies
-    shape: Shape
+    shape: KnownSizes
     nests: Mapping[str, For]
 
     def work(self, function: DeviceFunction, code: tuple[Instruction, ...], needs: KernelResources) -> GridWork:
@@ -157,7 +159,7 @@ class _About:
             shown, executed, regions_of(code, counts.weights), threads, times, launches, moved, needs, notes
         )
 
-    def _without_nest(self, work: GridWork, place: Region, code: tuple[Instruction, ...]) -> GridWork:
+    def _without_nest(self, work: GridWork, place: CodeRegion, code: tuple[Instruction, ...]) -> GridWork:
         """A kernel that is no nest of bound loops. What one thread does alone has the loops of the kernel; where loops
         are others (rows in equal parts), nothing is known of how often they run, and nothing is claimed."""
         if not code or (work.threads > 1 and loops_of(code)):
@@ -203,7 +205,7 @@ def _parts(nest: For) -> tuple[list[For], Body]:
     return blocks, body
 
 
-def _is_small(kernel: Kernel, shape: Shape) -> bool:
+def _is_small(kernel: Kernel, shape: KnownSizes) -> bool:
     """Whether distances between elements take 32 bits, as far as is known."""
     for param in kernel.arrays:
         sizes = [shape.sizes.get(f"s{param.argument}_{axis}", 1) for axis in range(param.rank - len(param.tail))]

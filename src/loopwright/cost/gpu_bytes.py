@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from loopwright.analysis.coalescing import SECTOR, WARP, Shape, byte_strides, warp_accesses
+from loopwright.analysis.coalescing import SECTOR, WARP, KnownSizes, byte_strides, warp_accesses
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
-from loopwright.analysis.integers import Values, value_of
+from loopwright.analysis.integers import KnownIntegers, value_of
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.codegen.threads import sharing_of
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
@@ -31,7 +31,7 @@ def bytes_moved(
     inside: Body,
     block: tuple[int, int, int],
     found: Frequencies,
-    shape: Shape,
+    shape: KnownSizes,
     shared: frozenset[str],
 ) -> float:
     """Of all launches of one grid in a call. inside: what a block does. shared: its arrays in shared memory."""
@@ -78,13 +78,13 @@ def _sectors(
 
 
 def _places(
-    kernel: Kernel, nest: For, block: tuple[int, int, int], shape: Shape
+    kernel: Kernel, nest: For, block: tuple[int, int, int], shape: KnownSizes
 ) -> dict[int, list[tuple[int | None, ...]]]:
     """The index of each access, by the identity of its node, for every thread of the first warp that comes to it."""
     x, y, z = block
     found: dict[int, list[tuple[int | None, ...]]] = {}
     for t in range(min(WARP, x * y * z)):
-        walk = _Thread(Values.of(kernel, shape.sizes), (t % x, t // x % y, t // (x * y)), found)
+        walk = _Thread(KnownIntegers.of(kernel, shape.sizes), (t % x, t // x % y, t // (x * y)), found)
         for stmt in statements(kernel.body):  # what stands outside: scalars, and the first iteration of loops
             if stmt is nest:
                 break
@@ -95,7 +95,7 @@ def _places(
 
 @dataclass(slots=True)
 class _Thread:
-    values: Values
+    values: KnownIntegers
     place: tuple[int, int, int]
     found: dict[int, list[tuple[int | None, ...]]] = field(default_factory=dict)
 

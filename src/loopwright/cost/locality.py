@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from math import prod
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.analysis.integers import Interval, Values, interval_of
+from loopwright.analysis.integers import Interval, KnownIntegers, interval_of
 from loopwright.cost.cpu_cycles import share_of
 from loopwright.ir.nodes import Allocate, Assign, Body, For, Kernel, Load, Stmt, Store
 from loopwright.ir.walk import bodies, own_expressions, subexpressions
-from loopwright.recipe.target import Target
+from loopwright.recipe.target import CpuTarget
 
 LINE = 64
 L2, L3, MEMORY = 32.0, 12.0, 6.0
@@ -29,7 +29,9 @@ FILLED = 0.75
 """The part of a cache that data can count on: conflicts, and other data, take the rest."""
 
 
-def cycles_to_move(kernel: Kernel, target: Target, threads: int, found: Frequencies, sizes: Mapping[str, int]) -> float:
+def cycles_to_move(
+    kernel: Kernel, target: CpuTarget, threads: int, found: Frequencies, sizes: Mapping[str, int]
+) -> float:
     """Of the slowest thread, for the whole call."""
     total = 0.0
     for capacity, rate in (
@@ -38,7 +40,7 @@ def cycles_to_move(kernel: Kernel, target: Target, threads: int, found: Frequenc
         (target.l3_bytes / threads, MEMORY * min(1.0, CHANNELS / threads)),
     ):
         moved = _Moved(found, threads, FILLED * capacity, _elements(kernel))
-        total += moved.body(kernel.body, Values.of(kernel, sizes), 1.0) / rate
+        total += moved.body(kernel.body, KnownIntegers.of(kernel, sizes), 1.0) / rate
     return total
 
 
@@ -66,11 +68,11 @@ class _Moved:
     capacity: float
     elements: dict[str, tuple[int, str]]
 
-    def body(self, body: Body, values: Values, share: float) -> float:
+    def body(self, body: Body, values: KnownIntegers, share: float) -> float:
         """For all the times that a body runs in a call, each statement by itself."""
         return sum(self._statement(stmt, values, share) for stmt in body)
 
-    def _statement(self, stmt: Stmt, values: Values, share: float) -> float:
+    def _statement(self, stmt: Stmt, values: KnownIntegers, share: float) -> float:
         if isinstance(stmt, For):
             return self._loop(stmt, values, share)
         self._enter(stmt, values)
@@ -79,7 +81,7 @@ class _Moved:
             (self.body(below, values, share) for below in bodies(stmt)), times * self._bytes((stmt,), values, {})
         )
 
-    def _loop(self, loop: For, values: Values, share: float) -> float:
+    def _loop(self, loop: For, values: KnownIntegers, share: float) -> float:
         entries = self.found.entries.get(loop.name, 0.0)
         iterations = self.found.iterations.get(loop.name, 0.0)
         if not iterations:
@@ -95,7 +97,7 @@ class _Moved:
         whole = self._bytes(loop.body, values, between, iterations / entries)
         return share * min(entries * whole, iterations * once)
 
-    def _enter(self, stmt: Stmt, values: Values) -> None:
+    def _enter(self, stmt: Stmt, values: KnownIntegers) -> None:
         match stmt:
             case Assign():
                 values.assign(stmt)
@@ -105,18 +107,18 @@ class _Moved:
 
     # ---- footprints
 
-    def _bytes(self, body: Body, values: Values, between: Mapping[str, Interval], times: float = 1.0) -> float:
+    def _bytes(self, body: Body, values: KnownIntegers, between: Mapping[str, Interval], times: float = 1.0) -> float:
         """What all of a body touches while loops around it stand at these values, or go between these. times: how often
         it runs then."""
         return self._of_boxes(self._boxes(body, values, dict(between), times), values)
 
-    def _of_boxes(self, found: Iterable[_Box], values: Values) -> float:
+    def _of_boxes(self, found: Iterable[_Box], values: KnownIntegers) -> float:
         boxes: dict[str, list[_Box]] = {}
         for box in found:
             boxes.setdefault(box.array, []).append(box)
         return sum(self._of_array(array, some, values) for array, some in boxes.items())
 
-    def _boxes(self, body: Body, values: Values, between: dict[str, Interval], times: float) -> Iterator[_Box]:
+    def _boxes(self, body: Body, values: KnownIntegers, between: dict[str, Interval], times: float) -> Iterator[_Box]:
         for stmt in body:
             yield from _own_boxes(stmt, values, between, times)
             if isinstance(stmt, For):
@@ -133,7 +135,7 @@ class _Moved:
                 for below in bodies(stmt):
                     yield from self._boxes(below, values, between, times)
 
-    def _of_array(self, array: str, boxes: list[_Box], values: Values) -> float:
+    def _of_array(self, array: str, boxes: list[_Box], values: KnownIntegers) -> float:
         """Of one array: the box around all, or the sum of those of each access, whichever is less."""
         apart = sum(self._of_box(array, box.sides, box.times, values) for box in dict.fromkeys(boxes))
         if any(None in box.sides for box in boxes):
@@ -144,7 +146,7 @@ class _Moved:
         hull = tuple((min(low for low, _ in axis), max(high for _, high in axis)) for axis in sides)
         return min(apart, self._of_box(array, hull, sum(box.times for box in boxes), values))
 
-    def _of_box(self, array: str, sides: tuple[Interval | None, ...], times: float, values: Values) -> float:
+    def _of_box(self, array: str, sides: tuple[Interval | None, ...], times: float, values: KnownIntegers) -> float:
         element, layout = self.elements.get(array, (8, "C"))
         extents: list[float] = []
         for axis, side in enumerate(sides):
@@ -160,14 +162,14 @@ class _Moved:
         return row * prod(extent for axis, extent in enumerate(extents) if axis != along)
 
 
-def _own_boxes(stmt: Stmt, values: Values, between: Mapping[str, Interval], times: float) -> Iterator[_Box]:
+def _own_boxes(stmt: Stmt, values: KnownIntegers, between: Mapping[str, Interval], times: float) -> Iterator[_Box]:
     """What the statement itself touches, without those inside it."""
     nodes = [part for expr in own_expressions(stmt) for part in subexpressions(expr, Load)]
     for node in (*nodes, *((stmt,) if isinstance(stmt, Store) else ())):
         yield _Box(node.array, tuple(interval_of(index, values, between) for index in node.index), times)
 
 
-def _span(loop: For, values: Values, between: Mapping[str, Interval]) -> Interval | None:
+def _span(loop: For, values: KnownIntegers, between: Mapping[str, Interval]) -> Interval | None:
     """The least and the greatest value of a loop's variable; None where data decides."""
     lower, upper, step = (interval_of(bound, values, between) for bound in (loop.lower, loop.upper, loop.step))
     if lower is None or upper is None or step is None:

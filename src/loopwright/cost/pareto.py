@@ -15,7 +15,7 @@ TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class ParetoFront:
     """Points by their numbers. clusters: the points that nothing dominates, those that are equal together: the first
     of each stands for the others. dropped: every other point, and one that dominates it, which is the first of a
     cluster. A point that equals a dominated one is dominated with it."""
@@ -29,7 +29,7 @@ class Front:
         return tuple(cluster[0] for cluster in self.clusters)
 
 
-def pareto(points: Sequence[Point], tolerance: float = TOLERANCE) -> Front:
+def pareto(points: Sequence[Point], tolerance: float = TOLERANCE) -> ParetoFront:
     """The Pareto-optimal points, where more is better. One point dominates another where it is nowhere less and
     somewhere more. A point with a NaN cannot be judged: it is kept, alone, and dominates nothing.
 
@@ -53,7 +53,7 @@ def pareto(points: Sequence[Point], tolerance: float = TOLERANCE) -> Front:
         else:
             best[len(front)] = own
             front.append(cluster)
-    return Front(tuple(sorted([*map(tuple, front), *((number,) for number in unjudged)])), dropped)
+    return ParetoFront(tuple(sorted([*map(tuple, front), *((number,) for number in unjudged)])), dropped)
 
 
 def _clusters(points: Sequence[Point], order: Sequence[int], tolerance: float) -> list[list[int]]:

@@ -1,5 +1,6 @@
-"""Loops whose tiles arrive ahead: how often each part of their text runs. `codegen/steady_text.py` writes iterations in
-which all is whole apart, twice (for blocks whose tiles are whole, and for others), and `codegen/ahead.py` what is left.
+"""Loops that copy their tiles ahead: how often each part of their text runs. `codegen/software_pipeline_text.py` writes
+iterations in which all is whole apart, twice (for blocks whose tiles are whole, and for others), and
+`codegen/double_buffering.py` what is left.
 
 The kernel has one loop with two branches, for whole tiles and for any; its frequencies tell how many tiles are whole.
 The steady part has those but one, as it stops before the last whole tile: the copies for the next one are no longer of
@@ -13,8 +14,8 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.analysis.rounds import rounds_of
-from loopwright.codegen.steady import is_end, is_shorter
+from loopwright.analysis.prefetch import rounds_of
+from loopwright.codegen.software_pipeline import is_end, is_shorter
 from loopwright.ir.code import Part
 from loopwright.ir.nodes import Body, For, If
 from loopwright.ir.queries import names_in

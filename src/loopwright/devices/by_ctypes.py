@@ -29,13 +29,13 @@ class Slot(ctypes.Union):
     _fields_ = (("i", ctypes.c_int64), ("u", ctypes.c_uint64), ("d", ctypes.c_double), ("f", ctypes.c_float))
 
 
-class Failure(ctypes.Structure):
+class FailureStruct(ctypes.Structure):
     """struct lw_failure of codegen/loopwright.h."""
 
     _fields_ = (("site", ctypes.c_int64), ("index", ctypes.c_int64), ("size", ctypes.c_int64))
 
 
-class Call(ctypes.Structure):
+class CallStruct(ctypes.Structure):
     """struct lw_call of codegen/loopwright.h."""
 
     _fields_ = (
@@ -58,7 +58,7 @@ class Interruptible:
         self._run.argtypes = (ctypes.c_void_p,) * 5
         self._bytes = int(library.lw_watch_bytes())
 
-    def call(self, entry: int, call: Call, failure: Failure) -> tuple[int, int]:
+    def call(self, entry: int, call: CallStruct, failure: FailureStruct) -> tuple[int, int]:
         """What entry(call) returns, and the nanoseconds that it took. Raises what a handler raised."""
         watch, spent = ctypes.create_string_buffer(self._bytes), ctypes.c_int64()
         call.watch = ctypes.addressof(watch)
@@ -144,10 +144,10 @@ def read_slot(slot: Slot, code: int) -> object:
     return value if as_python else scalar.dtype.type(value)
 
 
-class Entry:
+class CtypesEntry:
     """See devices.base.Entry."""
 
-    FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Call))  # releases the GIL
+    FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(CallStruct))  # releases the GIL
 
     def __init__(
         self,
@@ -199,8 +199,8 @@ class Entry:
             else:
                 fill_slot(scalars[position], value)
         returned = (Slot * max(1, len(self._values)))()
-        failure = Failure(-1, 0, 0)
-        call = Call(
+        failure = FailureStruct(-1, 0, 0)
+        call = CallStruct(
             *(ctypes.addressof(part) for part in (data, shape, strides, scalars, returned)),
             _allowed_threads(self.threads, self._parallel),
             ctypes.addressof(failure),
@@ -216,7 +216,7 @@ class Entry:
         self.tell()
         return result
 
-    def _called(self, call: Call, failure: Failure) -> tuple[int, int]:
+    def _called(self, call: CallStruct, failure: FailureStruct) -> tuple[int, int]:
         """What the code returns, and the nanoseconds that it took."""
         by = interruptible()
         if by is not None:
@@ -273,7 +273,7 @@ class Entry:
         return found[0] if self._returns == 1 else None
 
 
-class Constants:
+class CtypesConstants:
     """See devices.base.Constants."""
 
     def __init__(self, facts: base.Facts) -> None:
@@ -284,7 +284,7 @@ class Constants:
         return all(value_now(kind, space, key) is value for kind, space, key, value in self._facts)
 
 
-class Dispatcher:
+class CtypesDispatcher:
     """See devices.base.Dispatcher; it keeps no table."""
 
     def __init__(
@@ -307,7 +307,7 @@ class Dispatcher:
     def key(self, arguments: tuple[object, ...]) -> bytes | None:
         return None
 
-    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> Entry | None:
+    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> CtypesEntry | None:
         return None
 
     def add(self, key: bytes, config: object, entry: base.Entry, arguments: tuple[object, ...] | None = None) -> None:

@@ -76,7 +76,7 @@ class Driver:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _DriverSearch:
     gpus: tuple[CudaGpu, ...]
     failure: str
 
@@ -92,14 +92,14 @@ def why_none() -> str:
 
 
 @functools.cache
-def _searched() -> _Search:
+def _searched() -> _DriverSearch:
     try:
         driver = _driver()
         found = tuple(CudaGpu(driver, number) for number in range(_count(driver)))
     except RuntimeError as error:  # DeviceError is one, and what the package raises of itself is another
-        return _Search((), str(error))
+        return _DriverSearch((), str(error))
     usable = tuple(gpu for gpu in found if not gpu.missing)
-    return _Search(usable, "" if usable else "; ".join(f"{gpu.name}: {gpu.missing}" for gpu in found))
+    return _DriverSearch(usable, "" if usable else "; ".join(f"{gpu.name}: {gpu.missing}" for gpu in found))
 
 
 def _driver() -> Driver:
@@ -350,9 +350,9 @@ class CudaGpu:
         finally:
             self._api.cuCtxPopCurrent()
 
-    def timer(self, stream: int = 0) -> Timer:
+    def timer(self, stream: int = 0) -> CudaTimer:
         """`with gpu.timer() as timer: ...` takes the time that the GPU needs for what the block starts."""
-        return Timer(self, stream or self.stream)
+        return CudaTimer(self, stream or self.stream)
 
     def reached(self, event: int) -> bool:
         """Whether the GPU has come to an event. Waits for nothing."""
@@ -487,7 +487,7 @@ class CudaGpu:
         return self._api.cuuint64_t(number)
 
 
-class Timer:
+class CudaTimer:
     """The time that a GPU needs for what a `with` block starts in a stream: measured by the GPU, not by the CPU."""
 
     def __init__(self, gpu: CudaGpu, stream: int) -> None:
@@ -496,7 +496,7 @@ class Timer:
         self._events = tuple(int(gpu.ask("cuEventCreate", 0)) for _ in range(2))
         weakref.finalize(self, _end_events, gpu, self._events).atexit = False
 
-    def __enter__(self) -> Timer:
+    def __enter__(self) -> CudaTimer:
         self._gpu.ask("cuEventRecord", self._events[0], self._stream)
         return self
 

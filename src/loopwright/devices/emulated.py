@@ -23,7 +23,7 @@ import numpy.typing as npt
 from loopwright.config import Tools, current
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated
-from loopwright.devices.emulated_memory import Memory
+from loopwright.devices.emulated_memory import EmulatedMemory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
@@ -87,7 +87,7 @@ _CLEAR = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctyp
 _TICKET = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
-class Table(ctypes.Structure):
+class GpuFunctions(ctypes.Structure):
     """struct lw_gpu of codegen/loopwright.h."""
 
     _fields_ = (
@@ -123,7 +123,7 @@ _KINDS = (
 _DID = {1: "reads", 2: "writes", 3: "updates atomically"}
 
 
-def _words(found: _Fault, memory: Memory) -> str:
+def _words(found: _Fault, memory: EmulatedMemory) -> str:
     """What a thread of a kernel did."""
     array = (found.array or b"?").decode()
     line, other_line = f"line {found.line} of the device text", f"line {found.other_line}"
@@ -164,7 +164,7 @@ def _triple(values: Sequence[int]) -> str:
     return f"({values[0]}, {values[1]}, {values[2]})"
 
 
-def _fault_of(found: _Fault, kernel: str, memory: Memory) -> Fault:
+def _fault_of(found: _Fault, kernel: str, memory: EmulatedMemory) -> Fault:
     where = f"block {_triple(found.block)}, thread {_triple(found.thread)}: " if found.kind != 10 else ""
     text = f"kernel '{kernel}', {where}{_words(found, memory)}"
     return Fault(_KINDS[found.kind], kernel, text, ILLEGAL_ADDRESS if found.kind in (1, 3, 10) else LAUNCH_FAILED)
@@ -217,10 +217,10 @@ def _stacks() -> tuple[mmap.mmap, int]:
     return area, address
 
 
-class Timer:
+class EmulatedTimer:
     """See devices.gpu.Timer. A launch is done when it returns: the CPU's clock says how long it took."""
 
-    def __enter__(self) -> Timer:
+    def __enter__(self) -> EmulatedTimer:
         self._begun_ns, self._ended_ns = time.perf_counter_ns(), 0
         return self
 
@@ -241,7 +241,7 @@ class EmulatedGpu:
         self.late_ns = 0  # all is compiled before
         self.limits = Limits((9, 0), multiprocessors, memory_bytes)
         self.seed = seed
-        self.memory = Memory(memory_bytes)
+        self.memory = EmulatedMemory(memory_bytes)
         self._reports: list[list[Fault]] = []
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
@@ -301,9 +301,9 @@ class EmulatedGpu:
                 there, values = self._late.pop(0)
                 there[:] = values
 
-    def timer(self, stream: int = 0) -> Timer:
+    def timer(self, stream: int = 0) -> EmulatedTimer:
         """See devices.gpu.Gpu."""
-        return Timer()
+        return EmulatedTimer()
 
     def stop(self) -> None:
         """Nothing runs when a call is over."""
@@ -352,7 +352,7 @@ class EmulatedModule:
         except OSError as error:
             raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
         self._run: Callable[..., None] = getattr(self._library, ENTRY)
-        self._table = Table(
+        self._table = GpuFunctions(
             _LAUNCH(self._launch),
             _FETCH(self._fetch),
             _ALLOCATE(self._allocate),

@@ -40,7 +40,7 @@ class _Block:
     first: int  # the lowest address that a pointer to it may have
 
 
-class Memory:
+class EmulatedMemory:
     """Device memory: blocks at addresses that are never given twice. A signal, or garbage collection that releases
     blocks, may come between any two lines: what has to agree changes in one."""
 

@@ -8,7 +8,7 @@ from loopwright.frontend import operators
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
 from loopwright.frontend.decide import is_equal, is_same
-from loopwright.frontend.lazy import Part, chain
+from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import freeze
@@ -18,7 +18,7 @@ from loopwright.ir.nodes import Expr, Logical
 def comparisons(cx: Context, node: ast.Compare) -> Value:
     """`a < b <= c`: each operand once, from left to right, the rest only while it is true."""
     nodes = [node.left, *node.comparators]
-    parts: list[Part] = []
+    parts: list[LazyOperand] = []
     left: Value = Literal(0)
     for number, op in enumerate(node.ops):
         with cx.inner_body(nested=number > 0) as body:
@@ -28,7 +28,7 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
                 right = cx.evaluate(nodes[number + 1])
                 left = kept(cx, left, 0, nodes[number])
             right, again = twice(cx, right, nodes[number + 1]) if number < len(node.ops) - 1 else (right, right)
-            parts.append(Part(_compare(cx, op, left, right, node), body))
+            parts.append(LazyOperand(_compare(cx, op, left, right, node), body))
             left = again
     return chain(cx, False, parts, node)
 

@@ -19,25 +19,25 @@ from loopwright.ir.types import BOOL
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LazyOperand:
     """An operand and the statements that must run before it, only if it is evaluated at all."""
 
     value: Value
     body: list[Stmt]
 
 
-def chain(cx: Context, is_or: bool, parts: Sequence[Part], node: ast.expr) -> Value:
+def chain(cx: Context, is_or: bool, parts: Sequence[LazyOperand], node: ast.expr) -> Value:
     """`a or b or c`, or the same with `and`: the value, with what it needs written to `cx.body`."""
     result = parts[-1]
     for part in reversed(parts[:-1]):
         with cx.resumed(part.body):
             value = _pair(cx, is_or, part.value, result, node)
-        result = Part(value, part.body)
+        result = LazyOperand(value, part.body)
     cx.body += result.body
     return result.value
 
 
-def _pair(cx: Context, is_or: bool, first: Value, second: Part, node: ast.expr) -> Value:
+def _pair(cx: Context, is_or: bool, first: Value, second: LazyOperand, node: ast.expr) -> Value:
     known = _known_truth(first)
     if known is not None:
         if known is is_or:
@@ -95,11 +95,11 @@ def _select(
 
 def logical(cx: Context, node: ast.BoolOp) -> Value:
     """`a and b`, `a or b`: one of the operands, as in Python."""
-    parts: list[Part] = []
+    parts: list[LazyOperand] = []
     for operand in node.values:
         with cx.inner_body(nested=bool(parts)) as body:
             value = cx.evaluate(operand)
-        parts.append(Part(value, body))
+        parts.append(LazyOperand(value, body))
     return chain(cx, isinstance(node.op, ast.Or), parts, node)
 
 
@@ -107,11 +107,11 @@ def condition_of(cx: Context, node: ast.expr) -> bool | Expr:
     """The truth value of an expression; `and` and `or` of conditions stay conditions, whatever their types."""
     match node:
         case ast.BoolOp(op=op, values=values):
-            parts: list[Part] = []
+            parts: list[LazyOperand] = []
             for operand in values:
                 with cx.inner_body(nested=bool(parts)) as body:
                     known = condition_of(cx, operand)
-                parts.append(Part(Literal(known) if isinstance(known, bool) else Number(known, weak=True), body))
+                parts.append(LazyOperand(Literal(known) if isinstance(known, bool) else Number(known, weak=True), body))
             return truth(cx, chain(cx, isinstance(op, ast.Or), parts, node), node)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             known = condition_of(cx, operand)
@@ -129,17 +129,17 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
         first = cx.evaluate(node.body)
     with cx.inner_body() as second_body:
         second = cx.evaluate(node.orelse)
-    return _choose(cx, condition, Part(first, first_body), Part(second, second_body), node)
+    return _choose(cx, condition, LazyOperand(first, first_body), LazyOperand(second, second_body), node)
 
 
-def _choose(cx: Context, condition: Expr, first: Part, second: Part, node: ast.IfExp) -> Value:
+def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
     x, y = first.value, second.value
     if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items):
         if first.body or second.body:
             raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
         condition = cx.once(condition, cx.at(node))
         pairs = zip(x.items, y.items, strict=True)
-        return Items(tuple(_choose(cx, condition, Part(a, []), Part(b, []), node) for a, b in pairs))
+        return Items(tuple(_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs))
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",

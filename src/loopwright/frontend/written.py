@@ -17,10 +17,10 @@ from loopwright.frontend.parse import parameters_of, parse
 
 def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozenset[str]:
     """The parameters whose elements may be written: stored through, under another name, or by a callee."""
-    return _Reader(function, tree, frozenset({function.__code__})).written()
+    return _DefReader(function, tree, frozenset({function.__code__})).written()
 
 
-class _Reader:
+class _DefReader:
     """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends."""
 
     def __init__(self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object]) -> None:
@@ -80,7 +80,7 @@ class _Reader:
             inner = self.nested[call.func.id]
             if inner in self.seen:
                 return set()
-            return self.matched(call, _Reader(self.function, inner, self.seen | {inner}))
+            return self.matched(call, _DefReader(self.function, inner, self.seen | {inner}))
         callee = _resolve(call.func, self.function)
         if _never_writes(callee):
             return set()
@@ -93,9 +93,9 @@ class _Reader:
             plain, definition = parse(callee)
         except KernelError:
             return self.of_arguments(call)
-        return self.matched(call, _Reader(plain, definition.tree, self.seen | {callee.__code__}))
+        return self.matched(call, _DefReader(plain, definition.tree, self.seen | {callee.__code__}))
 
-    def matched(self, call: ast.Call, callee: _Reader) -> set[str]:
+    def matched(self, call: ast.Call, callee: _DefReader) -> set[str]:
         names = [parameter.arg for parameter in parameters_of(callee.tree)]
         pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = callee.written()

@@ -20,7 +20,7 @@ Form = Literal["braces", "next line", "same line", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """A statement, a declaration, a label, a comment or a pragma, as C text."""
 
     text: str
@@ -51,7 +51,7 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class CodeBlock:
     """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
     brace. indent: how many steps further in the body is. joined: the closing brace stands behind that of the last block
     inside."""
@@ -65,7 +65,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop(Block):
+class Loop(CodeBlock):
     """A `for` loop; its head is what stands in brackets. name: of the kernel's loop that it is, '' where it is none of
     them. trips: how often it goes round, where that is known. unroll: how many iterations the compiler is asked to
     write out, 0 for all, None where it is not asked. pragma: another one. at_once: iterations that one of "unrolled"
@@ -80,7 +80,7 @@ class Loop(Block):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch(Block):
+class Branch(CodeBlock):
     """What runs under a condition. name, part: of the loop whose prologue it is. axes: those along which only the first
     threads of a block run it, where the condition says that and no more. versions: what runs otherwise does the same.
     plain: it holds a loop that asks nothing, and what runs otherwise the same one, which asks."""
@@ -94,16 +94,16 @@ class Branch(Block):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Otherwise(Block):
+class Otherwise(CodeBlock):
     """What runs where the branch before it does not."""
 
 
-Node = Line | Question | Barrier | Block
+Node = CodeLine | Question | Barrier | CodeBlock
 Code = tuple[Node, ...]
 
 
 @dataclass(slots=True, eq=False)
-class Region:
+class CodeRegion:
     """A loop or a branch in printed code, or a whole kernel. first, last: its lines, from 1 on, the head's too. unroll:
     1 where the compiler is not asked. question: it is no more than a Question. The rest is as in the tree."""
 
@@ -120,28 +120,28 @@ class Region:
     versions: bool = False
     plain: bool = False
     question: bool = False
-    outer: Region | None = None
-    inner: list[Region] = field(default_factory=list)
+    outer: CodeRegion | None = None
+    inner: list[CodeRegion] = field(default_factory=list)
 
-    def around(self) -> Iterator[Region]:
+    def around(self) -> Iterator[CodeRegion]:
         """Itself, and the regions around it, from the inside to the outside."""
-        region: Region | None = self
+        region: CodeRegion | None = self
         while region is not None:
             yield region
             region = region.outer
 
     @property
-    def loop(self) -> Region:
+    def loop(self) -> CodeRegion:
         """The nearest loop around a branch, or the loop or kernel itself."""
         return next(region for region in self.around() if region.kind in ("loop", "kernel"))
 
-    def within(self) -> Iterator[Region]:
+    def within(self) -> Iterator[CodeRegion]:
         """All regions inside, outer ones first."""
         for region in self.inner:
             yield region
             yield from region.within()
 
-    def at(self, line: int) -> Region:
+    def at(self, line: int) -> CodeRegion:
         """The innermost region that a line is in."""
         for region in self.inner:
             if region.first <= line <= region.last:
@@ -161,7 +161,7 @@ class SharedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KernelEntry:
     """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
     is for whole tiles only. asks: it asks whether to stop, and another one with the same code does not."""
 
@@ -182,8 +182,8 @@ class DeviceFunction:
     threads: int
     parameters: tuple[tuple[str, str], ...]
     shared: tuple[SharedArray, ...]
-    region: Region
-    entries: tuple[Entry, ...]
+    region: CodeRegion
+    entries: tuple[KernelEntry, ...]
 
     @property
     def shown(self) -> str:
@@ -191,19 +191,19 @@ class DeviceFunction:
         return self.name.removeprefix("lw_").rstrip("_")
 
 
-def print_code(code: Code, depth: int, lines: list[str], around: Region, unrolling: str = "#pragma unroll") -> None:
+def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, unrolling: str = "#pragma unroll") -> None:
     """Append the lines of a piece of code to those of a text, and its loops and branches to the region around.
     unrolling: how a compiler is asked to write iterations out."""
     for node in code:
-        if isinstance(node, Block):
+        if isinstance(node, CodeBlock):
             _print_block(node, depth, lines, around, unrolling)
         else:
             lines.append("  " * depth + node.text)
         if isinstance(node, Question):
-            around.inner.append(Region("then", len(lines), len(lines), question=True, outer=around))
+            around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
 
 
-def _print_block(node: Block, depth: int, lines: list[str], around: Region, unrolling: str) -> None:
+def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, unrolling: str) -> None:
     shift, head = "  " * depth, node.head
     match node:
         case Loop():
@@ -223,12 +223,12 @@ def _print_block(node: Block, depth: int, lines: list[str], around: Region, unro
         lines.append(shift + opening)
     here = _region_of(node, len(lines), around)
     if node.form == "same line":
-        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, Line))
+        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, CodeLine))
     else:
         print_code(node.body, depth + node.indent, lines, here, unrolling)
     if node.form == "braces":
         last = node.body[-1] if node.body else None
-        if node.joined and isinstance(last, Block) and last.form == "braces":
+        if node.joined and isinstance(last, CodeBlock) and last.form == "braces":
             lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
         else:
             lines.append(shift + "}")
@@ -236,17 +236,17 @@ def _print_block(node: Block, depth: int, lines: list[str], around: Region, unro
         here.last = len(lines)
 
 
-def _region_of(node: Block, line: int, around: Region) -> Region:
+def _region_of(node: CodeBlock, line: int, around: CodeRegion) -> CodeRegion:
     """The region that a block is; the one around, where it is none of its own."""
     match node:
         case Loop():
             unroll = 1 if node.unroll is None else node.unroll
-            found = Region("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
+            found = CodeRegion("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
         case Branch():
-            found = Region("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
+            found = CodeRegion("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
             found.axes, found.versions, found.plain = node.axes, node.versions, node.plain
         case Otherwise():
-            found = Region("else", line, condition=around.inner[-1].condition, outer=around)
+            found = CodeRegion("else", line, condition=around.inner[-1].condition, outer=around)
         case _:
             return around
     around.inner.append(found)

@@ -62,13 +62,13 @@ _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 def parse_kernel(text: str) -> Kernel:
     """The kernel that a text describes. Raises TextError."""
-    reader = _Reader(list(tokens(text)))
+    reader = _Parser(list(tokens(text)))
     kernel = reader.kernel()
     reader.take("end")
     return kernel
 
 
-class _Reader:
+class _Parser:
     """Recursive descent over the tokens. `scalars` and `arrays` are the types of the names met so far."""
 
     def __init__(self, found: list[Token]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class FailureSite:
     """A place in the kernel that may fail: kind 'bounds', or a CheckKind, or 'negative_size' or 'memory'. Of a failed
     conversion, `array` is the integer type."""
 
@@ -71,7 +71,7 @@ class Program:
     text: str
     entry: str
     guard: str
-    sites: tuple[Site, ...]
+    sites: tuple[FailureSite, ...]
     parallel: tuple[str, ...]
     flags: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn, assert_never
 
-from loopwright.errors import LoopwrightError, Place, describe
+from loopwright.errors import LoopwrightError, SourcePlace, describe
 from loopwright.ir.assigned import Unassigned, falls_through
 from loopwright.ir.nodes import (
     Allocate,
@@ -57,7 +57,7 @@ class VerifyError(LoopwrightError):
 
     invariant: str
     node: str
-    at: Place | None = None
+    at: SourcePlace | None = None
 
     def __str__(self) -> str:
         return describe("VerifyError", f"{self.invariant}: {self.node}", self.at)

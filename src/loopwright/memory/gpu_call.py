@@ -1,4 +1,4 @@
-"""What is loaded for calls on a GPU, `GpuExecutable`, and the struct of one call, `Prepared`."""
+"""What is loaded for calls on a GPU, `GpuExecutable`, and the struct of one call, `GpuCallStruct`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from loopwright.devices import base
 from loopwright.devices.base import Executable
-from loopwright.devices.by_ctypes import Call, Failure, Slot, fill_slot
+from loopwright.devices.by_ctypes import CallStruct, FailureStruct, Slot, fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Box, Reach
-from loopwright.memory.placing import Part, Placed, part_of
+from loopwright.memory.placing import ArrayPart, Placed, part_of
 
 NO_FAILURE = (-1, 0, 0)
 FAILURE_BYTES = 32  # of lw_failure on the device: it knows where else to tell of it
@@ -26,7 +26,7 @@ FAILURE_BYTES = 32  # of lw_failure on the device: it knows where else to tell o
 class GpuCall(ctypes.Structure):
     """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
 
-    _fields_ = (*Call._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
+    _fields_ = (*CallStruct._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def no_failure(gpu: Gpu, failures: int, told: int) -> None:
         ctypes.memmove(told, (ctypes.c_int64 * 3)(*NO_FAILURE), 24)
 
 
-class Prepared:
+class GpuCallStruct:
     """The struct of one call, and what it points to."""
 
     def __init__(self, everything: tuple[object, ...], results: int, threads: int, executable: GpuExecutable) -> None:
@@ -88,7 +88,7 @@ class Prepared:
         pointers = ctypes.c_void_p * max(1, count)
         self._data, self._shape, self._strides = pointers(), pointers(), pointers()
         self._scalars, self.returned = (Slot * max(1, count))(), (Slot * max(1, results))()
-        self.failure, self._keep = Failure(*NO_FAILURE), list[object]()
+        self.failure, self._keep = FailureStruct(*NO_FAILURE), list[object]()
         for position, value in enumerate(everything):
             if isinstance(value, np.ndarray):
                 self._lay(position, value.shape, value.strides)
@@ -139,7 +139,7 @@ class NoRoom(Exception):
         self.error = error
 
 
-def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault: Exception | None) -> None:
+def raise_failure(failed: int, call: GpuCallStruct, executable: GpuExecutable, fault: Exception | None) -> None:
     """Raise what went wrong, on the host or in a kernel: first what makes all else meaningless."""
     try:
         fault = fault or executable.module.fault()
@@ -166,7 +166,7 @@ def raise_failure(failed: int, call: Prepared, executable: GpuExecutable, fault:
 
 def parts_of(
     executable: GpuExecutable, everything: Sequence[object], results_from: int, values: Mapping[str, int]
-) -> dict[int, Part]:
+) -> dict[int, ArrayPart]:
     """Which part of each array a call is about, by position. values: sizes and numbers; results are all written."""
     all_of_it = executable.may_end_early
     return {

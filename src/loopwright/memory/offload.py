@@ -25,10 +25,10 @@ from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
     BoundsLeft,
     GpuCall,
+    GpuCallStruct,
     GpuExecutable,
     InParts,
     NoRoom,
-    Prepared,
     no_failure,
     parts_of,
     raise_failure,
@@ -43,7 +43,7 @@ from loopwright.memory.parts import (
     run_slices,
     slices_that_fit,
 )
-from loopwright.memory.placing import Part, Placed, bring_back, give_back, room_for, send, values_of
+from loopwright.memory.placing import ArrayPart, Placed, bring_back, give_back, room_for, send, values_of
 from loopwright.memory.sampled import NOT_TIMED, Sampled
 
 
@@ -126,7 +126,7 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
         gpu.synchronize()  # whoever owns the array may look at it in another stream
 
 
-class OffloadEntry(by_ctypes.Entry):
+class OffloadEntry(by_ctypes.CtypesEntry):
     """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to. Only
     the handler of a signal may make one while its thread waits in another: its kernels run behind those."""
 
@@ -164,7 +164,7 @@ class OffloadEntry(by_ctypes.Entry):
     def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
         executable: GpuExecutable = self.payload
         everything = (*arguments, *fresh)
-        call = Prepared(everything, len(self._values), self.threads, executable)
+        call = GpuCallStruct(everything, len(self._values), self.threads, executable)
         if self._guard is not None and not self._guard(ctypes.byref(call.call)):
             return self._left_to_others(arguments, originals)
         started, late_ns = time.perf_counter_ns(), self._late_ns()
@@ -189,7 +189,9 @@ class OffloadEntry(by_ctypes.Entry):
         """How long compilers have taken so far in calls of this program."""
         return int(self.payload.module.late_ns) + self._late_in_parts_ns
 
-    def _done_at_once(self, everything: tuple[object, ...], call: Prepared, parts: Mapping[int, Part]) -> bool:
+    def _done_at_once(
+        self, everything: tuple[object, ...], call: GpuCallStruct, parts: Mapping[int, ArrayPart]
+    ) -> bool:
         """Whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all arrays fit the GPU's
         memory."""
         executable: GpuExecutable = self.payload
@@ -248,7 +250,7 @@ class OffloadEntry(by_ctypes.Entry):
         finally:
             self._late_in_parts_ns += module.late_ns - late_ns
 
-    def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, Part]) -> None:
+    def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, ArrayPart]) -> None:
         gpu = self.payload.gpu
         for one, part in zip(placed, parts.values(), strict=True):
             if one.owned and part.written is not None:
@@ -267,7 +269,7 @@ class OffloadEntry(by_ctypes.Entry):
         only_scalars = all(code >= base.PYTHON_SCALAR for code, _ in self._values)
         if self._fresh is not None or not only_scalars or device is None:
             return None
-        call = Prepared(arguments, len(self._values), self.threads, executable)
+        call = GpuCallStruct(arguments, len(self._values), self.threads, executable)
         if not all(is_on_device(one) for one in arguments if isinstance(one, np.ndarray)):
             return None
         parts = parts_of(executable, arguments, len(arguments), values_of(arguments))
@@ -287,7 +289,7 @@ class OffloadEntry(by_ctypes.Entry):
 
 
 def _place(
-    everything: tuple[object, ...], parts: Mapping[int, Part], placed: list[Placed], call: Prepared, gpu: Gpu
+    everything: tuple[object, ...], parts: Mapping[int, ArrayPart], placed: list[Placed], call: GpuCallStruct, gpu: Gpu
 ) -> set[int]:
     """Put every array where kernels find it; the streams that arrays are written and read in, 0 for the GPU's own:
     there are all copies, and all arrays that nobody else works with. Raises NoRoom before anything is copied."""
@@ -317,7 +319,7 @@ class Again:
         function: Callable[[Any], int],
         guard: Callable[[Any], int] | None,
         executable: GpuExecutable,
-        call: Prepared,
+        call: GpuCallStruct,
         stream: int,
         arguments: tuple[object, ...],
     ) -> None:

@@ -23,12 +23,20 @@ from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.plan import Move, Plan, Share, whole
 from loopwright.ir.variant import Variant
-from loopwright.memory.gpu_call import BoundsLeft, GpuExecutable, InParts, NoRoom, Prepared, parts_of, raise_failure
+from loopwright.memory.gpu_call import (
+    BoundsLeft,
+    GpuCallStruct,
+    GpuExecutable,
+    InParts,
+    NoRoom,
+    parts_of,
+    raise_failure,
+)
 from loopwright.memory.on_device import OnDevice, is_on_device
 from loopwright.memory.overlap import layout_of
 from loopwright.memory.placing import (
     NOTHING,
-    Part,
+    ArrayPart,
     Placed,
     bring_back,
     give_back,
@@ -64,7 +72,7 @@ class Slice:
 
     first: int
     last: int
-    parts: Mapping[int, Part]
+    parts: Mapping[int, ArrayPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +119,16 @@ def parted_call(found: InParts, arguments: Sequence[object], fresh: Sequence[obj
     return PartedCall(found, (*arguments[: found.first], 0, 0, *fresh)) if streams <= {0} else None
 
 
-def moved_bytes(arrays: Mapping[int, Any], parts: Mapping[int, Part]) -> int:
+def moved_bytes(arrays: Mapping[int, Any], parts: Mapping[int, ArrayPart]) -> int:
     """How much a call, or a part of one, moves."""
     return sum(_moved(array, parts[position]) for position, array in arrays.items())
 
 
-def _moved(array: Any, part: Part) -> int:
+def _moved(array: Any, part: ArrayPart) -> int:
     return (len(part.needed) + _rows_back(part)) * row_bytes_of(array)
 
 
-def _rows_back(part: Part) -> int:
+def _rows_back(part: ArrayPart) -> int:
     return len(part.written[0]) if part.written is not None else 0
 
 
@@ -277,7 +285,7 @@ class _Run:
 
     call: PartedCall
     slices: Sequence[Slice]
-    prepared: Prepared
+    prepared: GpuCallStruct
     function: Callable[[Any], int]
     in_windows: bool
     kept: dict[int, _Kept] = field(default_factory=dict)
@@ -379,7 +387,10 @@ def run_slices(call: PartedCall, slices: Sequence[Slice], threads: int, in_windo
     """Make the call in parts. in_windows: arrays that parts do not share have memory for two parts only. Where it
     fails, what parts before have written is the caller's. Raises what a call raises, and NoRoom, with nothing done."""
     executable = call.found.executable
-    prepared, function = Prepared(call.everything, 0, threads, executable), executable.gpu.function(executable.entry)
+    prepared, function = (
+        GpuCallStruct(call.everything, 0, threads, executable),
+        executable.gpu.function(executable.entry),
+    )
     run = _Run(call, slices, prepared, function, in_windows)
     fault = executable.module.started(0)
     if fault is not None:

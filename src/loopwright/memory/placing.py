@@ -24,7 +24,7 @@ NOTHING = range(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArrayPart:
     """Which part of an array a call is about. touched, needed: rows; written: a box, rows first, None for nothing."""
 
     touched: range
@@ -37,7 +37,7 @@ class Part:
         return not self.touched
 
 
-UNTOUCHED = Part(NOTHING, NOTHING, None)
+UNTOUCHED = ArrayPart(NOTHING, NOTHING, None)
 
 
 def rows_of(array: Array) -> Array:
@@ -46,10 +46,10 @@ def rows_of(array: Array) -> Array:
     return rows if rows.ndim else rows.reshape(1)
 
 
-def whole_part(array: Array, is_written: bool) -> Part:
+def whole_part(array: Array, is_written: bool) -> ArrayPart:
     """All of an array."""
     box = tuple(range(size) for size in rows_of(array).shape)
-    return Part(box[0], box[0], box if is_written else None) if array.size else UNTOUCHED
+    return ArrayPart(box[0], box[0], box if is_written else None) if array.size else UNTOUCHED
 
 
 def values_of(everything: Sequence[object]) -> dict[str, int]:
@@ -66,7 +66,7 @@ def values_of(everything: Sequence[object]) -> dict[str, int]:
 
 def part_of(
     array: Array, reach: Reach | None, values: Mapping[str, int], is_written: bool, needs_all: bool = False
-) -> Part:
+) -> ArrayPart:
     """The part of an array that a call is about. needs_all: values from before the call count wherever it writes, since
     it may end early."""
     if reach is None or not array.size:
@@ -85,8 +85,8 @@ def part_of(
     written = written if is_written else None
     rows = _around(*(box[0] for box in (touched, needed, written) if box is not None))
     if needs_all:
-        return Part(rows, rows, written)
-    return Part(rows, needed[0] if needed is not None else NOTHING, written)
+        return ArrayPart(rows, rows, written)
+    return ArrayPart(rows, needed[0] if needed is not None else NOTHING, written)
 
 
 def _around(*some: range) -> range:
@@ -150,7 +150,7 @@ def bring_back(placed: Placed, box: tuple[range, ...], gpu: Gpu, queue: Queue = 
     gpu.download(target, placed.address + first.start * placed.row_bytes, inside, queue)
 
 
-def room_for(array: Array, part: Part, gpu: Gpu) -> Placed:
+def room_for(array: Array, part: ArrayPart, gpu: Gpu) -> Placed:
     """Where an array is for a call: memory of its own for what is touched, unless it is on the GPU. Raises
     DeviceMemoryError."""
     return in_place(array) if is_on_device(array) or part.is_empty else make_room(array, part.touched, gpu)

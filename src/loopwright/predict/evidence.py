@@ -41,7 +41,7 @@ class Transfers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class MeasuredShape:
     """One shape that a variant was measured at. noise: standard error of time_ns, as part of it. swing: how far single
     calls lie from it, as part of it, in most cases (two in three)."""
 
@@ -58,7 +58,7 @@ class Evidence:
     footprint of so many bytes on it asked for more memory than there was."""
 
     variant: Variant
-    sites: tuple[Site, ...]
+    sites: tuple[MeasuredShape, ...]
     too_long: float = math.inf
     too_large: float = math.inf
 
@@ -109,7 +109,7 @@ def copies_of(variant: Variant, work: Work) -> Copies:
     return (0.0, 0.0) if variant.threads else (work.inputs_bytes, work.outputs_bytes)
 
 
-def _site(measurements: list[Measurement]) -> Site:
+def _site(measurements: list[Measurement]) -> MeasuredShape:
     """Of measurements of the same call."""
     if len(measurements) == 1:  # as most are
         latest = measurements
@@ -120,7 +120,7 @@ def _site(measurements: list[Measurement]) -> Site:
         runs = sum(max(each.runs, 1) for each in latest)
         swing = median(_swing(each) for each in latest)
     noise = max(swing / 1.483 * MEDIAN_ERROR / math.sqrt(runs), LEAST_NOISE)
-    return Site(latest[-1].shape, latest[-1].work, time_ns, noise, swing)
+    return MeasuredShape(latest[-1].shape, latest[-1].work, time_ns, noise, swing)
 
 
 def _swing(measurement: Measurement) -> float:
@@ -130,7 +130,7 @@ def _swing(measurement: Measurement) -> float:
     return max(1.483 * measurement.spread, LEAST_NOISE)
 
 
-def own_time(site: Site, transfers: Transfers | None) -> float:
+def own_time(site: MeasuredShape, transfers: Transfers | None) -> float:
     """Without copies, where it is known how long those take; no less than what can be told from noise."""
     if transfers is None:
         return site.time_ns

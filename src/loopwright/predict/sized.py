@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from loopwright.ir.signature import Shape
 from loopwright.predict.estimates import EXTRAPOLATED, INTERPOLATED, Codes, Floats
-from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, Site, Transfers, own_time
+from loopwright.predict.evidence import INSIDE, SWINGS, Evidence, MeasuredShape, Transfers, own_time
 from loopwright.predict.shares import Shared, shares
-from loopwright.predict.surface import Surface, Values, surfaces
+from loopwright.predict.surface import ScatteredValues, Surface, surfaces
 from loopwright.predict.trend import ITERATIONS, Sites, Trend, in_waves, trends
 from loopwright.profile.measurement import Work
 
@@ -186,7 +186,7 @@ def _fits(found: Sequence[tuple[Evidence, Transfers | None]]) -> list[_Fit]:
         if cost.axis >= 0:
             waved[:, ITERATIONS] *= in_waves(each.sites.counts[:, cost.axis], cost.quantum)
         bends = np.log(each.sites.times / waved.dot(np.array(cost.costs)))
-        values.append(Values(points[kept], bends[kept], each.noise[kept]))
+        values.append(ScatteredValues(points[kept], bends[kept], each.noise[kept]))
         owns.append(tuple(each.places[i] for i in kept.tolist()))
     parts = zip(given, costs, owns, surfaces(values), strict=True)
     return [_fit(each, cost, own, bent) for each, cost, own, bent in parts]
@@ -204,7 +204,7 @@ def _apart(each: Evidence, transfers: Transfers | None) -> _Apart:
     """Sites of the same work would speak for each other when one is left out; they are one, with the mean of the
     logarithms of their times."""
     copies = transfers is None and not each.variant.threads
-    groups: dict[tuple[Point, float], list[Site]] = {}
+    groups: dict[tuple[Point, float], list[MeasuredShape]] = {}
     for site in each.sites:
         groups.setdefault((_place(site.work, copies), site.work.iterations), []).append(site)
     times, noise = [], []

@@ -31,7 +31,7 @@ SPIKED = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ScatteredValues:
     """Of n points, in any number of dimensions. noise: how much of it each value has, relative to the others."""
 
     points: Floats
@@ -50,12 +50,12 @@ class Surface:
     nearest: Floats
 
 
-def surfaces(given: Sequence[Values]) -> list[Surface]:
+def surfaces(given: Sequence[ScatteredValues]) -> list[Surface]:
     """Through each. All have the same dimensions."""
     return [found for some in parts(given) for found in _surfaces(some)]
 
 
-def _surfaces(given: Sequence[Values]) -> list[Surface]:
+def _surfaces(given: Sequence[ScatteredValues]) -> list[Surface]:
     here, lengths = present([each.values for each in given]), [each.values.size for each in given]
     apart, nearest = _distances(padded([each.points for each in given]), here)
     values = padded([each.values for each in given])

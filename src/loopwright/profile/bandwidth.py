@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, get_args
 
-from loopwright.profile.stride import Failure, Measure, Walk, doubling, interpolated
+from loopwright.profile.stride import Measure, NoMeasurement, StrideWalk, doubling, interpolated
 from loopwright.profile.text import from_text, rows, to_text
 
 Direction = Literal["to device", "to host"]
@@ -79,10 +79,10 @@ class Bus:
 
 def measure_bandwidth(
     measure: Measure, direction: Direction, memory: MemoryKind, last: int, most: int = 400
-) -> BandwidthTable | Failure:
+) -> BandwidthTable | NoMeasurement:
     """A table of copies from 1 byte to `last`. measure: from bytes to nanoseconds. Failure: the first one, where
     nothing could be measured."""
-    walk: Walk = doubling(measure, 1, last, most)
+    walk: StrideWalk = doubling(measure, 1, last, most)
     if not walk.points:
-        return walk.failures[0][1] if walk.failures else Failure("no measurement was allowed")
+        return walk.failures[0][1] if walk.failures else NoMeasurement("no measurement was allowed")
     return BandwidthTable(direction, memory, walk.points)

@@ -27,7 +27,7 @@ from loopwright.ir.variant import Variant
 from loopwright.profile.history import KEPT, SIZES, Cell, cell_of, merged
 from loopwright.profile.machine import machine_text, parse_machine
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName, Record
 
 FORMAT, VERSION = "loopwright store", 1
 SHAPE = {"sizes": list, "features": list}
@@ -70,15 +70,15 @@ def _told(record: Record) -> dict[str, dict[str, Any]]:
             return {"machine": {"fingerprint": record.fingerprint, "identity": identity}}
         case KernelName():
             return {"kernel": {**asdict(record), "file": PurePath(record.file).name}}
-        case Table():
+        case FittedTable():
             return {"table": asdict(record)}
-        case Choice():
+        case ChoiceRecord():
             return {"choice": _flat(record)}
         case Cell():
             return {"measurement": {**_flat(record), "batches": [batch._asdict() for batch in record.batches]}}
 
 
-def _flat(record: Cell | Choice) -> dict[str, Any]:
+def _flat(record: Cell | ChoiceRecord) -> dict[str, Any]:
     """In the order of CELL or CHOICE: the shape is told by its two parts."""
     told = asdict(record)
     told |= {**told.pop("shape"), "variant": str(record.variant)}
@@ -89,7 +89,7 @@ def _flat(record: Cell | Choice) -> dict[str, Any]:
 
 
 @dataclass
-class _Reader:
+class _RecordReader:
     """Where it is in a file, and the fingerprints that were declared there."""
 
     name: str
@@ -113,7 +113,7 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 def imported(lines: Iterable[bytes], name: str) -> Iterator[Record]:
     """The records of a file. name: the file's. Raises StoreError with file:line and what is wrong there, where that is
     reached; so keep all of them in one transaction."""
-    at = _Reader(name)
+    at = _RecordReader(name)
     left = 0
     for at.line, line in enumerate(lines, 1):
         told = _object(at, line)
@@ -130,7 +130,7 @@ def imported(lines: Iterable[bytes], name: str) -> Iterator[Record]:
         at.refuse(f"the file ends here, and {left} lines are missing")
 
 
-def _object(at: _Reader, line: bytes) -> dict[str, Any]:
+def _object(at: _RecordReader, line: bytes) -> dict[str, Any]:
     def no_number(text: str) -> NoReturn:
         raise ValueError(f"{text} is no number")
 
@@ -153,7 +153,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return told
 
 
-def _announced(at: _Reader, told: dict[str, Any]) -> int:
+def _announced(at: _RecordReader, told: dict[str, Any]) -> int:
     if told.get("format") != FORMAT:
         at.refuse("this is no export of a store of measurements")
     version, lines = told.get("version"), told.get("lines")
@@ -164,7 +164,7 @@ def _announced(at: _Reader, told: dict[str, Any]) -> int:
     return lines if type(lines) is int and lines >= 0 else at.refuse("the number of lines is missing")
 
 
-def _record(at: _Reader, told: dict[str, Any]) -> Record:
+def _record(at: _RecordReader, told: dict[str, Any]) -> Record:
     if len(told) != 1 or (kind := next(iter(told))) not in READERS:
         at.refuse(f"an object with one of {', '.join(READERS)} is wanted")
     if not isinstance(told[kind], dict):
@@ -175,7 +175,7 @@ def _record(at: _Reader, told: dict[str, Any]) -> Record:
         at.refuse(f"{kind}: {error}")
 
 
-def _machine(at: _Reader, told: dict[str, Any]) -> MachineName:
+def _machine(at: _RecordReader, told: dict[str, Any]) -> MachineName:
     _fields(told, {"fingerprint": str, "identity": object})
     at.declared.add(("machine", told["fingerprint"]))
     _bounded(told["identity"])
@@ -187,14 +187,14 @@ def _machine(at: _Reader, told: dict[str, Any]) -> MachineName:
     return MachineName(told["fingerprint"], machine)
 
 
-def _kernel(at: _Reader, told: dict[str, Any]) -> KernelName:
+def _kernel(at: _RecordReader, told: dict[str, Any]) -> KernelName:
     _fields(told, {field.name: str for field in fields(KernelName)})
     at.declared.add(("kernel", told["fingerprint"]))
     at.integers[told["fingerprint"]] = len(_INTEGERS.findall(told["signature"]))
     return KernelName(**told)
 
 
-def _cell(at: _Reader, told: dict[str, Any]) -> Cell:
+def _cell(at: _RecordReader, told: dict[str, Any]) -> Cell:
     _fields(told, CELL)
     _declared(at, told)
     _fields(told["work"], {field.name: float for field in fields(Work)})
@@ -209,25 +209,25 @@ def _cell(at: _Reader, told: dict[str, Any]) -> Cell:
     return reduce(merged, [cell_of(replace(first, **batch)) for batch in told["batches"]])
 
 
-def _table(at: _Reader, told: dict[str, Any]) -> Table:
+def _table(at: _RecordReader, told: dict[str, Any]) -> FittedTable:
     _fields(told, TABLE)
     _declared(at, told)
     _bounded(told["content"])
-    return Table(**{**told, "made_at": float(told["made_at"])})
+    return FittedTable(**{**told, "made_at": float(told["made_at"])})
 
 
-def _choice(at: _Reader, told: dict[str, Any]) -> Choice:
+def _choice(at: _RecordReader, told: dict[str, Any]) -> ChoiceRecord:
     _fields(told, CHOICE)
     _declared(at, told)
     if told["time_ns"] < 0:
         raise ValueError(f"time_ns is {told['time_ns']!r:.60}, and a time is 0 or more")
-    return Choice(
+    return ChoiceRecord(
         told["kernel"], told["machine"], _shape(at, told), Variant.parse(told["variant"]), told["why"],
         *(float(told[name]) for name in ("time_ns", "error", "made_at")),
     )  # fmt: skip
 
 
-READERS: Mapping[str, Callable[[_Reader, dict[str, Any]], Record]] = {
+READERS: Mapping[str, Callable[[_RecordReader, dict[str, Any]], Record]] = {
     "machine": _machine, "kernel": _kernel, "measurement": _cell, "table": _table, "choice": _choice,
 }  # fmt: skip
 
@@ -248,7 +248,7 @@ def _fields(told: object, wanted: Types) -> None:
             raise ValueError(f"{name} is {value!r:.60}, which it cannot be")
 
 
-def _declared(at: _Reader, told: dict[str, Any]) -> None:
+def _declared(at: _RecordReader, told: dict[str, Any]) -> None:
     for kind in ("machine", "kernel"):
         if kind in told and (kind, told[kind]) not in at.declared:
             raise ValueError(f"no line before says what {kind} {told[kind]!r:.60} is")
@@ -270,7 +270,7 @@ def _bounded(content: object) -> None:
     raise ValueError(f"values lie more than {DEEPEST} deep in one another")
 
 
-def _shape(at: _Reader, told: dict[str, Any]) -> Shape:
+def _shape(at: _RecordReader, told: dict[str, Any]) -> Shape:
     """Lengths of axes are 0 or more; the numbers that a caller gives, of which the kernel's signature tells how many
     there are, may be anything of 64 bits."""
     sizes, features = told["sizes"], told["features"]

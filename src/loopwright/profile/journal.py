@@ -21,8 +21,8 @@ from loopwright.errors import StoreError, warn_once
 from loopwright.profile.history import Cell, cell_of, concluded, merged, pooled
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table, key_of
-from loopwright.profile.store import Store
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName, Record, key_of
+from loopwright.profile.store import ProfileStore
 from loopwright.toolchain.trust import why_untrusted
 
 FLUSH_S = 2.0
@@ -56,8 +56,8 @@ class Journal:
         self._waiting: deque[Measurement | Record] = deque(maxlen=MOST_WAITING)
         self._unsaved: Kept = {}  # to be written
         self._memory: Kept = {}  # never to be written
-        self._reader = Store(self.path, busy_s=CALL_BUSY_S) if self.path else None
-        self._writer = Store(self.path) if self.path else None
+        self._reader = ProfileStore(self.path, busy_s=CALL_BUSY_S) if self.path else None
+        self._writer = ProfileStore(self.path) if self.path else None
         self._state = threading.Lock()  # of the dictionaries; never held while the file is used
         self._flushing = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -85,9 +85,9 @@ class Journal:
         found = [concluded(one) for one in kept.values() if isinstance(one, Cell)]
         return tuple(sorted(found, key=lambda m: (str(m.variant), m.shape.sizes, m.shape.features, m.cache, m.source)))
 
-    def table(self, kind: str, machine: str, name: str) -> Table | None:
+    def table(self, kind: str, machine: str, name: str) -> FittedTable | None:
         """The newest table of this kind and name on a machine; None where there is none."""
-        tables = [one for one in self._unwritten() if isinstance(one, Table)]
+        tables = [one for one in self._unwritten() if isinstance(one, FittedTable)]
         mine = [one for one in tables if (one.kind, one.machine, one.name) == (kind, machine, name)]
         stored = self._read(lambda store: store.table(kind, machine, name), None)
         return max([*mine, *([stored] if stored else [])], key=lambda table: table.made_at, default=None)
@@ -100,7 +100,7 @@ class Journal:
         """Keep these. It takes about a microsecond; they are written later."""
         self._put(measurements)
 
-    def put(self, *records: KernelName | Table | Choice) -> None:
+    def put(self, *records: KernelName | FittedTable | ChoiceRecord) -> None:
         """Keep what a kernel's fingerprint stands for, tables, choices; they are written later."""
         self._put(records)
 
@@ -183,7 +183,7 @@ class Journal:
             if not self._closed:
                 self.flush()
 
-    def _save(self, writer: Store, records: Collection[Record]) -> None:
+    def _save(self, writer: ProfileStore, records: Collection[Record]) -> None:
         """Write these; those that cannot be written, such as a table with NaN in it, are left out."""
         try:
             writer.absorb(records)
@@ -219,7 +219,7 @@ class Journal:
         with self._state:
             return [*self._memory.values(), *self._unsaved.values()]
 
-    def _read(self, what: Callable[[Store], T], empty: T) -> T:
+    def _read(self, what: Callable[[ProfileStore], T], empty: T) -> T:
         reader = self._reader
         if reader is None:
             return empty
@@ -248,7 +248,7 @@ class Journal:
 
 
 def _has_no_machine(record: Record) -> bool:
-    return isinstance(record, Cell | Table | Choice) and not record.machine
+    return isinstance(record, Cell | FittedTable | ChoiceRecord) and not record.machine
 
 
 def _merge(kept: Kept, records: Iterable[Record]) -> None:

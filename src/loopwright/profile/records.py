@@ -41,7 +41,7 @@ class MachineName:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FittedTable:
     """What was fitted to measurements on a machine. kind: bandwidth, tree or work, say. content: anything that JSON
     can say. made_at: seconds since 1970."""
 
@@ -53,7 +53,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceRecord:
     """What was chosen last for a kernel, a shape and the machine that runs it, and why, in words. time_ns, error: as
     they were predicted."""
 
@@ -67,7 +67,7 @@ class Choice:
     made_at: float
 
 
-Record = MachineName | KernelName | Cell | Table | Choice
+Record = MachineName | KernelName | Cell | FittedTable | ChoiceRecord
 
 
 def key_of(record: Record) -> Hashable:
@@ -75,10 +75,10 @@ def key_of(record: Record) -> Hashable:
     match record:
         case MachineName() | KernelName():
             return type(record), record.fingerprint
-        case Table():
-            return Table, record.kind, record.machine, record.name
-        case Choice():
-            return Choice, record.kernel, record.machine, record.shape
+        case FittedTable():
+            return FittedTable, record.kind, record.machine, record.name
+        case ChoiceRecord():
+            return ChoiceRecord, record.kernel, record.machine, record.shape
         case Cell():
             return Cell, record.kernel, record.machine, record.variant, record.shape, record.cache, record.source
 

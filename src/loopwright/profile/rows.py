@@ -13,11 +13,11 @@ from loopwright.profile.history import Batch, Cell, concluded, merged
 from loopwright.profile.machine import machine_text, parse_machine
 from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import (
-    Choice,
+    ChoiceRecord,
+    FittedTable,
     KernelName,
     MachineName,
     Record,
-    Table,
     features_text,
     shape_of,
     sizes_text,
@@ -74,9 +74,9 @@ def put(connection: Connection, records: Iterable[Record]) -> None:
         match record:
             case Cell():
                 _put_cell(connection, (kernels[record.kernel], machines[record.machine]), record)
-            case Table():
+            case FittedTable():
                 _put_table(connection, machines[record.machine], record)
-            case Choice():
+            case ChoiceRecord():
                 _put_choice(connection, (kernels[record.kernel], machines[record.machine]), record)
             case KernelName():
                 _put_kernel(connection, record, "WHERE name = ''")
@@ -134,7 +134,7 @@ def _batches(row: Row) -> tuple[Batch, ...]:
     return tuple(Batch(*one) for one in json.loads(history)) if history else (Batch(*batch),)
 
 
-def _put_table(connection: Connection, machine: int, table: Table) -> None:
+def _put_table(connection: Connection, machine: int, table: FittedTable) -> None:
     content = json.dumps(table.content, sort_keys=True, allow_nan=False)
     connection.execute(
         "INSERT INTO tables (kind, machine, name, content, made_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT "
@@ -144,7 +144,7 @@ def _put_table(connection: Connection, machine: int, table: Table) -> None:
     )
 
 
-def _put_choice(connection: Connection, numbers: tuple[int, int], choice: Choice) -> None:
+def _put_choice(connection: Connection, numbers: tuple[int, int], choice: ChoiceRecord) -> None:
     told = (*numbers, sizes_text(choice.shape), features_text(choice.shape), str(choice.variant))
     numbers_told = (float(choice.time_ns), float(choice.error), float(choice.made_at))
     if not all(map(math.isfinite, numbers_told)):
@@ -221,7 +221,7 @@ def _machine(fingerprint: str, identity: str) -> MachineName:
     return MachineName(fingerprint, parse_machine(identity) if identity else None)
 
 
-def tables(connection: Connection, kind: str, machine: str) -> Iterator[Table]:
+def tables(connection: Connection, kind: str, machine: str) -> Iterator[FittedTable]:
     """All tables of a kind on a machine, by name."""
     found = connection.execute(
         "SELECT kind, fingerprint, name, content, made_at FROM tables JOIN machines ON id = machine "
@@ -231,20 +231,20 @@ def tables(connection: Connection, kind: str, machine: str) -> Iterator[Table]:
     return map(_table, found)
 
 
-def _table(row: Row) -> Table:
+def _table(row: Row) -> FittedTable:
     kind, machine, name, content, made_at = row
-    return Table(kind, machine, name, json.loads(content), made_at)
+    return FittedTable(kind, machine, name, json.loads(content), made_at)
 
 
-def choices(connection: Connection, kernel: str, machine: str) -> Iterator[Choice]:
+def choices(connection: Connection, kernel: str, machine: str) -> Iterator[ChoiceRecord]:
     """What was chosen last for a kernel on a machine, by sizes."""
     wanted = "WHERE k.fingerprint = ? AND m.fingerprint = ? ORDER BY sizes, features"
     return map(_choice, connection.execute(f"{CHOICES} {wanted}", (kernel, machine)))
 
 
-def _choice(row: Row) -> Choice:
+def _choice(row: Row) -> ChoiceRecord:
     kernel, machine, sizes, features, variant, *rest = row
-    return Choice(kernel, machine, shape_of(sizes, features), Variant.parse(variant), *rest)
+    return ChoiceRecord(kernel, machine, shape_of(sizes, features), Variant.parse(variant), *rest)
 
 
 def cells(connection: Connection, kernel: str, machine: str) -> Iterator[Cell]:

@@ -22,7 +22,7 @@ from loopwright.profile import database, rows
 from loopwright.profile.history import Cell, cell_of
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import Choice, KernelName, MachineName, Record, Table
+from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName, MachineName, Record
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -68,7 +68,7 @@ class Removed:
     choices: int
 
 
-class Store:
+class ProfileStore:
     """A store, opened at its first use. Threads may share it, one works at a time. `with Store.open(path) as store:`
     closes it. busy_s: how long to wait for other processes."""
 
@@ -81,11 +81,11 @@ class Store:
         _stores.add(self)
 
     @classmethod
-    def open(cls, path: Path, readonly: bool = False, busy_s: float = BUSY_S) -> Store:
+    def open(cls, path: Path, readonly: bool = False, busy_s: float = BUSY_S) -> ProfileStore:
         """The store in this file. Nothing is read or made yet."""
         return cls(path, readonly, busy_s)
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> ProfileStore:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -161,24 +161,24 @@ class Store:
 
     # ---- tables and choices -------------------------------------------------------------------------------------
 
-    def put_table(self, table: Table) -> None:
+    def put_table(self, table: FittedTable) -> None:
         """Keep a table in place of an older one of the same kind, machine and name. Raises ValueError for a content
         that JSON cannot say, such as NaN."""
         self.absorb([table])
 
-    def table(self, kind: str, machine: str, name: str) -> Table | None:
+    def table(self, kind: str, machine: str, name: str) -> FittedTable | None:
         """The table of this name."""
         return next((table for table in self.tables(kind, machine) if table.name == name), None)
 
-    def tables(self, kind: str, machine: str) -> tuple[Table, ...]:
+    def tables(self, kind: str, machine: str) -> tuple[FittedTable, ...]:
         """All tables of a kind on a machine, by name."""
         return self._read(lambda connection: tuple(rows.tables(connection, kind, machine)), ())
 
-    def put_choice(self, choice: Choice) -> None:
+    def put_choice(self, choice: ChoiceRecord) -> None:
         """Keep what was chosen in place of what was chosen before."""
         self.absorb([choice])
 
-    def choices(self, kernel: str, machine: str) -> tuple[Choice, ...]:
+    def choices(self, kernel: str, machine: str) -> tuple[ChoiceRecord, ...]:
         """What was chosen last for each shape, in the order of sizes' texts."""
         return self._read(lambda connection: tuple(rows.choices(connection, kernel, machine)), ())
 
@@ -280,8 +280,8 @@ class Store:
 # ---- forks ------------------------------------------------------------------------------------------------------
 
 # SQLite has locks of its own. No thread may hold one at the moment of a fork: in the child nobody would release it.
-_stores: weakref.WeakSet[Store] = weakref.WeakSet()
-_held: list[Store] = []
+_stores: weakref.WeakSet[ProfileStore] = weakref.WeakSet()
+_held: list[ProfileStore] = []
 
 
 def _before_fork() -> None:

@@ -32,23 +32,23 @@ MOST_FAILURES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class NoMeasurement:
     """A measurement that did not come about, and why."""
 
     reason: str
 
 
-Measure = Callable[[int], "float | Failure"]
+Measure = Callable[[int], "float | NoMeasurement"]
 """From the place on the axis to what was measured there (above 0)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class StrideWalk:
     """points: places and values, places ascending. failures: places where there is no value. complete: whether it came
     to the end of the axis, and did not run out of measurements or only fail."""
 
     points: tuple[tuple[int, float], ...]
-    failures: tuple[tuple[int, Failure], ...]
+    failures: tuple[tuple[int, NoMeasurement], ...]
     complete: bool
 
 
@@ -66,7 +66,7 @@ def interpolated(points: tuple[tuple[int, float], ...], x: float) -> float:
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 
 
-def adaptive(measure: Measure, first: int, last: int, most: int = 1000, finest: int = 1) -> Walk:
+def adaptive(measure: Measure, first: int, last: int, most: int = 1000, finest: int = 1) -> StrideWalk:
     """Walks from first to last with a sliding window (Dollinger 2015, Algorithm 4.2). most: of measurements. finest:
     no stride is smaller. Raises ValueError where first is below 1 or above last, or finest is below 1."""
     _check(first, last, finest)
@@ -99,7 +99,7 @@ def adaptive(measure: Measure, first: int, last: int, most: int = 1000, finest: 
     return walk.end(complete=place > last)
 
 
-def doubling(measure: Measure, first: int, last: int, most: int = 1000, finest: int = 1) -> Walk:
+def doubling(measure: Measure, first: int, last: int, most: int = 1000, finest: int = 1) -> StrideWalk:
     """Walks from first to last, twice as far each time as long as points belong to the line through the last ones, half
     as far from the last good point otherwise (Dollinger 2015, section 4.4.2, for bandwidths). No stride is smaller than
     finest or 1 % of the place, whichever is larger. Raises ValueError as `adaptive` does."""
@@ -134,7 +134,7 @@ class _Walking:
     most: int
     known: dict[int, float] = field(default_factory=dict)
     places: list[int] = field(default_factory=list)
-    failed: dict[int, Failure] = field(default_factory=dict)
+    failed: dict[int, NoMeasurement] = field(default_factory=dict)
     in_a_row: int = 0
 
     @property
@@ -147,9 +147,9 @@ class _Walking:
         if place in self.failed:
             return None
         value = self.measure(place)
-        if not isinstance(value, Failure) and not (math.isfinite(value) and value > 0):
-            value = Failure(f"measured {value}, which is no time")
-        if isinstance(value, Failure):
+        if not isinstance(value, NoMeasurement) and not (math.isfinite(value) and value > 0):
+            value = NoMeasurement(f"measured {value}, which is no time")
+        if isinstance(value, NoMeasurement):
             self.failed[place] = value
             self.in_a_row += 1
             return None
@@ -162,10 +162,10 @@ class _Walking:
         """The measured places from start to end, both of them included."""
         return self.places[bisect_left(self.places, start) : bisect_right(self.places, end)]
 
-    def end(self, complete: bool) -> Walk:
+    def end(self, complete: bool) -> StrideWalk:
         points = tuple((place, self.known[place]) for place in self.places)
         failures = tuple(sorted(self.failed.items()))
-        return Walk(points, failures, complete and bool(points))
+        return StrideWalk(points, failures, complete and bool(points))
 
 
 def _check(first: int, last: int, finest: int) -> None:

@@ -20,25 +20,25 @@ from dataclasses import replace
 
 from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.strides import Walk
+from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, Kernel, Load, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
-from loopwright.recipe.blocks import Roles, roles_of
-from loopwright.recipe.fronts import in_fronts, is_free
+from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
-from loopwright.recipe.isolate import isolate
-from loopwright.recipe.plan import Chain, Decision, NotTaken, Plan
-from loopwright.recipe.private_arrays import in_copies
+from loopwright.recipe.interchange import depends
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
+from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
-from loopwright.recipe.rows import depends
-from loopwright.recipe.temporaries import tying
+from loopwright.recipe.register_blocking import Roles, roles_of
+from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
+from loopwright.recipe.wavefronts import in_fronts, is_free
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
@@ -98,34 +98,34 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | No
 
 
 def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None) -> Recipe:
-    plan = Plan(kernel, facts, strict, kernel, choices=choices)
+    partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     bound: list[Bound] = []
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
-        in_copies(plan)
-        in_fronts(plan)
+        in_copies(partial)
+        in_fronts(partial)
     if not kernel.overlap:
         done: set[str] = set()
-        while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
+        while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
-                before = set(loops(plan.kernel))
-                with plan.in_nest(chain):
-                    bound += _shared_out(plan, chain, simple or not is_left(FOR_NEST))
-                if not any(_is_free(plan, loop) for loop in chain):
-                    done |= set(loops(plan.kernel)) - before  # what is left of a sum is not worth a grid
-    present = plan.present_facts()
+                before = set(loops(partial.kernel))
+                with partial.in_nest(chain):
+                    bound += _shared_out(partial, chain, simple or not is_left(FOR_NEST))
+                if not any(_is_free(partial, loop) for loop in chain):
+                    done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
+    present = partial.present_facts()
     for step, why in bound:
-        if step.illegal(plan.kernel, present, strict) is None:
-            plan.kernel = step.apply(plan.kernel)
-            plan.decisions.append(Decision(step, why))
+        if step.illegal(partial.kernel, present, strict) is None:
+            partial.kernel = step.apply(partial.kernel)
+            partial.decisions.append(ReasonedStep(step, why))
         elif choices is not None and not choices.is_usual:
             raise UnfitError(f"'{step}' is not legal there")
-    return Recipe(tuple(plan.decisions), plan.kernel, present)
+    return Recipe(tuple(partial.decisions), partial.kernel, present)
 
 
-def _is_free(plan: Plan, loop: For) -> bool:
-    found = plan.proven(loop)
+def _is_free(partial: PartialSchedule, loop: For) -> bool:
+    found = partial.proven(loop)
     return found is not None and is_free(loop, found)
 
 
@@ -135,30 +135,30 @@ def _is_point(loop: For) -> bool:
     return apart(ends[1], ends[0]) == 1
 
 
-def _shared_out(plan: Plan, chain: Chain, simple: bool) -> list[Bound]:
+def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bound]:
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
-    free = [loop for loop in chain if _is_free(plan, loop)]
+    free = [loop for loop in chain if _is_free(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
     attempts = (SIMPLE if simple else ATTEMPTS) if free else (by_key, _in_lanes)
-    if plan.choices is None:
-        return _first_taken(plan, chain, free, attempts)
-    way = plan.number(WAY)
+    if partial.choices is None:
+        return _first_taken(partial, chain, free, attempts)
+    way = partial.number(WAY)
     more = (*attempts, _in_boxes) if free else attempts
-    return _first_taken(plan, chain, free, more, way) or (_first_taken(plan, chain, free, more) if way else [])
+    return _first_taken(partial, chain, free, more, way) or (_first_taken(partial, chain, free, more) if way else [])
 
 
 def _first_taken(
-    plan: Plan, chain: Chain, free: list[For], attempts: Sequence[Attempt], skipped: int = 0
+    partial: PartialSchedule, chain: Chain, free: list[For], attempts: Sequence[Attempt], skipped: int = 0
 ) -> list[Bound]:
     """What the first of the attempts that can be taken binds, once so many have been passed by."""
     found: list[Bound] = []
     for attempt in attempts:
-        count = len(plan.decisions)
-        with plan.together():
-            with plan.by_default() if skipped else nullcontext():
-                bound = attempt(plan, chain, free)
-            if any(isinstance(decision.step, Guard) for decision in plan.decisions[count:]):
-                _are_legal(plan, bound)
+        count = len(partial.decisions)
+        with partial.together():
+            with partial.by_default() if skipped else nullcontext():
+                bound = attempt(partial, chain, free)
+            if any(isinstance(decision.step, Guard) for decision in partial.decisions[count:]):
+                _are_legal(partial, bound)
             if bound and skipped:
                 skipped -= 1
                 raise NotTaken
@@ -168,52 +168,52 @@ def _first_taken(
     return []
 
 
-def _are_legal(plan: Plan, bound: list[Bound]) -> None:
+def _are_legal(partial: PartialSchedule, bound: list[Bound]) -> None:
     """Raises NotTaken where one of the loops cannot be bound: what it has become may be too hard to judge."""
-    kernel, facts = plan.kernel, plan.present_facts()
+    kernel, facts = partial.kernel, partial.present_facts()
     for step, _ in bound:
-        if step.illegal(kernel, facts, plan.strict) is not None:
+        if step.illegal(kernel, facts, partial.strict) is not None:
             raise NotTaken(str(step))
         kernel = step.apply(kernel)
 
 
-def _in_lanes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _in_lanes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest that only sums (or takes the least of) something: partial results, and partial results of these."""
-    loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
+    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
     if loop is None:
         return []
     if loop is chain[-1]:
-        sum_in_scalars(plan, loop)
+        sum_in_scalars(partial, loop)
     if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
         why = (
             f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {MOST_IN_BLOCK} threads does"
         )
         return [(Bind(loop.name, "thread.x", MOST_IN_BLOCK), why)]
-    many, threads = plan.number(LANES), plan.number(LINE)
+    many, threads = partial.number(LANES), partial.number(LINE)
     why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} blocks add up these, then one"
-    lane, merge = _reduced(plan, loop.name, many, why)
-    before = set(loops(plan.kernel))
-    plan.take(Split(lane, threads), why)
-    (block,) = set(loops(plan.kernel)) - before
-    few, last = _reduced(plan, merge, FEWER, why)
+    lane, merge = _reduced(partial, loop.name, many, why)
+    before = set(loops(partial.kernel))
+    partial.take(Split(lane, threads), why)
+    (block,) = set(loops(partial.kernel)) - before
+    few, last = _reduced(partial, merge, FEWER, why)
     bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
     bound += [Bind(merge, "thread.x", min(FEWER, many // FEWER)), Bind(last, "thread.x", FEWER)]
     return [(step, why) for step in bound]
 
 
-def _reduced(plan: Plan, name: str, lanes: int, why: str) -> tuple[str, str]:
+def _reduced(partial: PartialSchedule, name: str, lanes: int, why: str) -> tuple[str, str]:
     """Reduce a loop in lanes; the loops over these, first of those that find partial results, then of those that put
     them together."""
-    before = set(loops(plan.kernel))
-    plan.take(Reduce(name, lanes), why, anew=True)
-    lane, merge = (made for made in loops(plan.kernel) if made not in before)
+    before = set(loops(partial.kernel))
+    partial.take(Reduce(name, lanes), why, anew=True)
+    lane, merge = (made for made in loops(partial.kernel) if made not in before)
     return lane, merge
 
 
-def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Rows whose lengths only data tells, and whose entries are summed up: blocks take equal parts of all entries,
     whatever the rows; where that cannot be, a few threads share each row."""
-    if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or plan.verdict(chain[-1]) != "reduction":
+    if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or partial.verdict(chain[-1]) != "reduction":
         return []
     row, entry = chain[-2], chain[-1]
     assigned = names_assigned(row.body)
@@ -222,35 +222,35 @@ def _row_by_row(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         return []
     why = f"only data tells how long a row of '{user_name(row.name)}' is"
     balance = Balance(row.name, entry.name, BALANCED.default)
-    facts = plan.present_facts()
-    if balance.illegal(plan.kernel, facts, plan.strict) is None:
-        items = plan.number(BALANCED)
-        balance = Balance(row.name, entry.name, items, plan.number(BALANCED_THREADS))
+    facts = partial.present_facts()
+    if balance.illegal(partial.kernel, facts, partial.strict) is None:
+        items = partial.number(BALANCED)
+        balance = Balance(row.name, entry.name, items, partial.number(BALANCED_THREADS))
         return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
-    sharing = plan.number(SHARING)
+    sharing = partial.number(SHARING)
     team = [Bind(loop.name, "thread.x", sharing) for loop in shared]
-    if any(step.illegal(plan.kernel, facts, plan.strict) is not None for step in team if step.loop == entry.name):
+    if any(step.illegal(partial.kernel, facts, partial.strict) is not None for step in team if step.loop == entry.name):
         raise NotTaken
     if contains(row.body, Allocate):
         raise NotTaken
     why = f"{why}: {sharing} threads share it"
-    before = set(loops(plan.kernel))
-    plan.take(Split(row.name, plan.number(LINE) // sharing), why)
-    (block,) = set(loops(plan.kernel)) - before
+    before = set(loops(partial.kernel))
+    partial.take(Split(row.name, partial.number(LINE) // sharing), why)
+    (block,) = set(loops(partial.kernel)) - before
     return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
 
-def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest that adds to the same elements again and again, or to a scalar for each of them. Where each term takes a
     division or a function, what it is made of costs nothing beside that, and to write it out for all sums of a thread
     would keep the compiler busy for a minute."""
     if any(isinstance(part, Call) or is_long(part) for part in expressions(chain[-1].body)):
         raise NotTaken
-    roles = roles_of(plan, chain)
-    if roles is None and len(chain) > 2 and (scalars := tying(plan, chain[-1])):
-        chain = _in_elements(plan, chain, free, scalars)
-        roles = roles_of(plan, chain)
+    roles = roles_of(partial, chain)
+    if roles is None and len(chain) > 2 and (scalars := tying(partial, chain[-1])):
+        chain = _in_elements(partial, chain, free, scalars)
+        roles = roles_of(partial, chain)
     if roles is None or roles.element_bytes not in BLOCKS:
         raise NotTaken
     parallel = {loop.name for loop in free}
@@ -259,28 +259,28 @@ def _contracted(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
     places = [loop.name for loop in chain]
     first = min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))
     batch = places[first - 1 : first] if first and places[first - 1] in parallel else []
-    band = isolate(plan, chain[-1].name, places[first - len(batch)], _why(plan, chain[-1]))
+    band = isolate(partial, chain[-1].name, places[first - len(batch)], _why(partial, chain[-1]))
     if len(band) != 3 + len(batch) or len(places) - first != 3:
         raise NotTaken
     names = dict(zip(places[-len(band) :], band, strict=True))
     roles = replace(roles, rows=names[roles.rows], depths=(names[roles.depth],), vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
-    rest = _square(plan, band[-3:], roles)
-    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(plan, rest, roles)]
+    rest = _square(partial, band[-3:], roles)
+    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(partial, rest, roles)]
 
 
-def _square(plan: Plan, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:
+def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:
     """The loops of a contraction in a triangle of its target, made those of a square with a test inside: blocks that
     lie in the triangle run as all others do. The order of the loops then."""
     ends = {roles.rows: roles.vector, roles.vector: roles.rows}
-    loops = {loop.name: loop for loop in plan.around(band[-1]) if loop.name in band}
+    loops = {loop.name: loop for loop in partial.around(band[-1]) if loop.name in band}
     inner = next((name for name, outer in ends.items() if depends(loops[name], outer)), None)
     if inner is None:
         return band
     order = (ends[inner], roles.depth, inner)
     if band != order:
-        plan.take(Reorder(order), f"the length of a '{user_name(inner)}' loop depends on '{user_name(ends[inner])}'")
-    _unbound(plan, [loop for loop in plan.around(inner) if loop.name in order])
+        partial.take(Reorder(order), f"the length of a '{user_name(inner)}' loop depends on '{user_name(ends[inner])}'")
+    _unbound(partial, [loop for loop in partial.around(inner) if loop.name in order])
     return order
 
 
@@ -289,7 +289,7 @@ def is_long(expr: Expr) -> bool:
     return isinstance(expr, Binary) and expr.op in ("truediv", "floordiv", "mod", "pow")
 
 
-def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
+def _in_elements(partial: PartialSchedule, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
     """The nest with elements of arrays in place of scalars that add up; raises NotTaken."""
     inner = chain[-1].name
     run = [loop.name for loop in _perfect_run(chain, free)]
@@ -298,117 +298,117 @@ def _in_elements(plan: Plan, chain: Chain, free: list[For], scalars: list[str]) 
     words = " and ".join(f"'{user_name(name)}'" for name in run)
     for name in scalars:
         why = f"'{user_name(name)}' adds up an element for each {words}: in an array these can be worked on in blocks"
-        kernel = plan.kernel
-        with plan.together():
+        kernel = partial.kernel
+        with partial.together():
             if not ends_plainly(kernel, name):
                 raise NotTaken
-            plan.take(Demote(name), why)
-        if plan.kernel is kernel:
-            plan.take(Expand(name, tuple(run)), why)
-    plan.begin_again()
-    return plan.around(inner)
+            partial.take(Demote(name), why)
+        if partial.kernel is kernel:
+            partial.take(Expand(name, tuple(run)), why)
+    partial.begin_again()
+    return partial.around(inner)
 
 
-def _in_tiles(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest of parallel loops with nothing but assignments inside."""
-    x = _along_x(plan, chain[-1], free)
+    x = _along_x(partial, chain[-1], free)
     first = chain.index(free[0])
     nest = chain[first:]
     is_plain = not contains(nest[-1].body, While)
     is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
     if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []
-    band = isolate(plan, nest[-1].name, nest[0].name, _why(plan, x))
+    band = isolate(partial, nest[-1].name, nest[0].name, _why(partial, x))
     if len(band) != len(nest):
         raise NotTaken
     order = [loop for loop in nest if loop is not x] + [x]
     names = dict(zip((loop.name for loop in nest), band, strict=True))
     *others, row, column = (names[loop.name] for loop in order)
     if order != list(nest):
-        plan.take(Reorder((*others, row, column)), _why(plan, x))
-    inside = {id(stmt) for stmt in statements(plan.around(column)[-1].body)}
-    walks = [walk for walk in plan.walks() if id(walk.stmt) in inside]
+        partial.take(Reorder((*others, row, column)), _why(partial, x))
+    inside = {id(stmt) for stmt in statements(partial.around(column)[-1].body)}
+    walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
     turned = [walk for walk in walks if walk.strides.get(column) not in (0, 1, -1) and walk.strides.get(row) == 1]
     if turned:
         arrays = tuple(dict.fromkeys(walk.array for walk in turned))
         sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
         if others or len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
             return []
-        return transposed(plan, row, column, arrays, sizes.pop())
+        return transposed(partial, row, column, arrays, sizes.pop())
     if others:
-        return in_planes(plan, (others[0], row, column), _why(plan, x))
-    return in_rows(plan, row, column, _why(plan, x))
+        return in_planes(partial, (others[0], row, column), _why(partial, x))
+    return in_rows(partial, row, column, _why(partial, x))
 
 
-def _inside_out(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The nest alone, with loops that stand around the parallel ones inside them: one grid instead of one each time."""
     first = chain.index(free[0])
     start = first
     while start and len(chain[start - 1].body) == 1:
         start -= 1
-    is_sum = all(plan.verdict(loop) == "reduction" for loop in chain[start:first])
-    return _alone(plan, chain, free, start) if start < first and is_sum else []
+    is_sum = all(partial.verdict(loop) == "reduction" for loop in chain[start:first])
+    return _alone(partial, chain, free, start) if start < first and is_sum else []
 
 
-def _perfect(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _perfect(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The nest alone, its parallel loops first."""
-    return _alone(plan, chain, free, chain.index(free[0]))
+    return _alone(partial, chain, free, chain.index(free[0]))
 
 
-def _alone(plan: Plan, chain: Chain, free: list[For], first: int) -> list[Bound]:
+def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
-    x = _along_x(plan, chain[-1], free)
+    x = _along_x(partial, chain[-1], free)
     outer = [loop for loop in free if loop is not x][:2]
-    why = _why(plan, x)
+    why = _why(partial, x)
     places = [loop.name for loop in chain[first:]]
-    band = isolate(plan, inner, places[0], why) if len(places) > 1 else (inner,)
+    band = isolate(partial, inner, places[0], why) if len(places) > 1 else (inner,)
     if len(band) != len(places):
         raise NotTaken
     names = dict(zip(places, band, strict=True))
     taken = [names[loop.name] for loop in (*outer, x)]
     rest = [names[name] for name in places if names[name] not in taken]
-    _unbound(plan, [loop for loop in plan.around(names[inner]) if loop.name in taken])
+    _unbound(partial, [loop for loop in partial.around(names[inner]) if loop.name in taken])
     if [*taken, *rest] != [names[name] for name in places]:
-        plan.take(Reorder((*taken, *rest)), why)
-    return in_blocks(plan, taken, why)
+        partial.take(Reorder((*taken, *rest)), why)
+    return in_blocks(partial, taken, why)
 
 
-def _triangle(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _triangle(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Rows of different lengths, with nothing but assignments inside, along which all accesses go."""
-    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in _inside(plan, chain[-1])):
+    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in _inside(partial, chain[-1])):
         return []
-    return _rows_of_blocks(plan, chain, free)
+    return _rows_of_blocks(partial, chain, free)
 
 
-def _rows_of_blocks(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A block for each row, however long."""
     if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
         return []
-    threads = plan.number(LINE)
+    threads = partial.number(LINE)
     why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
-    row, column = isolate(plan, chain[-1].name, chain[-2].name, why)
+    row, column = isolate(partial, chain[-1].name, chain[-2].name, why)
     return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
 
 
-def _whole(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _whole(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations."""
     taken = _perfect_run(chain, free)
     names = {loop.name for loop in taken}
-    together = [other for other in plan.chains() if taken[0] in other]
-    if chain[-1] in taken or any(_is_free(plan, one) and one.name not in names for c in together for one in c):
+    together = [other for other in partial.chains() if taken[0] in other]
+    if chain[-1] in taken or any(_is_free(partial, one) and one.name not in names for c in together for one in c):
         return []
-    x = _along_x(plan, taken[-1], taken)
+    x = _along_x(partial, taken[-1], taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]
     if len(order) < len(taken):
         return []
     if len(taken) == 1:
-        return _as_it_is(plan, chain, taken)
-    why = _why(plan, x)
-    _unbound(plan, taken)
+        return _as_it_is(partial, chain, taken)
+    why = _why(partial, x)
+    _unbound(partial, taken)
     if order != taken:
-        plan.take(Reorder(tuple(loop.name for loop in order)), why)
-    return in_blocks(plan, [loop.name for loop in order], why)
+        partial.take(Reorder(tuple(loop.name for loop in order)), why)
+    return in_blocks(partial, [loop.name for loop in order], why)
 
 
 def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
@@ -422,7 +422,7 @@ def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
     return found
 
 
-def _unbound(plan: Plan, taken: list[For]) -> None:
+def _unbound(partial: PartialSchedule, taken: list[For]) -> None:
     """Let the bounds of no loop depend on another one's variable."""
     for position, loop in enumerate(taken):
         for other in taken[:position]:
@@ -431,27 +431,27 @@ def _unbound(plan: Plan, taken: list[For]) -> None:
                        for part in subexpressions(own)):  # fmt: skip
                     raise NotTaken  # no rectangle: it would be mostly empty, and hard to judge
                 why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
-                plan.take(Guard(loop.name, other.name), why)
+                partial.take(Guard(loop.name, other.name), why)
 
 
 SCALES = ("mul", "floordiv", "mod")
 
 
-def _as_it_is(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The outermost parallel loop, whatever stands in it."""
-    return in_blocks(plan, [free[0].name], f"iterations of '{user_name(free[0].name)}' need no order")
+    return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' need no order")
 
 
-def _in_boxes(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Four loops around one another or more that need no order: blocks for two of them, threads for two."""
     taken = _perfect_run(chain, free)
     if len(taken) < 4 or any(depends(loop, other.name) for loop in taken for other in taken):
         return []
-    x = _along_x(plan, taken[-1], taken)
-    return in_boxes(plan, [loop.name for loop in taken if loop is not x] + [x.name], _why(plan, x))
+    x = _along_x(partial, taken[-1], taken)
+    return in_boxes(partial, [loop.name for loop in taken if loop is not x] + [x.name], _why(partial, x))
 
 
-Attempt = Callable[[Plan, Chain, list[For]], list[Bound]]
+Attempt = Callable[[PartialSchedule, Chain, list[For]], list[Bound]]
 
 ATTEMPTS = (
     _contracted,
@@ -471,30 +471,30 @@ SIMPLE = ATTEMPTS[1:]
 """Those that ask few questions."""
 
 
-def _inside(plan: Plan, loop: For) -> list[Walk]:
+def _inside(partial: PartialSchedule, loop: For) -> list[AccessStrides]:
     inside = {id(stmt) for stmt in statements(loop.body)}
-    return [walk for walk in plan.walks() if id(walk.stmt) in inside]
+    return [walk for walk in partial.walks() if id(walk.stmt) in inside]
 
 
-def _along_x(plan: Plan, inner: For, free: list[For]) -> For:
+def _along_x(partial: PartialSchedule, inner: For, free: list[For]) -> For:
     """The loop that neighbouring threads go along, of those that may be."""
-    accesses = _inside(plan, inner)
+    accesses = _inside(partial, inner)
     best = _along_rows(accesses, free)
-    if plan.choices is None or len(free) < 3:
+    if partial.choices is None or len(free) < 3:
         return best
     score = {loop.name: sum(_goes_by_ones(walk, loop) for walk in accesses) for loop in free}
     others = sorted((loop for loop in reversed(free) if loop is not best), key=lambda loop: -score[loop.name])
-    return [best, *others][plan.number(ALONG)]
+    return [best, *others][partial.number(ALONG)]
 
 
-def _along_rows(accesses: list[Walk], free: list[For]) -> For:
+def _along_rows(accesses: list[AccessStrides], free: list[For]) -> For:
     """The parallel loop along which most accesses go by ones; the innermost of several."""
     return max(reversed(free), key=lambda loop: sum(_goes_by_ones(walk, loop) for walk in accesses))
 
 
-def _goes_by_ones(walk: Walk, loop: For) -> int:
+def _goes_by_ones(walk: AccessStrides, loop: For) -> int:
     return (2 if walk.is_write else 1) if walk.strides.get(loop.name) in (1, -1) else 0
 
 
-def _why(plan: Plan, x: For) -> str:
+def _why(partial: PartialSchedule, x: For) -> str:
     return f"iterations need no order, and neighbours of '{user_name(x.name)}' touch neighbouring elements"

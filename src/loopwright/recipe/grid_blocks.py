@@ -15,7 +15,7 @@ from loopwright.ir.nodes import For, Run, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_tiles import Bound, made, threads_fit, whole
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.bind import Bind
@@ -65,84 +65,86 @@ SHARING_EACH = 2
 still as many threads as a large GPU runs at once for a plane of a thousand elements each way."""
 
 
-def in_blocks(plan: Plan, names: list[str], why: str) -> list[Bound]:
+def in_blocks(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
     """Cut loops around one another into blocks."""
     x = names[-1]
-    holds_loops = contains(plan.around(x)[-1].body, For, While)
+    holds_loops = contains(partial.around(x)[-1].body, For, While)
     if len(names) == 1:
-        return _in_a_line(plan, x, holds_loops, why)
-    return _in_rectangles(plan, names, why)
+        return _in_a_line(partial, x, holds_loops, why)
+    return _in_rectangles(partial, names, why)
 
 
-def _in_a_line(plan: Plan, x: str, holds_loops: bool, why: str) -> list[Bound]:
-    threads = plan.number(replace(LINE, default=FEW) if holds_loops else LINE)
-    each = plan.number(replace(LINE_EACH, default=1) if holds_loops else LINE_EACH)
-    together = plan.number(TOGETHER)
-    plan.require(_several_elements(LINE_EACH.name))
-    return _cut(plan, x, threads, each, together, why)
+def _in_a_line(partial: PartialSchedule, x: str, holds_loops: bool, why: str) -> list[Bound]:
+    threads = partial.number(replace(LINE, default=FEW) if holds_loops else LINE)
+    each = partial.number(replace(LINE_EACH, default=1) if holds_loops else LINE_EACH)
+    together = partial.number(TOGETHER)
+    partial.require(_several_elements(LINE_EACH.name))
+    return _cut(partial, x, threads, each, together, why)
 
 
-def _cut(plan: Plan, x: str, threads: int, each: int, together: int, why: str) -> list[Bound]:
+def _cut(partial: PartialSchedule, x: str, threads: int, each: int, together: int, why: str) -> list[Bound]:
     """Cut one loop into blocks of threads that do so many elements each."""
-    (block,) = made(plan, Split(x, threads * each), why)
+    (block,) = made(partial, Split(x, threads * each), why)
     bound: list[Bound] = [(Bind(block, "block.x"), why)]
     if not together:
-        inner_loops(plan, x)
+        inner_loops(partial, x)
         return [*bound, (Bind(x, "thread.x", threads), why)]
-    edges = whole(plan, Specialize((x,)), "whole blocks without tests")
-    thread, element = _apart(plan, x, threads, why)
-    plan.take(Reorder((thread, element)), why)
-    _side_by_side(plan, element, each, why)
-    inner_loops(plan, thread)  # last: only one loop inside can be joined
+    edges = whole(partial, Specialize((x,)), "whole blocks without tests")
+    thread, element = _apart(partial, x, threads, why)
+    partial.take(Reorder((thread, element)), why)
+    _side_by_side(partial, element, each, why)
+    inner_loops(partial, thread)  # last: only one loop inside can be joined
     bound += [(Bind(edges[x], "thread.x", threads), why)] if edges else []
     return [*bound, (Bind(thread, "thread.x"), why)]
 
 
-def _in_rectangles(plan: Plan, names: list[str], why: str) -> list[Bound]:
-    if not _share_loads(plan, names):
-        return _with_each(plan, names, why, 1)
+def _in_rectangles(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
+    if not _share_loads(partial, names):
+        return _with_each(partial, names, why, 1)
     bound: list[Bound] = []
-    with plan.together():
-        bound = _with_each(plan, names, f"{why}; what is loaded for one element serves those beside it", SHARING_EACH)
-    return bound or _with_each(plan, names, why, 1)
+    with partial.together():
+        bound = _with_each(
+            partial, names, f"{why}; what is loaded for one element serves those beside it", SHARING_EACH
+        )
+    return bound or _with_each(partial, names, why, 1)
 
 
-def _share_loads(plan: Plan, names: list[str]) -> bool:
+def _share_loads(partial: PartialSchedule, names: list[str]) -> bool:
     """Whether a loop inside loads nothing that depends on the row and on the column at once, as where each point of a
     plane looks at all of a list: then several elements of a thread need hardly more loads than one."""
     row, x = names[-2:]
-    body = plan.around(x)[-1].body
+    body = partial.around(x)[-1].body
     inside = list(statements(body))
     if sum(isinstance(stmt, For) for stmt in inside) != 1 or any(isinstance(stmt, While) for stmt in inside):
         return False
     loop = next(stmt for stmt in inside if isinstance(stmt, For))
     within = {id(stmt) for stmt in statements(loop.body)}
-    walks = [walk for walk in plan.walks() if id(walk.stmt) in within]
+    walks = [walk for walk in partial.walks() if id(walk.stmt) in within]
     written = {walk.array for walk in walks if walk.is_write}
     read = [walk.strides for walk in walks if walk.array not in written]
     moving = [strides for strides in read if strides.get(loop.name) != 0]
     return bool(moving) and len(body) == 1 and all(0 in (one.get(row), one.get(x)) for one in read)
 
 
-def _with_each(plan: Plan, names: list[str], why: str, usual: int) -> list[Bound]:
+def _with_each(partial: PartialSchedule, names: list[str], why: str, usual: int) -> list[Bound]:
     """Rectangles of threads, each of which does `usual` rows and columns by default: side by side where several."""
     row, x = names[-2:]
-    rows, columns = plan.number(ROWS), plan.number(COLUMNS)
-    rows_each = plan.number(replace(ROWS_EACH, default=usual))
-    columns_each = plan.number(replace(COLUMNS_EACH, default=usual))
-    together = plan.number(replace(TOGETHER, default=int(usual > 1)))
-    plan.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name))
+    rows, columns = partial.number(ROWS), partial.number(COLUMNS)
+    rows_each = partial.number(replace(ROWS_EACH, default=usual))
+    columns_each = partial.number(replace(COLUMNS_EACH, default=usual))
+    together = partial.number(replace(TOGETHER, default=int(usual > 1)))
+    partial.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name))
     if rows * rows_each == 1:
         around = [(Bind(name, run), why) for name, run in zip(names[:-1], _AROUND[3 - len(names) :], strict=True)]
-        return [*around, *_cut(plan, x, columns, columns_each, together, why)]
-    row_block, column_block = made(plan, Tile(((row, rows * rows_each), (x, columns * columns_each))), why)
+        return [*around, *_cut(partial, x, columns, columns_each, together, why)]
+    row_block, column_block = made(partial, Tile(((row, rows * rows_each), (x, columns * columns_each))), why)
     bound: list[Bound] = [(Bind(names[0], "block.z"), why)] if len(names) == 3 else []
     bound += [(Bind(row_block, "block.y"), why), (Bind(column_block, "block.x"), why)]
     if not together:
-        inner_loops(plan, x)
+        inner_loops(partial, x)
         bound += [(Bind(row, "thread.y", rows if rows_each > 1 else 0), why)]
         return [*bound, (Bind(x, "thread.x", columns if columns_each > 1 else 0), why)]
-    edges = whole(plan, Specialize((row, x)), "whole blocks without tests")
+    edges = whole(partial, Specialize((row, x)), "whole blocks without tests")
     threads: list[tuple[str, Run]] = []
     elements: list[tuple[str, int]] = []
     sides: tuple[tuple[str, int, int, Run], ...] = (
@@ -150,60 +152,60 @@ def _with_each(plan: Plan, names: list[str], why: str, usual: int) -> list[Bound
         (x, columns, columns_each, "thread.x"),
     )
     for name, count, each, run in sides:
-        thread, element = _apart(plan, name, count, why) if each > 1 < count else (name, name)
+        thread, element = _apart(partial, name, count, why) if each > 1 < count else (name, name)
         threads += [(thread, run)] if count > 1 else []
         elements += [(element, each)] if each > 1 else []
         bound += [(Bind(edges[name], run, count), why)] if edges and count > 1 else []
-    plan.take(Reorder(tuple(name for name, _ in (*threads, *elements))), why)
+    partial.take(Reorder(tuple(name for name, _ in (*threads, *elements))), why)
     for element, each in elements:
-        _side_by_side(plan, element, each, why)
-    inner_loops(plan, threads[-1][0])
+        _side_by_side(partial, element, each, why)
+    inner_loops(partial, threads[-1][0])
     return [*bound, *((Bind(name, run), why) for name, run in threads)]
 
 
-def in_boxes(plan: Plan, names: list[str], why: str) -> list[Bound]:
+def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
     """Four loops or more that may run in any order, `x` the last of them: two of them are blocks whole, one is shared
     by rows of threads, and `x` is cut into blocks."""
     *others, x = names
-    place = plan.number(DOWN)
+    place = partial.number(DOWN)
     row = others[-1 - place]
     first, second, *rest = (name for name in others if name != row)
-    threads = plan.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
-    rows, each, together = plan.number(ROWS), plan.number(replace(LINE_EACH, default=1)), plan.number(TOGETHER)
-    plan.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
-    plan.take(Reorder((first, second, x, row, *rest)), why)
-    (block,) = made(plan, Split(x, threads * each), why)
+    threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
+    rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
+    partial.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    partial.take(Reorder((first, second, x, row, *rest)), why)
+    (block,) = made(partial, Split(x, threads * each), why)
     bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why), (Bind(block, "block.x"), why)]
     if not together:
-        inner_loops(plan, row)
+        inner_loops(partial, row)
         return [*bound, (Bind(x, "thread.x", threads), why), (Bind(row, "thread.y", rows), why)]
-    edges = whole(plan, Specialize((x,)), "whole blocks without tests")
-    thread, element = _apart(plan, x, threads, why)
-    plan.take(Reorder((thread, row, *rest, element)), why)
-    _side_by_side(plan, element, each, why)
-    inner_loops(plan, row)
+    edges = whole(partial, Specialize((x,)), "whole blocks without tests")
+    thread, element = _apart(partial, x, threads, why)
+    partial.take(Reorder((thread, row, *rest, element)), why)
+    _side_by_side(partial, element, each, why)
+    inner_loops(partial, row)
     bound += [(Bind(thread, "thread.x"), why), (Bind(row, "thread.y", rows), why)]
     if edges:
         bound += [(Bind(edges[x], "thread.x", threads), why), (Bind(edges[row], "thread.y", rows), why)]
     return bound
 
 
-def inner_loops(plan: Plan, around: str) -> None:
+def inner_loops(partial: PartialSchedule, around: str) -> None:
     """Unroll the innermost loop inside a thread, as chosen: in part, or altogether where it is short."""
-    if plan.choices is None:
+    if partial.choices is None:
         return
-    chain = next((c for c in plan.chains() if any(loop.name == around for loop in c)), None)
+    chain = next((c for c in partial.chains() if any(loop.name == around for loop in c)), None)
     if chain is None or chain[-1].name == around:
         return
     inner = chain[-1].name
     inside = chain[[loop.name for loop in chain].index(around) :]
     short = short_loops(inside)
     if short:
-        if plan.number(SHORT_INSIDE):
+        if partial.number(SHORT_INSIDE):
             for name in short:
-                plan.take(Unroll(name), WHY)
-    elif plan.allows(Unroll(inner, 2)) and (times := plan.number(UNROLLED)) > 1:
-        plan.take(Unroll(inner, times), WHY)
+                partial.take(Unroll(name), WHY)
+    elif partial.allows(Unroll(inner, 2)) and (times := partial.number(UNROLLED)) > 1:
+        partial.take(Unroll(inner, times), WHY)
 
 
 def _several_elements(*names: str) -> Constraint:
@@ -219,16 +221,16 @@ def _several_elements(*names: str) -> Constraint:
     return Constraint(f"{text} is at most {MOST_EACH}, and more than 1 where elements are side by side", holds)
 
 
-def _apart(plan: Plan, loop: str, threads: int, why: str) -> tuple[str, str]:
+def _apart(partial: PartialSchedule, loop: str, threads: int, why: str) -> tuple[str, str]:
     """Cut a loop over a whole block into its threads, and the elements of each: the names of both."""
-    (element,) = made(plan, Split(loop, threads), why)
-    (thread,) = made(plan, Skew(element, loop, -1), why)
+    (element,) = made(partial, Split(loop, threads), why)
+    (thread,) = made(partial, Skew(element, loop, -1), why)
     return thread, element
 
 
-def _side_by_side(plan: Plan, element: str, each: int, why: str) -> None:
-    (loop,) = plan.around(element)[-1:]
+def _side_by_side(partial: PartialSchedule, element: str, each: int, why: str) -> None:
+    (loop,) = partial.around(element)[-1:]
     if contains(loop.body, For):
-        plan.take(UnrollAndJam(element, each), why, anew=True)
+        partial.take(UnrollAndJam(element, each), why, anew=True)
     else:
-        plan.take(Unroll(element), why)
+        partial.take(Unroll(element), why)

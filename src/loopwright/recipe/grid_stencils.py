@@ -18,7 +18,7 @@ from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.grid_tiles import Bound, bound_to, made, spread, threads_fit, whole
-from loopwright.recipe.plan import Plan
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
 from loopwright.steps.promote import Promote
@@ -57,36 +57,36 @@ _X: Run = "thread.x"
 _Y: Run = "thread.y"
 
 
-def in_rows(plan: Plan, row: str, column: str, why: str) -> list[Bound]:
+def in_rows(partial: PartialSchedule, row: str, column: str, why: str) -> list[Bound]:
     """Blocks of rows of threads (one row by default), each of which does several rows of elements."""
-    rows, down = plan.number(ROWS), plan.number(ROWS_OF_THREADS)
-    across, each = plan.number(COLUMNS), plan.number(COLUMNS_EACH)
-    plan.require(threads_fit(ROWS_OF_THREADS.name, COLUMNS.name))
+    rows, down = partial.number(ROWS), partial.number(ROWS_OF_THREADS)
+    across, each = partial.number(COLUMNS), partial.number(COLUMNS_EACH)
+    partial.require(threads_fit(ROWS_OF_THREADS.name, COLUMNS.name))
     if rows * down == 1:
-        column_block = _in_columns(plan, column, across * each, why)
+        column_block = _in_columns(partial, column, across * each, why)
         return bound_to([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
-    (row_block,) = made(plan, Split(row, rows * down), why)
-    column_block = _in_columns(plan, column, across * each, why)
+    (row_block,) = made(partial, Split(row, rows * down), why)
+    column_block = _in_columns(partial, column, across * each, why)
     inner = f"a thread does {rows} rows: what it has loaded for one is used for the next"
-    plan.take(Reorder((column_block, row_block, column, row)), inner)
-    more = _loaded_first(plan, row, column) if down == 1 else ()
+    partial.take(Reorder((column_block, row_block, column, row)), inner)
+    more = _loaded_first(partial, row, column) if down == 1 else ()
     together = (column, row, *more) if more else (row,)
-    edges = whole(plan, Specialize(together), "whole stretches without tests")
+    edges = whole(partial, Specialize(together), "whole stretches without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     if down > 1:
-        row_thread, row_names = (row, ()) if rows == 1 else spread(plan, row, rows * down, down, rows, why)
-        plan.take(Reorder((row_thread, column, *row_names)), inner)
+        row_thread, row_names = (row, ()) if rows == 1 else spread(partial, row, rows * down, down, rows, why)
+        partial.take(Reorder((row_thread, column, *row_names)), inner)
         bound += [(row_thread, "thread.y", 0), *([(edges[row], _Y, down)] if edges else [])]
     bound += [(column, _X, across)]
     bound += [(edges[column], _X, across)] if edges else []
     return bound_to(bound, why)
 
 
-def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
+def _loaded_first(partial: PartialSchedule, row: str, column: str) -> tuple[str, ...]:
     """Let a thread load what it changes in all its rows before it writes any, where it reads other elements of the same
     array too: a compiler cannot tell that what it has just written is none of these. The loops that this adds to those
     of a thread, none where it is no use."""
-    body = plan.around(column)[-1].body
+    body = partial.around(column)[-1].body
     stores = list(statements(body, Store))
     used = {(part.array, part.index) for part in expressions(body, Load)}
     used |= {(stmt.array, stmt.index) for stmt in stores}
@@ -95,28 +95,28 @@ def _loaded_first(plan: Plan, row: str, column: str) -> tuple[str, ...]:
         return ()
     words = " and ".join(f"'{user_name(array)}'" for array in arrays)
     why = f"a thread loads what it changes of {words} in all its rows before it writes any of it"
-    before = set(loops(plan.kernel))
-    with plan.together():
+    before = set(loops(partial.kernel))
+    with partial.together():
         for array in arrays:
-            plan.take(Promote(array, row, whole=True), why, anew=True)
-        plan.remember_accesses()  # of whole blocks alone, it would be proven for calls that have such blocks
-        return tuple(name for name in loops(plan.kernel) if name not in before)
+            partial.take(Promote(array, row, whole=True), why, anew=True)
+        partial.remember_accesses()  # of whole blocks alone, it would be proven for calls that have such blocks
+        return tuple(name for name in loops(partial.kernel) if name not in before)
     return ()
 
 
-def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
+def in_planes(partial: PartialSchedule, band: tuple[str, str, str], why: str) -> list[Bound]:
     """Three loops around one another: each thread does one element in several planes."""
     plane, row, column = band
-    usual = max(PLANES[2].default, ROW_BYTES // _element_bytes(plan, column))
-    planes, rows = (plan.number(one) for one in PLANES[:2])
-    columns = plan.number(replace(PLANES[2], default=usual))
-    plan.require(threads_fit(PLANES[1].name, PLANES[2].name))
-    (plane_block,) = made(plan, Split(plane, planes), why)
-    (row_block,) = made(plan, Split(row, rows), why)
-    column_block = _in_columns(plan, column, columns, why)
+    usual = max(PLANES[2].default, ROW_BYTES // _element_bytes(partial, column))
+    planes, rows = (partial.number(one) for one in PLANES[:2])
+    columns = partial.number(replace(PLANES[2], default=usual))
+    partial.require(threads_fit(PLANES[1].name, PLANES[2].name))
+    (plane_block,) = made(partial, Split(plane, planes), why)
+    (row_block,) = made(partial, Split(row, rows), why)
+    column_block = _in_columns(partial, column, columns, why)
     inner = f"a thread does {planes} planes: what it loads for one serves the next"
-    plan.take(Reorder((column_block, row_block, plane_block, row, column, plane)), inner)
-    edges = whole(plan, Specialize((plane,)), "whole stretches without tests")
+    partial.take(Reorder((column_block, row_block, plane_block, row, column, plane)), inner)
+    edges = whole(partial, Specialize((plane,)), "whole stretches without tests")
     bound: list[tuple[str, Run, int]] = [
         (plane_block, "block.z", 0), (row_block, "block.y", 0), (column_block, "block.x", 0)
     ]  # fmt: skip
@@ -125,27 +125,27 @@ def in_planes(plan: Plan, band: tuple[str, str, str], why: str) -> list[Bound]:
     return bound_to(bound, why)
 
 
-def _in_columns(plan: Plan, column: str, width: int, why: str) -> str:
+def _in_columns(partial: PartialSchedule, column: str, width: int, why: str) -> str:
     """Cut a loop into blocks that begin at multiples of their width, where that can be: the loop over these."""
-    (block,) = made(plan, Split(column, width), why)
-    more = _written_after(plan, column)
+    (block,) = made(partial, Split(column, width), why)
+    more = _written_after(partial, column)
     align = None if more is None else Align(column, more % width)
-    if align is not None and align.illegal(plan.kernel, plan.facts, plan.strict) is None:
-        plan.take(align, "blocks write whole sectors of memory")
+    if align is not None and align.illegal(partial.kernel, partial.facts, partial.strict) is None:
+        partial.take(align, "blocks write whole sectors of memory")
     return block
 
 
-def _element_bytes(plan: Plan, column: str) -> int:
+def _element_bytes(partial: PartialSchedule, column: str) -> int:
     """The size of what the iterations write; of the largest, where they differ."""
-    stored = (stmt for stmt in statements(plan.around(column)[-1].body, Store))
+    stored = (stmt for stmt in statements(partial.around(column)[-1].body, Store))
     return max((stmt.value.type.size_bytes for stmt in stored), default=ROW_BYTES)
 
 
-def _written_after(plan: Plan, column: str) -> int | None:
+def _written_after(partial: PartialSchedule, column: str) -> int | None:
     """How many elements behind the one of its own number each iteration writes; None where that is no constant."""
-    inside = {id(stmt) for stmt in statements(plan.around(column)[-1].body)}
+    inside = {id(stmt) for stmt in statements(partial.around(column)[-1].body)}
     found: Counter[int] = Counter()
-    for walk in plan.walks():
+    for walk in partial.walks():
         if id(walk.stmt) in inside and walk.is_write and walk.strides.get(column) == 1:
             found.update(more for base, more in map(parted, walk.node.index) if base == Var(column, INT64))
     return found.most_common(1)[0][0] if found else None

@@ -6,9 +6,9 @@ from __future__ import annotations
 from loopwright.ir.nodes import Const, For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
+from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_tiles import Bound, made, threads_fit
-from loopwright.recipe.isolate import isolate
-from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.promote import Promote
@@ -34,44 +34,44 @@ KEYS_EACH = Tunable(
 KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
 
 
-def shared_sums(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
     row lie side by side, several threads for each column where those of a column lie far apart."""
     if len(chain) > 1 and free == [chain[-1]]:
-        chain = _turned(plan, chain)
+        chain = _turned(partial, chain)
         free = [chain[-2]]
     if len(chain) < 2 or not free or free[-1] is not chain[-2]:
         return []
     each, entry = chain[-2], chain[-1]
     if sum(1 for _ in statements(each.body, For)) != 1 or _is_short(entry):
         return []
-    sum_in_scalars(plan, entry)
-    rows, columns = _rows_and_columns(plan, each.name, entry.name)
+    sum_in_scalars(partial, entry)
+    rows, columns = _rows_and_columns(partial, each.name, entry.name)
     if rows and not columns:
-        return _rows(plan, [loop.name for loop in free], entry.name)
+        return _rows(partial, [loop.name for loop in free], entry.name)
     if columns and len(free) == 1:
-        return _columns(plan, each.name, entry.name)
+        return _columns(partial, each.name, entry.name)
     raise NotTaken
 
 
-def _turned(plan: Plan, chain: Chain) -> Chain:
+def _turned(partial: PartialSchedule, chain: Chain) -> Chain:
     """The nest with the loop that adds up inside the one that needs no order. Raises NotTaken."""
     outer, inner = chain[-2:]
-    if plan.verdict(outer) != "reduction":
+    if partial.verdict(outer) != "reduction":
         raise NotTaken
     why = f"each '{user_name(inner.name)}' has sums of its own"
-    outer_name, inner_name = isolate(plan, inner.name, outer.name, why)
-    plan.take(Reorder((inner_name, outer_name)), why)
-    return plan.around(outer_name)
+    outer_name, inner_name = isolate(partial, inner.name, outer.name, why)
+    partial.take(Reorder((inner_name, outer_name)), why)
+    return partial.around(outer_name)
 
 
-def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
+def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest that adds to elements that only data tells, as a histogram does: blocks of many iterations, so that copies
     of the targets in shared memory are worth their while."""
-    loop = next((loop for loop in chain if plan.verdict(loop) == "reduction"), None)
+    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
     if loop is None or free:
         return []
-    reductions = plan.present_facts().loops[loop.name].reductions
+    reductions = partial.present_facts().loops[loop.name].reductions
     if any(reduction.kind != "scatter" for reduction in reductions):
         return []
     targets = " and ".join(f"'{user_name(reduction.target)}'" for reduction in reductions)
@@ -79,14 +79,14 @@ def by_key(plan: Plan, chain: Chain, free: list[For]) -> list[Bound]:
         f"any iteration may add to any element of {targets}: atomic updates, in copies of a block where these are small"
     )
     inner = loop.body[0]
-    if len(loop.body) > 1 or not isinstance(inner, For) or plan.verdict(inner) != "reduction":
-        threads = plan.number(KEYS)
-        (block,) = made(plan, Split(loop.name, threads * plan.number(KEYS_EACH)), why)
-        return _shared(plan, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
-    rows = plan.number(KEYS_ROWS)
-    (block,) = made(plan, Split(loop.name, rows), why)
+    if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
+        threads = partial.number(KEYS)
+        (block,) = made(partial, Split(loop.name, threads * partial.number(KEYS_EACH)), why)
+        return _shared(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
+    rows = partial.number(KEYS_ROWS)
+    (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
-    return _shared(plan, around, Bind(inner.name, "thread.x", plan.number(KEYS) // rows), why)
+    return _shared(partial, around, Bind(inner.name, "thread.x", partial.number(KEYS) // rows), why)
 
 
 def _is_short(loop: For) -> bool:
@@ -94,58 +94,60 @@ def _is_short(loop: For) -> bool:
     return all(isinstance(bound, Const) for bound in bounds)
 
 
-def sum_in_scalars(plan: Plan, entry: For) -> None:
+def sum_in_scalars(partial: PartialSchedule, entry: For) -> None:
     """Keep elements that a loop adds to in scalars. Raises NotTaken."""
-    found = plan.present_facts().loops[entry.name]
+    found = partial.present_facts().loops[entry.name]
     if found.verdict != "reduction" or any(reduction.kind == "scatter" for reduction in found.reductions):
         raise NotTaken
     for reduction in found.reductions:
         if reduction.kind == "element":
             target = user_name(reduction.target)
-            plan.take(Promote(reduction.target, entry.name), f"each thread has its own part of the sums of '{target}'")
+            partial.take(
+                Promote(reduction.target, entry.name), f"each thread has its own part of the sums of '{target}'"
+            )
 
 
-def _rows_and_columns(plan: Plan, each: str, entry: str) -> tuple[int, int]:
+def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[int, int]:
     """How many accesses go by ones along the inner loop and far along the outer one, and how many the other way."""
-    (loop,) = (one for one in plan.around(entry) if one.name == entry)
+    (loop,) = (one for one in partial.around(entry) if one.name == entry)
     inside = {id(stmt) for stmt in statements(loop.body)}
-    strides = [(walk.strides.get(each), walk.strides.get(entry)) for walk in plan.walks() if id(walk.stmt) in inside]
+    strides = [(walk.strides.get(each), walk.strides.get(entry)) for walk in partial.walks() if id(walk.stmt) in inside]
     rows = sum(inner in (1, -1) and outer not in (0, 1, -1) for outer, inner in strides)
     columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
     return rows, columns
 
 
-def _rows(plan: Plan, free: list[str], entry: str) -> list[Bound]:
+def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
     each = free[-1]
-    rows, lanes = plan.number(ROWS), plan.number(LANES)
-    plan.require(threads_fit(ROWS.name, LANES.name))
+    rows, lanes = partial.number(ROWS), partial.number(LANES)
+    partial.require(threads_fit(ROWS.name, LANES.name))
     why = (
         f"elements along '{user_name(entry)}' lie side by side: {lanes} threads share the sum of each "
         f"'{user_name(each)}'"
     )
-    band = [loop.name for loop in plan.around(each)][-len(free) :]
+    band = [loop.name for loop in partial.around(each)][-len(free) :]
     outer = free[:-1] if band == free else []
-    (block,) = made(plan, Split(each, rows), why)
+    (block,) = made(partial, Split(each, rows), why)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
     return _shared(
-        plan, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", lanes), why
+        partial, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", lanes), why
     )
 
 
-def _columns(plan: Plan, each: str, entry: str) -> list[Bound]:
-    across, down = plan.number(ACROSS), plan.number(DOWN)
-    plan.require(threads_fit(ACROSS.name, DOWN.name))
+def _columns(partial: PartialSchedule, each: str, entry: str) -> list[Bound]:
+    across, down = partial.number(ACROSS), partial.number(DOWN)
+    partial.require(threads_fit(ACROSS.name, DOWN.name))
     why = (
         f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
         f"{down} threads share the sum of each '{user_name(each)}'"
     )
-    (block,) = made(plan, Split(each, across), why)
-    return _shared(plan, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
+    (block,) = made(partial, Split(each, across), why)
+    return _shared(partial, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
 
 
-def _shared(plan: Plan, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
+def _shared(partial: PartialSchedule, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
     """The loops to bind, where the inner one can be. Raises NotTaken."""
-    if inner.illegal(plan.kernel, plan.present_facts(), plan.strict) is not None:
+    if inner.illegal(partial.kernel, partial.present_facts(), partial.strict) is not None:
         raise NotTaken
     return [(step, why) for step in (*around, inner)]

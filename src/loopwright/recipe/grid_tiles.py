@@ -15,8 +15,8 @@ from math import prod
 from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
-from loopwright.recipe.blocks import Roles
-from loopwright.recipe.plan import NotTaken, Plan
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import SHARED_BYTES, Bind
@@ -99,21 +99,21 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 """A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
 
-def _product(plan: Plan, element_bytes: int) -> tuple[Product, bool, bool]:
+def _product(partial: PartialSchedule, element_bytes: int) -> tuple[Product, bool, bool]:
     """The numbers of a contraction; whether to use shared memory, and wide copies into it."""
     usual = BLOCKS[element_bytes]
     tile = Product(
-        rows=plan.number(replace(TILE_ROWS, default=usual.rows)),
-        columns=plan.number(replace(TILE_COLUMNS, default=usual.columns)),
-        depth=plan.number(replace(TILE_DEPTH, default=usual.depth)),
-        y=plan.number(replace(THREADS_DOWN, default=usual.y)),
-        x=plan.number(replace(THREADS_ACROSS, default=usual.x)),
-        high=plan.number(replace(HIGH, default=usual.high)),
-        broad=plan.number(replace(BROAD, default=usual.broad)),
-        double=bool(plan.number(replace(DOUBLE, default=int(usual.double)))),
+        rows=partial.number(replace(TILE_ROWS, default=usual.rows)),
+        columns=partial.number(replace(TILE_COLUMNS, default=usual.columns)),
+        depth=partial.number(replace(TILE_DEPTH, default=usual.depth)),
+        y=partial.number(replace(THREADS_DOWN, default=usual.y)),
+        x=partial.number(replace(THREADS_ACROSS, default=usual.x)),
+        high=partial.number(replace(HIGH, default=usual.high)),
+        broad=partial.number(replace(BROAD, default=usual.broad)),
+        double=bool(partial.number(replace(DOUBLE, default=int(usual.double)))),
     )
-    staged, wide = bool(plan.number(STAGED)), bool(plan.number(WIDE))
-    plan.require(WHOLE_GROUPS, OWN_WARPS, STAGED_ONLY, _in_a_thread(element_bytes), _in_shared(element_bytes))
+    staged, wide = bool(partial.number(STAGED)), bool(partial.number(WIDE))
+    partial.require(WHOLE_GROUPS, OWN_WARPS, STAGED_ONLY, _in_a_thread(element_bytes), _in_shared(element_bytes))
     return tile, staged, wide
 
 
@@ -156,12 +156,12 @@ def _in_shared(element_bytes: int) -> Constraint:
     return Constraint(f"the tiles of a block fit into {SHARED_BYTES} bytes of shared memory", holds)
 
 
-def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
+def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
-    tile, is_staged, is_wide = _product(plan, roles.element_bytes)
-    if tile.double and _shared_bytes(plan, roles, tile) > SHARED_BYTES:
+    tile, is_staged, is_wide = _product(partial, roles.element_bytes)
+    if tile.double and _shared_bytes(partial, roles, tile) > SHARED_BYTES:
         tile = replace(tile, double=False)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
@@ -169,65 +169,69 @@ def contraction(plan: Plan, band: tuple[str, ...], roles: Roles) -> list[Bound]:
         "threads shares what they are made of"
     )
     if band != (row, column, depth):
-        plan.take(Reorder((row, column, depth)), why)
+        partial.take(Reorder((row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
-    row_block, column_block, depth_block = made(plan, Tile(sizes), why)
+    row_block, column_block, depth_block = made(partial, Tile(sizes), why)
     edges: dict[str, str] = {}
     if is_staged:
-        plan.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
+        partial.take(Complete((row, column)), "what lies beyond the ends is computed too, and not kept")
     else:
-        edges = whole(plan, Specialize((row, column)), "whole blocks without tests")
-    row_thread, rows = spread(plan, row, tile.rows, tile.y, tile.high, why)
-    column_thread, columns = spread(plan, column, tile.columns, tile.x, tile.broad, why)
-    plan.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
-    copies = made(plan, Promote(roles.target, depth_block, whole=True), why)
-    plan.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
+        edges = whole(partial, Specialize((row, column)), "whole blocks without tests")
+    row_thread, rows = spread(partial, row, tile.rows, tile.y, tile.high, why)
+    column_thread, columns = spread(partial, column, tile.columns, tile.x, tile.broad, why)
+    partial.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
+    copies = made(partial, Promote(roles.target, depth_block, whole=True), why)
+    partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
-        outer, firsts = spread(plan, first, tile.rows, tile.y, tile.high, why)
-        inner, seconds = spread(plan, second, tile.columns, tile.x, tile.broad, why)
-        plan.take(Reorder((outer, inner, *firsts, *seconds)), why)
+        outer, firsts = spread(partial, first, tile.rows, tile.y, tile.high, why)
+        inner, seconds = spread(partial, second, tile.columns, tile.x, tile.broad, why)
+        partial.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
-    others = _local_bytes(plan)
-    along_depth = {walk.array for walk in plan.walks() if walk.strides.get(depth) in (1, -1)}
-    for array, _ in _operands(plan, row_thread, roles.target) if is_staged else ():
+    others = _local_bytes(partial)
+    along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
+    for array, _ in _operands(partial, row_thread, roles.target) if is_staged else ():
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and array in along_depth) else WIDEST // roles.element_bytes
-        _staged(plan, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
-    if _local_bytes(plan) - others > SHARED_BYTES:
+        _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
+    if _local_bytes(partial) - others > SHARED_BYTES:
         raise NotTaken
     if is_staged:
-        plan.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
-    rest = whole(plan, Specialize((depth,)), "whole tiles without tests")
+        partial.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
+    rest = whole(partial, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
     bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
     return bound_to(bound, why) + [(Vectorize(second), why) for second in copies[1 :: 4 if is_staged else 2] if is_wide]
 
 
-def spread(plan: Plan, loop: str, whole: int, threads: int, group: int, why: str) -> tuple[str, tuple[str, ...]]:
+def spread(
+    partial: PartialSchedule, loop: str, whole: int, threads: int, group: int, why: str
+) -> tuple[str, tuple[str, ...]]:
     """Cut a loop over a tile among threads, into groups of neighbours: the loop over threads, and those in a thread."""
     if threads * group == whole:
-        (thread,) = made(plan, Split(loop, group), why)
+        (thread,) = made(partial, Split(loop, group), why)
         return thread, (loop,)
-    (groups,) = made(plan, Split(loop, threads * group), why)
-    (thread,) = made(plan, Split(loop, group), why)
-    (thread,) = made(plan, Skew(groups, thread, -1), why)
+    (groups,) = made(partial, Split(loop, threads * group), why)
+    (thread,) = made(partial, Split(loop, group), why)
+    (thread,) = made(partial, Skew(groups, thread, -1), why)
     return thread, (groups, loop)
 
 
-def transposed(plan: Plan, row: str, column: str, arrays: tuple[str, ...], element_bytes: int) -> list[Bound]:
+def transposed(
+    partial: PartialSchedule, row: str, column: str, arrays: tuple[str, ...], element_bytes: int
+) -> list[Bound]:
     """Tiles of arrays that are read along `row`, where results go along `column`, by way of shared memory."""
-    tall, wide, x, y = (plan.number(one) for one in TURNED)
-    plan.require(threads_fit(TURNED[2].name, TURNED[3].name), _turned_in_shared(element_bytes, len(arrays)))
+    tall, wide, x, y = (partial.number(one) for one in TURNED)
+    partial.require(threads_fit(TURNED[2].name, TURNED[3].name), _turned_in_shared(element_bytes, len(arrays)))
     names = " and ".join(f"'{user_name(array)}'" for array in arrays)
     why = f"{names} goes by ones along '{user_name(row)}', not '{user_name(column)}': shared memory turns tiles of it"
-    row_block, column_block = made(plan, Tile(((row, tall), (column, wide))), why)
-    edges = whole(plan, Specialize((row, column)), "whole tiles without tests")
+    row_block, column_block = made(partial, Tile(((row, tall), (column, wide))), why)
+    edges = whole(partial, Specialize((row, column)), "whole tiles without tests")
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     for array in arrays:
-        _staged(plan, array, row, (x, y), 1, element_bytes)
+        _staged(partial, array, row, (x, y), 1, element_bytes)
     bound += [(row, "thread.y", y), (column, "thread.x", x)]
     bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
     return bound_to(bound, why)
@@ -252,52 +256,58 @@ def threads_fit(*names: str) -> Constraint:
 
 
 def _staged(
-    plan: Plan, array: str, loop: str, size: tuple[int, int], wide: int, element_bytes: int, tile: Product | None = None
+    partial: PartialSchedule,
+    array: str,
+    loop: str,
+    size: tuple[int, int],
+    wide: int,
+    element_bytes: int,
+    tile: Product | None = None,
 ) -> None:
     """A tile of an array in shared memory before a loop. Rows that are read along columns are padded; wide accesses of
     them need pads of their own width."""
     why = f"the threads of a block share a tile of '{user_name(array)}'"
     pad = max(PAD[element_bytes], wide) if wide > 1 else PAD[element_bytes]
     double = tile is not None and tile.double
-    plan.take(Stage(array, loop, *size, pad=pad, wide=wide, fill=tile is not None, double=double), why)
+    partial.take(Stage(array, loop, *size, pad=pad, wide=wide, fill=tile is not None, double=double), why)
 
 
-def _local_bytes(plan: Plan) -> int:
+def _local_bytes(partial: PartialSchedule) -> int:
     """The size of all local arrays of constant sizes."""
-    found = list(statements(plan.kernel.body, Allocate))
+    found = list(statements(partial.kernel.body, Allocate))
     shapes = [[int(size.value) if isinstance(size, Const) else 0 for size in one.shape] for one in found]
     return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
 
-def _operands(plan: Plan, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
+def _operands(partial: PartialSchedule, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
     """The arrays that a loop reads, other than its target (which is in a local array by then), once for each index."""
-    own = {array.name for array in plan.written.arrays}
-    read = list(expressions(_loop(plan, loop).body, Load))
+    own = {array.name for array in partial.written.arrays}
+    read = list(expressions(_loop(partial, loop).body, Load))
     return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
 
 
-def _shared_bytes(plan: Plan, roles: Roles, tile: Product) -> int:
+def _shared_bytes(partial: PartialSchedule, roles: Roles, tile: Product) -> int:
     """The size of the tiles of all operands, of which there may be more than two."""
     sizes = {roles.rows: tile.rows, roles.vector: tile.columns, roles.depth: tile.depth}
     total = 0
-    for _, index in _operands(plan, roles.depth, roles.target):
+    for _, index in _operands(partial, roles.depth, roles.target):
         used = {part.name for axis in index for part in subexpressions(axis, Var)}
         *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
         total += prod(others) * (longest + PAD[roles.element_bytes])
     return total * roles.element_bytes * (1 + tile.double)
 
 
-def made(plan: Plan, step: Step, why: str) -> tuple[str, ...]:
+def made(partial: PartialSchedule, step: Step, why: str) -> tuple[str, ...]:
     """Take a step; the names of the loops that it made, in the order of the text."""
-    before = set(loops(plan.kernel))
-    plan.take(step, why)
-    return tuple(name for name in loops(plan.kernel) if name not in before)
+    before = set(loops(partial.kernel))
+    partial.take(step, why)
+    return tuple(name for name in loops(partial.kernel) if name not in before)
 
 
-def whole(plan: Plan, step: Specialize, why: str) -> dict[str, str]:
+def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
-    new = set(made(plan, step, why))
-    for stmt in statements(plan.kernel.body, If):
+    new = set(made(partial, step, why))
+    for stmt in statements(partial.kernel.body, If):
         names, copies = _names(stmt.then), _names(stmt.otherwise)
         if copies and set(copies) == new and len(names) == len(copies):
             return dict(zip(names, copies, strict=True))
@@ -308,8 +318,8 @@ def _names(body: Body) -> list[str]:
     return [stmt.name for stmt in statements(body, For)]
 
 
-def _loop(plan: Plan, name: str) -> For:
-    loop = loops(plan.kernel)[name]
+def _loop(partial: PartialSchedule, name: str) -> For:
+    loop = loops(partial.kernel)[name]
     assert isinstance(loop, For)
     return loop
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from loopwright.ir.nodes import For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
-from loopwright.recipe.plan import Chain, NotTaken, Plan
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.extent import trip_of
 from loopwright.steps.promote import Promote
@@ -53,31 +53,31 @@ MOST_TRIPS, MOST_COPIES, MOST_TILED = 16, 64, 3
 WHY = "asked for: not something that the recipe does by itself"
 
 
-def shaped(plan: Plan) -> None:
+def shaped(partial: PartialSchedule) -> None:
     """Give every nest the shape that is chosen for it."""
-    if plan.choices is None or any(isinstance(decision.step, Promote) for decision in plan.decisions):
+    if partial.choices is None or any(isinstance(decision.step, Promote) for decision in partial.decisions):
         return  # blocks in registers have numbers of their own
-    written = set(loops(plan.kernel if not plan.decisions else plan.written))
+    written = set(loops(partial.kernel if not partial.decisions else partial.written))
     done: set[str] = set()
-    while (chain := next((c for c in plan.chains() if c[-1].name not in done), None)) is not None:
-        before = set(loops(plan.kernel))
+    while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
+        before = set(loops(partial.kernel))
         done |= {loop.name for loop in chain}
-        with plan.in_nest(chain):
+        with partial.in_nest(chain):
             is_written = {loop.name for loop in chain} <= written
-            chain = _in_tiles(plan, _turned(plan, chain)) if is_written else chain
+            chain = _in_tiles(partial, _turned(partial, chain)) if is_written else chain
             done.add(chain[-1].name)
-            if not (is_written and _written_out(plan, chain)):
-                _side_by_side(plan, chain)
-        done |= set(loops(plan.kernel)) - before
+            if not (is_written and _written_out(partial, chain)):
+                _side_by_side(partial, chain)
+        done |= set(loops(partial.kernel)) - before
 
 
-def _written_out(plan: Plan, chain: Chain) -> bool:
+def _written_out(partial: PartialSchedule, chain: Chain) -> bool:
     """Write the short loops out, if that is chosen."""
     short = short_loops(chain)
-    if not short or not plan.number(SHORT):
+    if not short or not partial.number(SHORT):
         return False
     for name in short:
-        plan.take(Unroll(name), WHY)
+        partial.take(Unroll(name), WHY)
     return True
 
 
@@ -110,22 +110,22 @@ def band_of(chain: Chain) -> list[str]:
     return max(reversed(bands), key=len)
 
 
-def _turned(plan: Plan, chain: Chain) -> Chain:
+def _turned(partial: PartialSchedule, chain: Chain) -> Chain:
     """The nest with the loop innermost that is chosen."""
     inner = chain[-1].name
     band = band_of(chain)
     possible = [0]
     for place in range(1, min(len(band), len(INNERMOST.among))):
-        if plan.allows(Reorder(_with_last(band, place))):
+        if partial.allows(Reorder(_with_last(band, place))):
             possible.append(place)
     if len(possible) == 1:
         return chain
     words = tuple(INNERMOST.words[place] for place in possible)
-    place = plan.number(replace(INNERMOST, among=tuple(possible), words=words))
+    place = partial.number(replace(INNERMOST, among=tuple(possible), words=words))
     if not place:
         return chain
-    plan.take(Reorder(_with_last(band, place)), WHY)
-    return plan.around(band[-1 - place] if inner == band[-1] else inner)
+    partial.take(Reorder(_with_last(band, place)), WHY)
+    return partial.around(band[-1 - place] if inner == band[-1] else inner)
 
 
 def _with_last(band: list[str], place: int) -> tuple[str, ...]:
@@ -134,19 +134,19 @@ def _with_last(band: list[str], place: int) -> tuple[str, ...]:
     return (*(name for name in band if name != last), last)
 
 
-def _in_tiles(plan: Plan, chain: Chain) -> Chain:
+def _in_tiles(partial: PartialSchedule, chain: Chain) -> Chain:
     """The nest in tiles of the sizes that are chosen."""
     band = band_of(chain)[-MOST_TILED:]
-    if len(band) < 2 or not plan.allows(Tile(tuple((name, 2) for name in band))):
+    if len(band) < 2 or not partial.allows(Tile(tuple((name, 2) for name in band))):
         return chain
     sizes: dict[str, int] = {}
     for name in band:
         kind = ROW_TILE if name == band[-1] else TILE
         one = replace(kind, name=f"tile of '{user_name(name)}'")
-        sizes[name] = plan.number(one)
+        sizes[name] = partial.number(one)
     outer = f"tile of '{user_name(band[0])}'"
     others = tuple(f"tile of '{user_name(name)}'" for name in band[1:])
-    plan.require(
+    partial.require(
         Constraint(
             f"{outer} needs a tile of a loop inside",
             lambda numbers: not numbers[outer] or any(numbers.get(other) for other in others),
@@ -156,27 +156,27 @@ def _in_tiles(plan: Plan, chain: Chain) -> Chain:
     if not tiled:
         return chain
     inner = chain[-1].name
-    before = set(loops(plan.kernel))
-    with plan.together():
+    before = set(loops(partial.kernel))
+    with partial.together():
         for name in tiled:
-            plan.take(Split(name, sizes[name]), WHY)
-        blocks = [loop.name for loop in plan.around(inner) if loop.name not in before]
-        plan.take(Reorder((*blocks, *band)), WHY)
-        return plan.around(inner)
+            partial.take(Split(name, sizes[name]), WHY)
+        blocks = [loop.name for loop in partial.around(inner) if loop.name not in before]
+        partial.take(Reorder((*blocks, *band)), WHY)
+        return partial.around(inner)
     raise NotTaken  # pragma: no cover
 
 
-def _side_by_side(plan: Plan, chain: Chain) -> None:
+def _side_by_side(partial: PartialSchedule, chain: Chain) -> None:
     """Iterations of the loop around the innermost one side by side in it, or of the innermost one in a row."""
     inner = chain[-1]
     if len(chain) > 1 and sum(1 for _ in statements(chain[-2].body, For)) == 1:
         outer = chain[-2].name
-        if plan.allows(UnrollAndJam(outer, 2)):
-            count = plan.number(SIDE_BY_SIDE)
+        if partial.allows(UnrollAndJam(outer, 2)):
+            count = partial.number(SIDE_BY_SIDE)
             if count > 1:
-                plan.take(UnrollAndJam(outer, count), WHY)
+                partial.take(UnrollAndJam(outer, count), WHY)
             return
-    if plan.verdict(inner) != "parallel" and plan.allows(Unroll(inner.name, 2)):
-        times = plan.number(UNROLLED)
+    if partial.verdict(inner) != "parallel" and partial.allows(Unroll(inner.name, 2)):
+        times = partial.number(UNROLLED)
         if times > 1:
-            plan.take(Unroll(inner.name, times), WHY)
+            partial.take(Unroll(inner.name, times), WHY)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CpuTarget:
     """vector_bytes: of one vector register; registers: how many there are. l1_bytes, l2_bytes: the data caches of one
     core; l3_bytes: the last one, which cores share."""
 

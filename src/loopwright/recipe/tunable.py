@@ -64,7 +64,7 @@ class Asked:
     depth: int
 
 
-class Memory:
+class StepMemo:
     """What steps made of kernels in other runs of a recipe on the same kernel. Runs with nearly the same numbers begin
     with the same steps, and to judge these again would take most of their time. It keeps the latest results, with the
     objects that their keys name."""
@@ -91,7 +91,7 @@ class Choices:
     what has to hold of them. One object serves one run; memory: of other runs on the same kernel."""
 
     wanted: Mapping[str, int] = field(default_factory=dict)
-    memory: Memory = field(default_factory=Memory)
+    memory: StepMemo = field(default_factory=StepMemo)
     asked: dict[str, Asked] = field(default_factory=dict)
     constraints: dict[str, Constraint] = field(default_factory=dict)
     depth: int = 0

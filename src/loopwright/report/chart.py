@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from loopwright.report.element import element
-from loopwright.report.scale import Axis, Scale, scale, shown
+from loopwright.report.scale import Axis, AxisScale, scale, shown
 
 WIDTH, HEIGHT = 760, 340
 LEFT, RIGHT, TOP, BOTTOM = 78, 14, 34, 46
@@ -28,7 +28,7 @@ _MARKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """Points that belong together. style: from 0 to SERIES - 1, None for one of the grey ones, whose lines the legend
     only counts. joined: with a line, from left to right."""
 
@@ -66,10 +66,10 @@ class Bar:
 
 
 def chart(
-    title: str, x: Axis, y: Axis, series: Sequence[Series], bands: Sequence[Band] = (), marks: Sequence[Mark] = ()
+    title: str, x: Axis, y: Axis, series: Sequence[ChartSeries], bands: Sequence[Band] = (), marks: Sequence[Mark] = ()
 ) -> Element | None:
     """Under a title that says what is to be seen. None where no point has a place on the axes."""
-    drawn = [Series(one.name, _shown(one.points, x, y), one.style, one.joined) for one in series]
+    drawn = [ChartSeries(one.name, _shown(one.points, x, y), one.style, one.joined) for one in series]
     drawn = [one for one in drawn if one.points]
     points = [point for one in drawn for point in one.points]
     if not points:
@@ -118,7 +118,7 @@ def _shown(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> tuple[tup
 # ---- parts ------------------------------------------------------------------------------------------------------
 
 
-def _draw_axes(svg: Element, across: Scale, up: Scale) -> None:
+def _draw_axes(svg: Element, across: AxisScale, up: AxisScale) -> None:
     bottom = str(HEIGHT - BOTTOM)
     for tick in up.ticks:
         y = _number(up.at(tick))
@@ -141,7 +141,7 @@ def _with_scale(axis: Axis) -> str:
     return f"{axis.label} (log scale)" if axis.log else axis.label
 
 
-def _draw_bands(svg: Element, across: Scale, bands: Sequence[Band]) -> None:
+def _draw_bands(svg: Element, across: AxisScale, bands: Sequence[Band]) -> None:
     """A strip above the plot, and a tint behind it."""
     for band in bands:
         low, high = across.at(band.low), across.at(band.high)
@@ -152,7 +152,7 @@ def _draw_bands(svg: Element, across: Scale, bands: Sequence[Band]) -> None:
         svg.append(element("rect", told, class_=_fill(band.style), **place, y=str(TOP - 6), height="6"))
 
 
-def _draw(svg: Element, one: Series, across: Scale, up: Scale) -> None:
+def _draw(svg: Element, one: ChartSeries, across: AxisScale, up: AxisScale) -> None:
     places = [(_number(across.at(x)), _number(up.at(y))) for x, y in one.points]
     group = element("g", element("title", one.name), class_="series")
     if one.joined and len(places) > 1:
@@ -169,7 +169,7 @@ def _mark(style: int | None, x: str, y: str) -> Element:
     return element("path", d=path, transform=f"translate({x},{y})", class_=_fill(style))
 
 
-def _legend(series: Sequence[Series]) -> Element:
+def _legend(series: Sequence[ChartSeries]) -> Element:
     made = element("ul", class_="legend")
     for one in series:
         if one.style is not None or not one.joined:

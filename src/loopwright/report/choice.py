@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from loopwright.choice.adapt import Decision, Standing
 from loopwright.config import Config
-from loopwright.cost.front import Front
+from loopwright.cost.front import JudgedCandidates
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.model import models_of
@@ -43,7 +43,7 @@ class Known:
     each device, what was left out without running. work: of the call. now: seconds since 1970."""
 
     rows: Sequence[Measurement]
-    fronts: Mapping[str, Front]
+    fronts: Mapping[str, JudgedCandidates]
     work: Work
     now: float
 
@@ -220,7 +220,7 @@ def _failure(outcome: str, reason: str) -> str:
     return f"{words}: {' '.join(reason.split())}" if reason.strip() else words
 
 
-def _never_run(fronts: Mapping[str, Front], listed: Iterable[Variant]) -> list[CandidateReport]:
+def _never_run(fronts: Mapping[str, JudgedCandidates], listed: Iterable[Variant]) -> list[CandidateReport]:
     """What was judged without running, and is no candidate of the call: left out for that, or not measured yet."""
     run = {(one.device, one.schedule) for one in listed}
     return [

@@ -33,7 +33,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ChosenRange:
     """Sizes from `first` to `last`, both measured, for which one variant is chosen. low, high: where the regions beside
     it begin."""
 
@@ -108,7 +108,7 @@ def thinned(curve: Curve) -> Curve:
     return tuple(curve[round(number * (len(curve) - 1) / (MOST_SIZES - 1))] for number in range(MOST_SIZES))
 
 
-def regions_of(models: Models, works: Mapping[Shape, Work], sizes: Sizes) -> tuple[Region, ...]:
+def regions_of(models: Models, works: Mapping[Shape, Work], sizes: Sizes) -> tuple[ChosenRange, ...]:
     """Which variant is chosen at each measured size, as a call would choose; sizes beside one another with the same one
     together. Where shapes of one size choose differently, the first one's counts."""
     if not models.variants:
@@ -124,18 +124,18 @@ def regions_of(models: Models, works: Mapping[Shape, Work], sizes: Sizes) -> tup
     return _joined(found)
 
 
-def _joined(found: Sequence[tuple[float, Variant]]) -> tuple[Region, ...]:
+def _joined(found: Sequence[tuple[float, Variant]]) -> tuple[ChosenRange, ...]:
     groups: list[tuple[Variant, float, float]] = []
     for x, variant in found:
         if groups and groups[-1][0] == variant:
             groups[-1] = variant, groups[-1][1], x
         else:
             groups.append((variant, x, x))
-    made: list[Region] = []
+    made: list[ChosenRange] = []
     for number, (variant, first, last) in enumerate(groups):
         low = made[-1].high if made else first
         high = between(last, groups[number + 1][1]) if number + 1 < len(groups) else last
-        made.append(Region(variant, first, last, low, high))
+        made.append(ChosenRange(variant, first, last, low, high))
     return tuple(made)
 
 

@@ -27,7 +27,7 @@ _FOR = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountTexts:
     """Texts over the sizes, by name: iterations of each loop, elements touched of each array."""
 
     iterations: Mapping[str, str] = field(default_factory=dict)
@@ -40,14 +40,14 @@ def explain(
     schedule: str = "",
     generated: Generated | None = None,
     ran: Ran | None = None,
-    counted: Counted | None = None,
+    counted: CountTexts | None = None,
     decisions: tuple[DecisionReport, ...] = (),
     choices: tuple[ChoiceReport, ...] = (),
     plan: str = "",
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
-    counted = counted or Counted()
+    counted = counted or CountTexts()
     notes = ("arguments share memory, so nothing is reordered",) if kernel.overlap else ()
     return Explanation(
         kernel=kernel.name,

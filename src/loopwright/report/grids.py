@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.affine import Affine, combine
-from loopwright.analysis.coalescing import Shape, number, warp_accesses
+from loopwright.analysis.coalescing import KnownSizes, number, warp_accesses
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
@@ -35,7 +35,7 @@ from loopwright.toolchain.nvrtc import build, find_nvrtc
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class GridNest:
     """A nest of bound loops, and the loops around it, which run on the host."""
 
     loop: For
@@ -64,7 +64,7 @@ class Nest:
 
 
 def grid_reports(
-    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Tools, shape: Shape
+    kernel: Kernel, written: Kernel, text: DeviceText, gpu: Gpu, config: Tools, shape: KnownSizes
 ) -> tuple[GridReport, ...]:
     """One for each kernel, in the order of the text. kernel: after its schedule; written: before. Where NVRTC is
     missing or fails, without registers."""
@@ -81,18 +81,18 @@ def grid_reports(
             fault = f"CUDA: {str(error).splitlines()[0]}"
     nests = {nest.loop.name: nest for nest in _nests(kernel.body, ())}
     uses = Counter(key for nest in nests.values() for key in nest.keys)
-    about = _About(kernel, written, shape, uses)
+    about = _GridFacts(kernel, written, shape, uses)
     return tuple(
         about.report(_resources(one, resources.get(one.name), gpu, fault), one, nests.get(one.loop))
         for one in text.functions
     )
 
 
-def _nests(body: Body, around: tuple[str, ...]) -> Iterator[Nest]:
+def _nests(body: Body, around: tuple[str, ...]) -> Iterator[GridNest]:
     for stmt in body:
         if is_bound(stmt):
             assert isinstance(stmt, For)
-            yield Nest(stmt, around)
+            yield GridNest(stmt, around)
             continue
         inner = (*around, stmt.name) if isinstance(stmt, For | While) else around
         for below in bodies(stmt):
@@ -117,15 +117,15 @@ def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
+class _GridFacts:
     """What the loops of a program say. uses: in how many nests an access is."""
 
     kernel: Kernel
     written: Kernel
-    shape: Shape
+    shape: KnownSizes
     uses: Counter[object]
 
-    def report(self, report: GridReport, function: DeviceFunction, nest: Nest | None) -> GridReport:
+    def report(self, report: GridReport, function: DeviceFunction, nest: GridNest | None) -> GridReport:
         """The report with what its nest says; as it is for kernels that are no nest of the user's."""
         if nest is None:
             return replace(report, blocks=1) if function.threads == 1 else report
@@ -157,7 +157,7 @@ class _About:
 
     # ---- blocks
 
-    def _blocks(self, nest: Nest) -> tuple[int | None, str]:
+    def _blocks(self, nest: GridNest) -> tuple[int | None, str]:
         """How many of them: a number, or words where a call decides; '' where it takes more than sizes."""
         with LOCK:
             notes = traced(self.kernel)
@@ -200,7 +200,7 @@ class _About:
 
     # ---- memory
 
-    def _traffic(self, nest: Nest) -> tuple[int | None, str, tuple[str, ...], tuple[str, ...]]:
+    def _traffic(self, nest: GridNest) -> tuple[int | None, str, tuple[str, ...], tuple[str, ...]]:
         """The least number of bytes, as a number or in words; arrays that are not in it; loops whose iterations move as
         much each."""
         if any(self.uses[key] > 1 for key in nest.keys if self._is_users(key)):

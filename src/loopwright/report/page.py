@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from loopwright.profile.records import KernelName, MachineName
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 from loopwright.report.element import append, element, html, table
 from loopwright.report.sections import beside, section
 from loopwright.report.subjects import MOST_SUBJECTS, Contents, key_of, pairs, subjects
@@ -21,7 +21,7 @@ MOST_LISTED = 400
 """Kernels on machines in the table at the top."""
 
 
-def page(store: Store, found: Contents, now: float) -> str:
+def page(store: ProfileStore, found: Contents, now: float) -> str:
     """now: seconds since 1970. Raises StoreError."""
     body = element(
         "body", element("h1", "Loopwright: what was measured, and what is chosen"), _about(store, found, now)
@@ -64,7 +64,7 @@ def machine_text(machine: MachineName) -> str:
     return f"{kind} {identity.name}" + (f" ({', '.join(more)})" if more else "")
 
 
-def _about(store: Store, found: Contents, now: float) -> Element:
+def _about(store: ProfileStore, found: Contents, now: float) -> Element:
     measured = sum(tally.measurements for tally in found.tallies)
     told = f"{count(measured, 'measurement')} in {store.path}, as of {_moment(now)}."
     if len(found.told) < len(found.tallies):

@@ -22,7 +22,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """An axis from `low` at place `first` to `high` at place `last`. ticks: values to be written."""
 
     axis: Axis
@@ -49,7 +49,7 @@ def shown(axis: Axis, value: float) -> bool:
     return math.isfinite(value) and (value > 0 or not axis.log)
 
 
-def scale(axis: Axis, values: Sequence[float], first: float, last: float) -> Scale:
+def scale(axis: Axis, values: Sequence[float], first: float, last: float) -> AxisScale:
     """One that has room for all values, of which there is one at least."""
     low, high = min(values), max(values)
     if axis.log:
@@ -59,7 +59,7 @@ def scale(axis: Axis, values: Sequence[float], first: float, last: float) -> Sca
         room = (high - low) * 0.05 or abs(high) * 0.1 or 1.0
         low, high = (0.0 if 0 <= low < 0.5 * high else low - room), high + room
         ticks = _even_ticks(low, high)
-    return Scale(axis, low, high, first, last, ticks)
+    return AxisScale(axis, low, high, first, last, ticks)
 
 
 def _log_ticks(low: float, high: float) -> tuple[float, ...]:

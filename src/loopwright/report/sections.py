@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from loopwright.cost.front import Front
+from loopwright.cost.front import JudgedCandidates
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.model import Models, models_of
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import Choice
-from loopwright.report.chart import SERIES, Band, Bar, Mark, Series, bars, chart
+from loopwright.profile.records import ChoiceRecord
+from loopwright.report.chart import SERIES, Band, Bar, ChartSeries, Mark, bars, chart
 from loopwright.report.choice import OUTCOME_WORDS
 from loopwright.report.choice_layout import within
 from loopwright.report.curves import (
+    ChosenRange,
     Curve,
-    Region,
     Sizes,
     crossings,
     curves_of,
@@ -50,7 +50,7 @@ MOST_POINTS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class _SectionData:
     """All that the parts of a section are made from. ranked: variants that ran, the best first; reference: the shape
     whose times the table tells, None where nothing ran."""
 
@@ -61,7 +61,7 @@ class _View:
     reference: Shape | None
     ranked: tuple[Variant, ...]
     models: Models
-    regions: tuple[Region, ...]
+    regions: tuple[ChosenRange, ...]
 
 
 def section(subject: Subject, now: float) -> Element:
@@ -80,7 +80,7 @@ def section(subject: Subject, now: float) -> Element:
     return made
 
 
-def _view(subject: Subject) -> _View:
+def _view(subject: Subject) -> _SectionData:
     found = latest(subject.rows)
     works = works_of(subject.rows)
     sizes = sizes_of(works)
@@ -90,7 +90,7 @@ def _view(subject: Subject) -> _View:
     ranked = tuple(sorted(curves, key=lambda variant: _rank(variant, found, reference, curves)))
     some = set(_contenders(curves, ranked))
     models = models_of([row for row in subject.rows if row.variant in some])
-    return _View(subject, found, sizes, curves, reference, ranked, models, regions_of(models, works, sizes))
+    return _SectionData(subject, found, sizes, curves, reference, ranked, models, regions_of(models, works, sizes))
 
 
 def _contenders(curves: Mapping[Variant, Curve], ranked: Sequence[Variant]) -> list[Variant]:
@@ -121,18 +121,18 @@ def _rank(
 # ---- times over sizes -------------------------------------------------------------------------------------------
 
 
-def _over_sizes(view: _View) -> Element | None:
+def _over_sizes(view: _SectionData) -> Element | None:
     if len({x for curve in view.curves.values() for x, _ in curve}) < 2:
         return None
     styles = _styles(view)
     grey = [variant for variant in view.ranked if variant not in styles][:MOST_GREY]
     drawn = [*styles, *grey]
-    series = [Series(str(one), view.curves[one], styles.get(one)) for one in drawn]
+    series = [ChartSeries(str(one), view.curves[one], styles.get(one)) for one in drawn]
     bands = [Band(one.low, one.high, styles.get(one.variant), f"chosen: {one.variant}") for one in view.regions]
     return chart(_regions_title(view), view.sizes.axis, TIME, series, bands)
 
 
-def _styles(view: _View) -> dict[Variant, int]:
+def _styles(view: _SectionData) -> dict[Variant, int]:
     """Which variants have a colour: those that are chosen, the default ones, then the fastest."""
     chosen = dict.fromkeys(region.variant for region in view.regions)
     defaults = [variant for variant in view.ranked if variant.is_default]
@@ -140,7 +140,7 @@ def _styles(view: _View) -> dict[Variant, int]:
     return {variant: style for style, variant in enumerate(picked)}
 
 
-def _regions_title(view: _View) -> str:
+def _regions_title(view: _SectionData) -> str:
     chosen = list(dict.fromkeys(str(region.variant) for region in view.regions))
     many = count(len(view.curves), "variant")
     if len(chosen) == 1:
@@ -148,7 +148,7 @@ def _regions_title(view: _View) -> str:
     return f"Of {many}, {len(chosen)} are chosen, each for its sizes (the strip above)"
 
 
-def _region_table(view: _View) -> Element | None:
+def _region_table(view: _SectionData) -> Element | None:
     rows: list[tuple[Element | str, ...]] = []
     write = view.sizes.axis.text
     for region in view.regions[:MOST_REGIONS]:
@@ -162,7 +162,7 @@ def _region_table(view: _View) -> Element | None:
     return _with_rest(made, len(view.regions) - len(rows), "region")
 
 
-def _choices(choices: Sequence[Choice], now: float) -> Element:
+def _choices(choices: Sequence[ChoiceRecord], now: float) -> Element:
     """What calls chose, the last ones first."""
     last = sorted(choices, key=lambda one: (-one.made_at, one.shape.sizes, one.shape.features))[:MOST_CHOICES]
     rows: list[tuple[Element | str, ...]] = [
@@ -182,7 +182,7 @@ def _choices(choices: Sequence[Choice], now: float) -> Element:
 # ---- variants ---------------------------------------------------------------------------------------------------
 
 
-def _variant_table(view: _View, now: float) -> Element:
+def _variant_table(view: _SectionData, now: float) -> Element:
     by_variant: dict[Variant, list[Measurement]] = {}
     for row in view.subject.rows:
         by_variant.setdefault(row.variant, []).append(row)
@@ -197,7 +197,7 @@ def _variant_table(view: _View, now: float) -> Element:
 
 
 def _ran_row(
-    view: _View, variant: Variant, rows: Sequence[Measurement], error: float | None, now: float
+    view: _SectionData, variant: Variant, rows: Sequence[Measurement], error: float | None, now: float
 ) -> tuple[Element | str, ...]:
     here = None if view.reference is None else view.found.get((variant, view.reference))
     here = here if here is not None and here.outcome == "ok" else None
@@ -237,7 +237,7 @@ def _with_rest(made: Element, beyond: int, what: str) -> Element:
 # ---- predictions ------------------------------------------------------------------------------------------------
 
 
-def _errors(view: _View) -> Element | None:
+def _errors(view: _SectionData) -> Element | None:
     """How far predictions are off where a measured time is left out."""
     told = zip(view.models.variants, view.models.left_out_errors, strict=True)
     known = {variant: error for variant, error in told if math.isfinite(error)}
@@ -256,7 +256,7 @@ def _errors(view: _View) -> Element | None:
 # ---- judged without running -------------------------------------------------------------------------------------
 
 
-def _front(front: Front, ranked: Sequence[Variant]) -> Element | None:
+def _front(front: JudgedCandidates, ranked: Sequence[Variant]) -> Element | None:
     """The first two metrics; of those that were not kept, some. ranked: what was measured, the fastest first."""
     if len(front.names) < 2:
         return None
@@ -271,9 +271,9 @@ def _front(front: Front, ranked: Sequence[Variant]) -> Element | None:
     at = f", at the sizes {' '.join(map(str, front.sizes))}" if front.sizes else ""
     title = f"{count(len(kept), 'variant')} of {len(front.points)} measured: nothing surpasses them without running{at}"
     series = (
-        Series("left out without running", tuple(dropped[::step]), None, joined=False),
-        Series("worth measuring", tuple(kept), 1, joined=False),
-        *([] if best is None else [Series(f"the fastest of them: {best}", (judged[best],), 0, joined=False)]),
+        ChartSeries("left out without running", tuple(dropped[::step]), None, joined=False),
+        ChartSeries("worth measuring", tuple(kept), 1, joined=False),
+        *([] if best is None else [ChartSeries(f"the fastest of them: {best}", (judged[best],), 0, joined=False)]),
     )
     return chart(title, across, up, series)
 
@@ -290,7 +290,7 @@ def beside(cpu: Subject, gpu: Subject) -> Element:
     meet = crossings(on_cpu, on_gpu)
     write = sizes.axis.text
     title = _break_even(on_cpu, on_gpu, meet, sizes)
-    series = (Series("fastest on the CPU", on_cpu, 0), Series("fastest on the GPU", on_gpu, 1))
+    series = (ChartSeries("fastest on the CPU", on_cpu, 0), ChartSeries("fastest on the GPU", on_gpu, 1))
     marks = [Mark(x, f"{'GPU' if gpu_from else 'CPU'} faster from {write(x)}") for x, gpu_from in meet]
     made = chart(title, sizes.axis, TIME, series, marks=marks)
     return element("p", title) if made is None else made

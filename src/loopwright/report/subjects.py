@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopwright.cost.front import PARETO, Front, fronts_of
+from loopwright.cost.front import PARETO, JudgedCandidates, fronts_of
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import Choice, KernelName, MachineName
-from loopwright.profile.store import Store, Tally
+from loopwright.profile.records import ChoiceRecord, KernelName, MachineName
+from loopwright.profile.store import ProfileStore, Tally
 
 MOST_SUBJECTS = 40
 """Kernels on machines that have a section of their own: those that were measured last."""
@@ -22,8 +22,8 @@ class Subject:
     kernel: KernelName
     machine: MachineName
     rows: tuple[Measurement, ...]
-    fronts: tuple[Front, ...]
-    choices: tuple[Choice, ...]
+    fronts: tuple[JudgedCandidates, ...]
+    choices: tuple[ChoiceRecord, ...]
 
     @property
     def newest(self) -> float:
@@ -39,7 +39,7 @@ class Contents:
     told: tuple[Tally, ...]
 
 
-def contents(store: Store, kernel: str = "") -> Contents:
+def contents(store: ProfileStore, kernel: str = "") -> Contents:
     """Of a store, or of the kernels of one name (or whose fingerprint begins so). Raises StoreError."""
     tallies = tuple(
         tally
@@ -56,7 +56,7 @@ def key_of(tally: Tally) -> tuple[str, str]:
     return tally.kernel.fingerprint, tally.machine.fingerprint
 
 
-def subjects(store: Store, told: Sequence[Tally]) -> Iterator[tuple[KernelName, tuple[Subject, ...]]]:
+def subjects(store: ProfileStore, told: Sequence[Tally]) -> Iterator[tuple[KernelName, tuple[Subject, ...]]]:
     """Kernel by kernel, in the order of their names: one subject for each machine. Raises StoreError."""
     of_kernel: dict[str, list[Tally]] = {}
     for tally in told:
@@ -65,7 +65,7 @@ def subjects(store: Store, told: Sequence[Tally]) -> Iterator[tuple[KernelName, 
         yield tallies[0].kernel, tuple(_subject(store, fingerprint, one) for one in tallies)
 
 
-def _subject(store: Store, kernel: str, tally: Tally) -> Subject:
+def _subject(store: ProfileStore, kernel: str, tally: Tally) -> Subject:
     machine = tally.machine.fingerprint
     fronts = fronts_of(store.tables(PARETO, machine), kernel)
     rows = store.of_kernel(kernel, machine)

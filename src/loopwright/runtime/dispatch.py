@@ -33,7 +33,7 @@ from loopwright.runtime.bind import bind
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.compiled import Compile, Compiled
 from loopwright.runtime.considered import Considered, Kind
-from loopwright.runtime.execute import NEVER, Call, Executor, Serving
+from loopwright.runtime.execute import NEVER, CallArguments, Executor, Serving
 from loopwright.runtime.in_use import InUse, Run, runs_of
 from loopwright.runtime.locks import Locks
 from loopwright.runtime.specialise import as_arguments, signature_of
@@ -130,7 +130,7 @@ class Dispatch:
 
     def considered(self, prepared: Prepared) -> Considered:
         """What would serve this call, and what is known of everything else that could. It runs nothing."""
-        call, default = Call(prepared.arguments, prepared.given), prepared.compiled
+        call, default = CallArguments(prepared.arguments, prepared.given), prepared.compiled
         kind = Kind(prepared.signature, prepared.config, call.resident == "all")
         serving, chooser = self._default(kind), self._chooser(kind, default)
         told: tuple[Decision, tuple[Standing, ...]] | tuple[()] = ()
@@ -201,7 +201,7 @@ class Dispatch:
         if self._dispatcher is None:
             launcher = load_launcher(current()).launcher
             many = len(self.parameters) > MOST_PARAMETERS
-            made = (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
+            made = (by_ctypes.CtypesDispatcher if many else launcher.Dispatcher)(
                 slow=self._slow,
                 context=CURRENT,
                 names=self.parameters,
@@ -234,7 +234,7 @@ class Dispatch:
             known = dispatcher.find(key, asked, arguments)
             if known is not None:
                 return known.run(arguments, given)
-        call = Call(arguments, given, tokens if len(args) == len(arguments) else None)
+        call = CallArguments(arguments, given, tokens if len(args) == len(arguments) else None)
         resident = call.resident
         serving = self._planned(Kind(self._signature(arguments, key), config, resident == "all"), arguments)
 

@@ -63,7 +63,7 @@ class Serving(NamedTuple):
         return self.variant.threads or self.kind.config.threads
 
 
-class Call(NamedTuple):
+class CallArguments(NamedTuple):
     """One call. arguments: as NumPy arrays and numbers; given: as the caller wrote them. tokens: what tells it from
     calls with other arrays, None where nothing does."""
 
@@ -94,14 +94,14 @@ class Executor:
         self._codes, self._locks, self._parameters, self._written = codes, locks, parameters, written
         self._repeated: dict[tuple[Hashable, ...], _Repeated] = {}
 
-    def run(self, serving: Serving, call: Call, begins: Callable[[Entry], None]) -> object:
+    def run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
         it."""
         compiled, resident = serving.code.compiled, call.resident
         if not compiled.takes_device_arrays and resident != "none":
             here = serving._replace(shape=None)
             return offload.through_host(
-                call.arguments, self._written, lambda there: self._on_host(here, Call(there, call.given))
+                call.arguments, self._written, lambda there: self._on_host(here, CallArguments(there, call.given))
             )
         if compiled.executable is None:
             return self._interpret(serving.code, call.arguments, call.given)
@@ -189,7 +189,7 @@ class Executor:
             payload=executable,
         )
 
-    def _on_host(self, serving: Serving, call: Call) -> object:
+    def _on_host(self, serving: Serving, call: CallArguments) -> object:
         if serving.code.compiled.executable is None:
             return self._interpret(serving.code, call.arguments, call.given)
         return self.entry(serving).run(call.arguments, call.given)
@@ -211,7 +211,7 @@ class Executor:
             return code.interpreted.run(arguments, originals)
         careful = code.compilation._replace(semantics=meaning._replace(checks="all"))
         checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
-        return self._on_host(checked, Call(arguments, originals))
+        return self._on_host(checked, CallArguments(arguments, originals))
 
     def _remember(self, tokens: tuple[Hashable, ...], code: InUse, entry: Entry, arguments: Arguments) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""

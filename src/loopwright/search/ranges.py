@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loopwright.analysis.facts import Facts
 from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import Kernel
-from loopwright.recipe.plan import Decision
+from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.search.space import MOST, Family, Space
@@ -100,7 +100,7 @@ def space_of_ranges(ranges: Ranges, kernel: Kernel, facts: Facts, strict: bool) 
             after, proven = apply_schedule(kernel, facts, steps, strict)
         except ScheduleError as error:
             raise UnfitError(str(error)) from None
-        return Recipe(tuple(Decision(step, WHY) for step in steps), after, proven), choices
+        return Recipe(tuple(ReasonedStep(step, WHY) for step in steps), after, proven), choices
 
     usual = ranges.schedule({one.name: one.default for one in tunables})
     family = Family((), tunables, (), print_schedule(parse_schedule(usual)))

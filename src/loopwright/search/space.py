@@ -24,8 +24,8 @@ from loopwright.errors import ScheduleError
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe, recipe
-from loopwright.recipe.target import Target
-from loopwright.recipe.tunable import Choices, Constraint, Memory, Tunable, UnfitError
+from loopwright.recipe.target import CpuTarget
+from loopwright.recipe.tunable import Choices, Constraint, StepMemo, Tunable, UnfitError
 from loopwright.steps.schedule import parse_schedule, print_schedule
 
 Point = tuple[tuple[str, int], ...]
@@ -163,12 +163,12 @@ class Space:
 
 
 def space_of(
-    kernel: Kernel, facts: Facts, strict: bool, device: Device, target: Target | None = None, most: int = MOST
+    kernel: Kernel, facts: Facts, strict: bool, device: Device, target: CpuTarget | None = None, most: int = MOST
 ) -> Space:
     """The space of a kernel, of at most so many points; more are cut down by leaving out the values farthest from the
     defaults. target: the machine of a CPU; by default a usual one."""
 
-    memory = Memory()
+    memory = StepMemo()
 
     last: dict[tuple[tuple[str, int], ...], tuple[Recipe, Choices]] = {}
 
@@ -181,7 +181,7 @@ def space_of(
                 if device == "cuda":
                     made = gpu_recipe(kernel, facts, strict, choices)
                 else:
-                    made = recipe(kernel, facts, strict, target or Target(), choices)
+                    made = recipe(kernel, facts, strict, target or CpuTarget(), choices)
             found = made, choices
             last.clear()
             last[key] = found

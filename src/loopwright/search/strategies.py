@@ -27,13 +27,13 @@ class Landscape(Protocol[P]):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedPoint:
     """A point without a time, and why."""
 
     reason: str
 
 
-Evaluate = Callable[[P], float | Failure]
+Evaluate = Callable[[P], float | FailedPoint]
 """The time of a point, the smaller the better, or why it has none. A time that is not a number is a failure."""
 
 Spent = Callable[[], bool]
@@ -41,23 +41,23 @@ Spent = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Generic[P]):
+class TriedPoint(Generic[P]):
     """One point, and what became of it."""
 
     point: P
-    outcome: float | Failure
+    outcome: float | FailedPoint
 
 
 @dataclass
 class Search(Generic[P]):
     """The trials of one search, in their order."""
 
-    trials: list[Trial[P]] = field(default_factory=list)
+    trials: list[TriedPoint[P]] = field(default_factory=list)
 
     @property
-    def best(self) -> Trial[P] | None:
+    def best(self) -> TriedPoint[P] | None:
         """The trial of the least time, the first of several; None where all failed."""
-        times = [one for one in self.trials if not isinstance(one.outcome, Failure)]
+        times = [one for one in self.trials if not isinstance(one.outcome, FailedPoint)]
         return min(times, key=lambda one: float(one.outcome), default=None)  # type: ignore[arg-type]
 
 
@@ -92,7 +92,7 @@ class _State(Generic[P]):
     count: int
     spent: Spent
     search: Search[P] = field(default_factory=Search)
-    known: dict[P, float | Failure] = field(default_factory=dict)
+    known: dict[P, float | FailedPoint] = field(default_factory=dict)
 
     @property
     def is_over(self) -> bool:
@@ -104,12 +104,12 @@ class _State(Generic[P]):
             if self.is_over:
                 return None
             outcome = self.evaluate(point)
-            if not isinstance(outcome, Failure) and outcome != outcome:
-                outcome = Failure("its time is not a number")
+            if not isinstance(outcome, FailedPoint) and outcome != outcome:
+                outcome = FailedPoint("its time is not a number")
             self.known[point] = outcome
-            self.search.trials.append(Trial(point, outcome))
+            self.search.trials.append(TriedPoint(point, outcome))
         found = self.known[point]
-        return None if isinstance(found, Failure) else found
+        return None if isinstance(found, FailedPoint) else found
 
 
 def _exhaustive(landscape: Landscape[P], state: _State[P], random: Random) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.order import broken_by
-from loopwright.analysis.scan import Inexpressible, Stop, scanned
+from loopwright.analysis.scanning import Inexpressible, Stop, scanned
 from loopwright.analysis.trace import escapes
 from loopwright.analysis.trips import irregular
 from loopwright.ir.linear import number

@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.scan import Stop
+from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement

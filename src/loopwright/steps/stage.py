@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.rounds import rounds_of
+from loopwright.analysis.prefetch import rounds_of
 from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
 from loopwright.ir.queries import arrays_made, names_in

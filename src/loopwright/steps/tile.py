@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.scan import Stop
+from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import From2

@@ -98,7 +98,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _CompilerSearch:
     """unwritable: why no compiler could even be tried, or ''."""
 
     compiler: Compiler | None
@@ -106,7 +106,7 @@ class _Search:
     unwritable: str = ""
 
 
-_searches: dict[tuple[str, ...], _Search] = {}
+_searches: dict[tuple[str, ...], _CompilerSearch] = {}
 
 
 def find_compiler(config: Tools) -> Compiler | None:
@@ -240,7 +240,7 @@ def _killed(process: subprocess.Popen[bytes]) -> str:
 # ---- finding ----------------------------------------------------------------------------------------------------
 
 
-def _search(config: Tools) -> _Search:
+def _search(config: Tools) -> _CompilerSearch:
     environment = (os.environ.get("CC", ""), os.environ.get("PATH", ""))
     key = (config.compiler, str(config.cache), *environment)
     if key not in _searches:
@@ -248,7 +248,7 @@ def _search(config: Tools) -> _Search:
     return _searches[key]
 
 
-def _searched(config: Tools, variable: str) -> _Search:
+def _searched(config: Tools, variable: str) -> _CompilerSearch:
     named = config.compiler or variable
     failures: list[str] = []
     unwritable = ""
@@ -258,9 +258,9 @@ def _searched(config: Tools, variable: str) -> _Search:
         except OSError as error:
             unwritable = found = unwritable_text(error)
         if isinstance(found, Compiler):
-            return _Search(found, ())
+            return _CompilerSearch(found, ())
         failures.append(f"{name}: {found}")
-    return _Search(None, tuple(failures), unwritable)
+    return _CompilerSearch(None, tuple(failures), unwritable)
 
 
 def _working(name: str, config: Tools) -> Compiler | str:

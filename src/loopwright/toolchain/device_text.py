@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from importlib import resources
 
-from loopwright.ir.code import Entry
+from loopwright.ir.code import KernelEntry
 from loopwright.ir.program import DeviceText
 
 DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
@@ -47,7 +47,7 @@ def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
     return far if kernel in far else compiled_first(text)
 
 
-def _entries(text: DeviceText) -> list[Entry]:
+def _entries(text: DeviceText) -> list[KernelEntry]:
     return [entry for function in text.functions for entry in function.entries]
 
 

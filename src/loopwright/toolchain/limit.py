@@ -52,7 +52,7 @@ _adding = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CacheItem:
     """An entry, or what else there is in the cache. used: when it was used last, in seconds since 1970."""
 
     path: Path
@@ -101,7 +101,7 @@ def clear(root: Path) -> tuple[int, int]:
     return len(gone), sum(item.size_bytes for item in gone)
 
 
-def items(root: Path) -> list[Item]:
+def items(root: Path) -> list[CacheItem]:
     """All that is in the cache, without measurements. What cannot be read is left out."""
     found = [_entry(path, set(names), names) for path in _folders(root) if (names := _sizes(path)) is not None]
     for name, kind in (("aside", ASIDE), ("work", WORK)):
@@ -109,21 +109,21 @@ def items(root: Path) -> list[Item]:
             with suppress(OSError):
                 status = path.lstat()
                 sizes = _sizes(path) if path.is_dir() and not path.is_symlink() else {"": status.st_size}
-                found.append(Item(path, kind, size_of((sizes or {}).values()), status.st_mtime))
+                found.append(CacheItem(path, kind, size_of((sizes or {}).values()), status.st_mtime))
     return found
 
 
 # ---- looking ----------------------------------------------------------------------------------------------------
 
 
-def _entry(path: Path, names: set[str], sizes: dict[str, int]) -> Item:
+def _entry(path: Path, names: set[str], sizes: dict[str, int]) -> CacheItem:
     kind = next((kind for name, kind in KINDS.items() if name in names), OTHER)
     used = 0.0
     for told in (path / DIGEST, path):
         with suppress(OSError):
             used = told.lstat().st_mtime
             break
-    return Item(path, kind, size_of(size for name, size in sizes.items() if name != DIGEST), used)
+    return CacheItem(path, kind, size_of(size for name, size in sizes.items() if name != DIGEST), used)
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -166,11 +166,11 @@ def _make_room(root: Path, descriptor: int | None, most_bytes: int, now: float) 
     return len(gone), sum(item.size_bytes for item in gone)
 
 
-def _may_go(item: Item, now: float) -> bool:
+def _may_go(item: CacheItem, now: float) -> bool:
     return item.kind != WORK or now - item.used > STALE_WORK_S
 
 
-def _remove(root: Path, item: Item) -> bool:
+def _remove(root: Path, item: CacheItem) -> bool:
     """Whether it is gone. Nobody sees half of it; what a kill leaves is unfinished work, and removed as such."""
     try:
         if item.path.is_dir() and not item.path.is_symlink():

@@ -18,7 +18,7 @@ from loopwright.memory.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class _MemoryView:
     """An array as a part of one stretch of memory."""
 
     memory: int
@@ -30,7 +30,8 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The arguments of a call. memories: stretches of bytes; values: one for each argument, a `_View` or a number."""
+    """The arguments of a call. memories: stretches of bytes; values: one for each argument, a `_MemoryView` or a
+    number."""
 
     memories: tuple[Array, ...]
     values: tuple[object, ...]
@@ -62,7 +63,7 @@ def save(arguments: Sequence[object]) -> Saved:
             low, _ = extent(one)
             number = max(k for k, span in enumerate(spans) if span[0] <= low)
             offset = one.ctypes.data - spans[number][0]
-            values.append(_View(number, offset, one.shape, one.strides, one.dtype))
+            values.append(_MemoryView(number, offset, one.shape, one.strides, one.dtype))
         else:
             values.append(one)
     return Saved(memories, tuple(values))
@@ -86,7 +87,7 @@ class Restored:
     def reset(self, written: Collection[int]) -> None:
         """The arrays at these positions hold again what was saved."""
         views = (self.saved.values[position] for position in written)
-        for number in sorted({view.memory for view in views if isinstance(view, _View)}):
+        for number in sorted({view.memory for view in views if isinstance(view, _MemoryView)}):
             self.memories[number][:] = self.saved.memories[number]
 
 
@@ -95,7 +96,7 @@ def restore(saved: Saved) -> Restored:
     memories = tuple(_aligned(memory) for memory in saved.memories)
     arguments = tuple(
         np.ndarray(one.shape, one.dtype, memories[one.memory], one.offset, one.strides)
-        if isinstance(one, _View)
+        if isinstance(one, _MemoryView)
         else one
         for one in saved.values
     )

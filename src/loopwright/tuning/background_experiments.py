@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loopwright.choice.explore import Evidence, Experiment
+from loopwright.choice.explore import Experiment, ExperimentResult
 from loopwright.ir.variant import Variant, default_variant
 from loopwright.memory.on_device import is_on_device
 from loopwright.profile.journal import Journal
@@ -44,7 +44,7 @@ class BackgroundExperiments:
 
     def evidence(
         self, experiment: Experiment, serving: Variant, form: WorkForm, arguments: tuple[object, ...]
-    ) -> Evidence | None:
+    ) -> ExperimentResult | None:
         """See Experimenter."""
         arrays = [one for one in arguments if isinstance(one, np.ndarray)]
         if any(map(is_on_device, arrays)) or sum(one.nbytes for one in arrays) > MOST_BYTES:
@@ -57,9 +57,9 @@ class BackgroundExperiments:
                 budget_ns = max(1_000_000, experiment.expected_ns // 4)
                 beside = process.tried(Trial(serving, budget_ns), end - time.monotonic())
                 if beside.outcome != "ok":  # nothing to compare with; where time ran out, it gets more the next time
-                    return Evidence("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
+                    return ExperimentResult("timeout", reason=beside.reason) if beside.outcome == "timeout" else None
                 tried = process.tried(Trial(experiment.variant, budget_ns), end - time.monotonic())
-        return Evidence(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
+        return ExperimentResult(tried.outcome, _times(tried), 0, _times(beside), tried.reason)
 
     def search(self, devices: Sequence[str]) -> BackgroundSearch:
         """See Experimenter."""

@@ -15,7 +15,7 @@ from loopwright.cost.prune import Pruned, prune
 from loopwright.errors import ScheduleError
 from loopwright.ir.variant import RECIPE
 from loopwright.search.space import Member, Point, Space, space_of
-from loopwright.search.strategies import Failure
+from loopwright.search.strategies import FailedPoint
 from loopwright.specialisation import Specialisation
 from loopwright.tuning.judge import Judge
 
@@ -64,20 +64,20 @@ class Members:
         self._rest = [*reversed(self._rest), self._space.default]
         self.judged: dict[str, Metrics] = {}
 
-    def schedule(self, point: Point) -> str | Failure:
+    def schedule(self, point: Point) -> str | FailedPoint:
         """A member's schedule; RECIPE where it is what the recipe takes by itself."""
         text = self._text(point)
         if isinstance(text, str):
             self._points.setdefault(text, point)
         return text
 
-    def _text(self, point: Point) -> str | Failure:
+    def _text(self, point: Point) -> str | FailedPoint:
         try:
             found = self._space.variant(point)
         except ScheduleError as error:
-            return Failure(str(error))
+            return FailedPoint(str(error))
         if not isinstance(found, Member):
-            return Failure(found.reason)
+            return FailedPoint(found.reason)
         return RECIPE if point == self._space.default or found.schedule == self._default_text() else found.schedule
 
     def _default_text(self) -> str:

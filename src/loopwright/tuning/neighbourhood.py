@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from loopwright.profile.line import trimmed
-from loopwright.profile.stride import BELONGS, Failure, adaptive
+from loopwright.profile.stride import BELONGS, NoMeasurement, adaptive
 
 UNIT = 64
 """Scales are in parts of so many of the call's own sizes."""
@@ -36,7 +36,7 @@ nor their quartiles."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class SizeScale:
     """Made-up sizes, in parts of UNIT of those of the call. grid: of all but those that only decide how much each
     parallel iteration does; depth: of those."""
 
@@ -44,7 +44,7 @@ class Scale:
     depth: int
 
     @classmethod
-    def of_all(cls, place: int) -> Scale:
+    def of_all(cls, place: int) -> SizeScale:
         """The same for all sizes."""
         return cls(place, place)
 
@@ -52,7 +52,7 @@ class Scale:
 class Measure(Protocol):
     """Measures the default variant, and maybe others beside it."""
 
-    def __call__(self, scale: Scale, again: bool = False) -> float | Failure:
+    def __call__(self, scale: SizeScale, again: bool = False) -> float | NoMeasurement:
         """Nanoseconds an iteration of the default takes. again: also where that is known already."""
         ...
 
@@ -62,18 +62,18 @@ def measure_around(measure: Measure, has_depth: bool) -> None:
     of which what is on no line with the rest is measured again; last all sizes together, from a quarter to four times,
     in strides that are short where the time of an iteration bends."""
     for place in NEIGHBOURS:
-        if isinstance(measure(Scale.of_all(place)), Failure):
+        if isinstance(measure(SizeScale.of_all(place)), NoMeasurement):
             return
     if has_depth:
         for grid in ENDS:
-            measure(Scale(grid, UNIT))
-        row = {depth: measure(Scale(UNIT, depth)) for depth in (*ENDS, UNIT, *NEIGHBOURS)}
-        known = {depth: value for depth, value in row.items() if not isinstance(value, Failure)}
+            measure(SizeScale(grid, UNIT))
+        row = {depth: measure(SizeScale(UNIT, depth)) for depth in (*ENDS, UNIT, *NEIGHBOURS)}
+        known = {depth: value for depth, value in row.items() if not isinstance(value, NoMeasurement)}
         for depth in doubtful(known) * AGAIN:
-            measure(Scale(UNIT, depth), again=True)
-    walk = adaptive(lambda place: measure(Scale.of_all(place)), *ENDS, MOST_SIZES, UNIT // 8)
+            measure(SizeScale(UNIT, depth), again=True)
+    walk = adaptive(lambda place: measure(SizeScale.of_all(place)), *ENDS, MOST_SIZES, UNIT // 8)
     if not walk.complete:  # a curve with edges takes more than the walk may
-        measure(Scale.of_all(ENDS[1]))
+        measure(SizeScale.of_all(ENDS[1]))
 
 
 def doubtful(row: Mapping[int, float]) -> list[int]:

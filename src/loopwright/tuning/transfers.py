@@ -13,8 +13,8 @@ from loopwright.errors import DeviceError
 from loopwright.profile.bandwidth import BandwidthTable, Bus, Direction, measure_bandwidth
 from loopwright.profile.copies import BANDWIDTH, known_copies
 from loopwright.profile.journal import Journal
-from loopwright.profile.records import Table
-from loopwright.profile.stride import Failure
+from loopwright.profile.records import FittedTable
+from loopwright.profile.stride import NoMeasurement
 
 LARGEST = 1 << 28
 MOST = 60
@@ -52,17 +52,17 @@ def measured_copies(
         back = _table("to host", down, gpu, largest, clock)
     finally:
         gpu.release(address)
-    if isinstance(there, Failure) or isinstance(back, Failure):
+    if isinstance(there, NoMeasurement) or isinstance(back, NoMeasurement):
         return None
     for name, table in (("to device", there), ("to host", back)):
-        journal.put(Table(BANDWIDTH, machine, name, str(table), time.time()))
+        journal.put(FittedTable(BANDWIDTH, machine, name, str(table), time.time()))
     return Bus(there, back)
 
 
 def _table(
     direction: Direction, copy: Callable[[int], None], gpu: Gpu, largest: int, clock: Callable[[], int]
-) -> BandwidthTable | Failure:
-    def measured(size_bytes: int) -> float | Failure:
+) -> BandwidthTable | NoMeasurement:
+    def measured(size_bytes: int) -> float | NoMeasurement:
         times: list[int] = []
         try:
             for _ in range(REPEATS):
@@ -71,7 +71,7 @@ def _table(
                 gpu.synchronize()
                 times.append(clock() - started)
         except DeviceError as error:
-            return Failure(str(error))
+            return NoMeasurement(str(error))
         return max(1.0, float(median(times)))
 
     return measure_bandwidth(measured, direction, "pageable", largest, MOST)

@@ -26,17 +26,17 @@ from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import Machine, machine_of
 from loopwright.profile.measurement import Measurement, Outcome, Work
-from loopwright.profile.records import ANY, TREE, WORK, KernelName, Table
-from loopwright.profile.stride import Failure as Stopped
+from loopwright.profile.records import ANY, TREE, WORK, FittedTable, KernelName
+from loopwright.profile.stride import NoMeasurement as Stopped
 from loopwright.profile.work_form import WorkForm
 from loopwright.search.space import Point
-from loopwright.search.strategies import Failure, search
+from loopwright.search.strategies import FailedPoint, search
 from loopwright.tuning.arguments import read, restore, write
 from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried, reference_path
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
-from loopwright.tuning.neighbourhood import UNIT, Scale, measure_around
+from loopwright.tuning.neighbourhood import UNIT, SizeScale, measure_around
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.transfers import measured_copies
@@ -184,7 +184,7 @@ def _keep_trees(call: RecordedCall, journal: Journal) -> None:
             return
         if trees:
             content = {str(variant): str(tree) for variant, tree in trees.items()}
-            journal.put(Table(TREE, machine.fingerprint, call.fingerprint, content, time.time()))
+            journal.put(FittedTable(TREE, machine.fingerprint, call.fingerprint, content, time.time()))
 
 
 def setting_of(call: RecordedCall, form: WorkForm, resident: bool = False) -> Setting:
@@ -277,7 +277,7 @@ class _Trials:
             return
         content = front_content(front_from(judged, pruned, self.shape.sizes))
         machine = self.machines[device].fingerprint
-        self._journal.put(Table(PARETO, machine, self.call.fingerprint, content, time.time()))
+        self._journal.put(FittedTable(PARETO, machine, self.call.fingerprint, content, time.time()))
 
     def others(self, setting: Setting, shape: Shape) -> _Trials:
         """The same for another shape."""
@@ -317,12 +317,12 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     trials.result.dropped |= dict(pruned.dropped)
     trials.keep_judged(device, candidates.judged, pruned)
 
-    def evaluate(point: Point) -> float | Failure:
+    def evaluate(point: Point) -> float | FailedPoint:
         schedule = candidates.schedule(point)
-        if isinstance(schedule, Failure):
+        if isinstance(schedule, FailedPoint):
             return schedule
         row = trials.measured(Variant(device, schedule, threads))
-        return row.time_ns if row.outcome == "ok" else Failure(row.reason)
+        return row.time_ns if row.outcome == "ok" else FailedPoint(row.reason)
 
     fastest = trials.best
     start = None if fastest is None else candidates.point_of(fastest.variant.schedule)
@@ -358,7 +358,7 @@ def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
     deep = sequential_places(trials.form, one.analysed.facts, one.signature)
     alone = [Variant("cpu", threads=1)] if "cpu" in trials.machines and trials.call.config.threads > 1 else []
 
-    def at(scale: Scale, again: bool = False) -> float | Stopped:
+    def at(scale: SizeScale, again: bool = False) -> float | Stopped:
         """Nanoseconds an iteration of the default takes; the others beside it."""
         made = None if budget.spent() else scaled(saved, scale.grid / UNIT, deep, scale.depth / UNIT)
         if made is None:
@@ -388,7 +388,7 @@ def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:
     """Keep what the kernel is called, and the form of its work."""
     written = call.one.analysed.written
     journal.put(KernelName(call.fingerprint, written.name, written.file, print_kernel(replace(written, body=()))))
-    journal.put(Table(WORK, ANY, call.fingerprint, form.as_json(), time.time()))
+    journal.put(FittedTable(WORK, ANY, call.fingerprint, form.as_json(), time.time()))
 
 
 def parse_budget(text: str) -> float:

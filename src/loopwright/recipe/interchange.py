@@ -1,0 +1,188 @@
+"""Loop order: the innermost loop is to walk along rows, where neighbouring iterations use one cache line and fit into
+one vector register, and not down a column, where each iteration needs a line of its own."""
+
+from __future__ import annotations
+
+from loopwright.analysis.isl_schedule import Wanted
+from loopwright.analysis.strides import FAR, AccessStrides
+from loopwright.ir.nodes import For, Store
+from loopwright.ir.queries import names_in
+from loopwright.ir.user_text import user_element, user_name
+from loopwright.ir.walk import own_expressions, statements
+from loopwright.recipe.distribution import isolate
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.scalar_expansion import STRETCH, expand, temporaries, tying
+from loopwright.recipe.shape import short_loops
+from loopwright.recipe.time_tiling import shared_tiles, tiles
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.demote import Demote, ends_plainly
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.reschedule import Reschedule
+from loopwright.steps.split import Split
+
+LINE = 8.0
+"""The cost of another cache line, in accesses of the same one."""
+
+WORTH = 1.5
+"""How many times cheaper another order must be."""
+
+MOST_STATEMENTS = 4
+"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+
+MOST_TEMPORARIES = 4
+"""Scalars that are given an element for each iteration: with more, reading them all costs what the order gains."""
+
+
+def in_order(partial: PartialSchedule) -> bool:
+    """Interchange; or, where that leaves a small nest going down columns, as in a triangular solution, an order of all
+    statements in which none does. True for such a new order."""
+    kernel, count = partial.kernel, len(partial.decisions)
+    along_rows(partial)
+    columns = _columns(partial) if _is_small(partial) else []
+    if not columns:
+        return False
+    rows, taken = partial.kernel, partial.decisions[count:]
+    partial.kernel, partial.decisions[count:] = kernel, []
+    if _in_a_new_order(partial, columns[0]):
+        return True
+    partial.kernel, partial.decisions[count:] = rows, taken
+    return False
+
+
+SUMS = Tunable(
+    "sums in scalars",
+    0,
+    (0, 1),
+    "a scalar needs no memory; with an element for each of a stretch of iterations, another loop can be innermost",
+    leads=True,
+    words=("elements where that promises a gain", "elements"),
+)
+
+
+def along_rows(partial: PartialSchedule) -> None:
+    """Interchange where that makes the innermost loops' accesses cheaper."""
+    done: set[str] = set()
+    while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
+        done.add(chain[-1].name)
+        with partial.together(), partial.in_nest(chain):
+            done.add(_interchange(partial, chain))
+
+
+def _in_a_new_order(partial: PartialSchedule, column: AccessStrides) -> bool:
+    why = f"no interchange keeps {_text(column)} from being another cache line each time; in this order none is"
+    kernel = partial.kernel
+    in_tiles = Wanted("smart", tiles(partial, 3), wavefront=True)
+    for wanted, more in ((in_tiles, ", and tiles on a diagonal run at once"), (Wanted("smart"), "")):
+        with partial.together():
+            partial.take(Reschedule(wanted), why + more)
+            if _columns(partial) or (wanted is in_tiles and not shared_tiles(partial)):
+                raise NotTaken
+        if partial.kernel is not kernel:
+            return True
+    return False
+
+
+def _is_small(partial: PartialSchedule) -> bool:
+    inside = list(statements(partial.written.body))
+    return (
+        len(partial.written.body) == 1
+        and all(isinstance(stmt, For | Store) for stmt in inside)
+        and sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
+    )
+
+
+def _columns(partial: PartialSchedule) -> list[AccessStrides]:
+    """The accesses that are another cache line in every iteration of the innermost of three loops."""
+    found: list[AccessStrides] = []
+    for chain in partial.chains():
+        inside = {id(stmt) for stmt in statements(chain[-1].body)}
+        if len(chain) >= 3:
+            mine = (walk for walk in partial.walks() if id(walk.stmt) in inside)
+            found += [walk for walk in mine if _weight(walk.strides.get(chain[-1].name)) >= LINE]
+    return found
+
+
+def _interchange(partial: PartialSchedule, chain: Chain) -> str:
+    """The name of the loop that is innermost then: it was chosen, and is not to be looked at again."""
+    inner = chain[-1]
+    inside = {id(stmt) for stmt in statements(inner.body)}
+    accesses = [walk for walk in partial.walks() if id(walk.stmt) in inside]
+    if any(walk.is_write and walk.strides.get(inner.name) is None for walk in accesses):
+        return inner.name  # where it writes depends on data, and costs the same in any order
+    ties = tying(partial, inner)
+    sums = 2.0 * len(ties)  # of a scalar that gets elements, one is loaded and stored in each iteration
+    costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
+    movable = [loop for loop in chain if loop is inner or not _is_tied(partial, loop)]
+    best = min(reversed(movable), key=lambda loop: costs[loop.name])
+    if ties and inner.name in short_loops(chain):
+        return inner.name  # written out by the C compiler, it is no loop any more
+    if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
+        worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
+        why = (
+            f"'{user_name(best.name)}' innermost walks along rows: with '{user_name(inner.name)}' innermost each "
+            f"{_text(worst)} is another cache line"
+        )
+    else:
+        others = [loop for loop in movable if loop is not inner]
+        if not (ties and others and partial.number(SUMS)):
+            return inner.name
+        best = min(reversed(others), key=lambda loop: costs[loop.name])
+        why = f"sums of neighbouring iterations of '{user_name(best.name)}' grow side by side"
+    for name in temporaries(inner):
+        with partial.together():  # where it cannot be, it may not stand in the way either
+            if not ends_plainly(partial.kernel, name):
+                raise NotTaken
+            partial.take(Demote(name), why)
+    together = partial.kernel
+    if best is chain[-2] and 0 < len(tying(partial, partial.around(inner.name)[-1])) <= MOST_TEMPORARIES:
+        with partial.together():  # a sum over all of the nest needs no more than another order
+            expand(partial, inner.name, best.name, why)
+    in_stretches = partial.kernel is not together
+    band = isolate(partial, inner.name, best.name, why)
+    order = (*band[1:], band[0])
+    partial.take(Reorder(order), why)
+    vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
+    if not in_stretches and not (vectors and not partial.strict) and _splits_well(partial, chain, best):
+        _in_stretches(partial, order)
+    return order[-1]
+
+
+def _is_tied(partial: PartialSchedule, loop: For) -> bool:
+    """Whether a loop needs its order and holds several loops, as one over time does: it cannot be taken apart."""
+    return partial.verdict(loop) == "sequential" and sum(isinstance(stmt, For) for stmt in loop.body) > 1
+
+
+def _splits_well(partial: PartialSchedule, chain: Chain, best: For) -> bool:
+    """Whether of the loops of a nest only the one that is now innermost can be shared among threads."""
+    verdicts = {loop.name: partial.verdict(loop) for loop in chain}
+    return verdicts[best.name] == "parallel" and all(v != "parallel" for n, v in verdicts.items() if n != best.name)
+
+
+def _in_stretches(partial: PartialSchedule, order: tuple[str, ...]) -> None:
+    """Give each thread a stretch of the innermost loop, and all of the loops around it."""
+    inner = order[-1]
+    length = partial.number(STRETCH)
+    why = f"only '{user_name(inner)}' needs no order: threads take stretches of it, {length} elements each"
+    with partial.together():
+        partial.take(Split(inner, length), why)
+        outer = partial.around(inner)[-2].name
+        partial.take(Reorder((outer, *order)), why)
+
+
+def _cost(accesses: list[AccessStrides], loop: For) -> float:
+    return sum(_weight(walk.strides.get(loop.name)) for walk in accesses)
+
+
+def _weight(stride: int | None) -> float:
+    if stride is None or abs(stride) >= FAR // 2:
+        return LINE
+    return min(float(abs(stride)), LINE)
+
+
+def _text(walk: AccessStrides) -> str:
+    return user_element(walk.array, walk.node.index)
+
+
+def depends(loop: For, other: str) -> bool:
+    """Whether the bounds of a loop depend on another loop's variable."""
+    return any(other in names_in(expr) for expr in own_expressions(loop))

@@ -1,0 +1,286 @@
+"""Blocks in registers: a nest that adds to the same elements again and again (a product of matrices and its kin) keeps
+a small block of them in vector registers, while the data it is made from streams by from the caches.
+
+The nest needs three loops: `vector`, along which the target goes by ones; `rows`, in which it moves and some operand
+stays; `depth`, in which it stays. Each operand loaded is then used once for every row, or for every column, of the
+block. Operands go by ones along `vector` too, or stay; or go by ones along `depth`, and are copied. There may be
+several loops of depth in one another, as over a window (a convolution); their order stays. Small windows of constant
+size are left to the C compiler, which writes them out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from loopwright.analysis.strides import AccessStrides
+from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import statements
+from loopwright.recipe.distribution import isolate
+from loopwright.recipe.interchange import depends
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.scalar_expansion import tying
+from loopwright.recipe.shape import short_loops
+from loopwright.recipe.target import CpuTarget
+from loopwright.recipe.tunable import Constraint, Tunable
+from loopwright.steps.demote import Demote
+from loopwright.steps.pack import Pack
+from loopwright.steps.promote import Promote
+from loopwright.steps.reorder import Reorder
+from loopwright.steps.specialize import Specialize
+from loopwright.steps.split import Split
+from loopwright.steps.tile import Tile
+from loopwright.steps.unroll_and_jam import UnrollAndJam
+
+ROWS = Tunable(
+    "rows of a register block",
+    6,
+    (2, 4, 6, 8),
+    "each element loaded for a column is used for so many rows; all sums of a block share the vector registers",
+)
+COLUMNS = Tunable(
+    "vectors of a register block",
+    4,
+    (1, 2, 3, 4, 6),
+    "each element loaded for a row is used for so many vectors side by side; all sums of a block share the registers",
+)
+DEPTH = Tunable(
+    "depth of a register block",
+    256,
+    (64, 128, 256, 512, 1024),
+    "iterations for one visit of a block: what its columns need of them is to fit into the second cache",
+)
+STRIPS = Tunable(
+    "strips of register blocks",
+    0,
+    (0, 1),
+    "blocks go down a strip of columns, or along a strip of rows: what they have in common stays in the cache",
+    words=("columns", "rows"),
+)
+TOGETHER = Tunable(
+    "columns of a window together",
+    2,
+    (1, 2, 3),
+    "a sum that is not kept in a register is loaded and stored once for so many columns",
+)
+WINDOW = 16
+"""Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
+
+IN_REGISTERS = Constraint(
+    "a register block has 4 to 48 vectors of sums",
+    lambda numbers: 4 <= numbers[ROWS.name] * numbers[COLUMNS.name] <= 48,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The loops of a nest by what they do for a block, those of depth outermost first; the array that the block is part
+    of, and the arrays along whose rows `depth` goes, where `vector` should."""
+
+    rows: str
+    depths: tuple[str, ...]
+    vector: str
+    target: str
+    element_bytes: int
+    across: tuple[str, ...]
+
+    @property
+    def depth(self) -> str:
+        """The innermost loop of depth."""
+        return self.depths[-1]
+
+
+def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
+    """Block every nest that gains from it."""
+    done: set[str] = set()
+    while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
+        done |= {chain[-1].name}
+        before = {loop.name for c in partial.chains() for loop in c}
+        with partial.together(), partial.in_nest(chain):
+            roles = _wanted(partial, chain)
+            _block(partial, roles, partial.around(chain[-1].name), target)
+            done |= {loop.name for c in partial.chains() for loop in c} - before
+            done |= {roles.rows, *roles.depths, roles.vector}
+            continue
+        with partial.together(), partial.in_nest(chain):
+            _in_lanes(partial, _wanted(partial, chain), partial.around(chain[-1].name))
+            done |= {loop.name for c in partial.chains() for loop in c} - before
+
+
+def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
+    """What the loops do for a block, with sums in elements of an array where they were in scalars. Raises NotTaken."""
+    short = set(short_loops(chain))
+    roles = roles_of(partial, chain, windows=True)
+    if roles is None and len(chain) > 2 and chain[-1].name not in short and (scalars := tying(partial, chain[-1])):
+        for name in scalars:
+            partial.take(Demote(name), f"what '{user_name(name)}' adds up can be added side by side in elements")
+        roles = roles_of(partial, partial.around(chain[-1].name), windows=True)
+    if roles is None or (len(roles.depths) > 1 and short.issuperset(roles.depths)):
+        raise NotTaken
+    return roles
+
+
+def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> Roles | None:
+    """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along
+    with a loop, as a window does."""
+    inside = list(statements(chain[-1].body))
+    if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
+        return None
+    if not all(isinstance(stmt, Assign) for stmt in inside[:-1]) or tying(partial, chain[-1]):
+        return None
+    numbers = {id(stmt) for stmt in inside}
+    accesses = [walk for walk in partial.walks() if id(walk.stmt) in numbers]
+    mine = [walk for walk in accesses if walk.array == store.array]
+    operands = [walk for walk in accesses if walk.array != store.array]
+    if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
+        return None
+    depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
+    vector = next((loop for loop in reversed(chain) if all(w.strides.get(loop.name) == 1 for w in mine)), None)
+    deep = [loop for loop in chain if not _moves(mine, loop)]
+    going = deep if windows else []
+    if depth is None or vector is None or not _are_shared(operands, vector, going):
+        return None
+    outer = [loop for loop in chain if loop is not vector]
+    rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)), None)
+    far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
+    if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
+        return None
+    across = tuple(dict.fromkeys(walk.array for walk in far))
+    within = chain[min(chain.index(one) for one in (rows, depth, vector)) :]
+    depths = tuple(loop.name for loop in within if loop in deep)
+    useful = {name for name in depths if any(walk.strides.get(name) != 0 for walk in operands)}
+    if len(depths) > 1 and (across or useful != set(depths)):
+        return None  # a loop in which nothing moves repeats the others: their data is in the cache already
+    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across)
+
+
+def _moves(accesses: list[AccessStrides], loop: For) -> bool:
+    return any(walk.strides.get(loop.name) != 0 for walk in accesses)
+
+
+def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bool:
+    """Whether iterations of a loop use the same elements of an operand: those where it stays, or those of a window that
+    goes along with the loop (`a[i + di]`)."""
+    strides = [(walk.strides.get(loop.name), walk) for walk in operands]
+    return any(here == 0 or here in [walk.strides.get(one.name) for one in deep] for here, walk in strides)
+
+
+def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarget) -> None:
+    rows, columns = _shape(partial, target, roles.element_bytes)
+    depths = " and ".join(f"'{user_name(name)}'" for name in roles.depths)
+    why = (
+        f"each element of '{user_name(roles.target)}' is added to in every iteration of {depths}: "
+        f"blocks of {rows} x {columns} of them stay in registers meanwhile"
+    )
+    places = [loop.name for loop in partial.around(chain[-1].name)]
+    outermost = places[min(places.index(name) for name in (roles.rows, *roles.depths, roles.vector))]
+    band = isolate(partial, chain[-1].name, outermost, why)
+    if len(band) != 2 + len(roles.depths):
+        raise NotTaken
+    renamed = dict(zip(places[-len(band) :], band, strict=True))
+    row, vector = renamed[roles.rows], renamed[roles.vector]
+    deep = tuple(renamed[name] for name in roles.depths)
+    sizes = (partial.number(DEPTH), rows, columns)
+    if len(deep) == 1:
+        _tile(partial, band, (deep[0], row, vector), sizes, why)
+    else:
+        _tile_window(partial, band, deep, (row, vector), sizes, why)
+    for array in roles.across:
+        along = (
+            f"'{user_name(vector)}' goes down columns of '{user_name(array)}': in a copy of a block it goes along rows"
+        )
+        partial.take(Pack(array, partial.around(vector)[-4].name), along)
+    partial.take(Specialize((row, vector)), f"a whole block of {rows} x {columns} is written out without tests")
+    is_known = roles.target in {array.name for array in partial.written.arrays} and not roles.across
+    partial.take(Promote(roles.target, deep[0]), why, anew=not is_known)
+
+
+def _in_lanes(partial: PartialSchedule, roles: Roles, chain: Chain) -> None:
+    """The sums of a window side by side in lanes, where they cannot be kept in registers: what a window holds may be
+    tested before each of its rows (`frame[size * i + k]`). An element is loaded and stored once for several columns."""
+    places = [loop.name for loop in chain]
+    order = (*(name for name in places if name in roles.depths), roles.vector)
+    if len(roles.depths) == 1 or chain[-1].name != roles.depth:
+        raise NotTaken
+    why = (
+        f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(roles.depth)}': "
+        f"neighbouring ones along '{user_name(roles.vector)}' are added to side by side"
+    )
+    band = isolate(partial, chain[-1].name, places[min(places.index(name) for name in order)], why)
+    renamed = dict(zip(places[-len(band) :], band, strict=True))
+    last = [renamed[name] for name in order]
+    partial.take(Reorder((*(name for name in band if name not in last), *last)), why)
+    together = partial.number(TOGETHER)
+    if together > 1:
+        partial.take(UnrollAndJam(renamed[roles.depth], together), why)
+
+
+def _tile(
+    partial: PartialSchedule, band: tuple[str, ...], order: tuple[str, str, str], sizes: tuple[int, int, int], why: str
+) -> None:
+    """Blocks of the three loops: a strip of columns stays while rows go by. The bounds of `row` and `vector` may depend
+    on one another."""
+    depth, row, vector = order
+    if _depends_on_depth(partial, band, (depth,), (row, vector)):
+        raise NotTaken
+    is_triangle = _depend_on_one_another(partial, row, vector)
+    wanted = (depth, vector, row) if is_triangle else order
+    if band != wanted:
+        partial.take(Reorder(wanted), why)
+    length = dict(zip(order, sizes, strict=True))
+    before = {loop.name for loop in partial.around(wanted[-1])}
+    partial.take(Tile(tuple((name, length[name]) for name in wanted)), why)
+    if is_triangle:
+        partial.take(Reorder((row, vector)), why)
+    else:
+        outer = [loop.name for loop in partial.around(vector) if loop.name not in before]
+        if not partial.number(STRIPS):
+            partial.take(Reorder((outer[0], outer[2], outer[1])), why)
+
+
+def _tile_window(
+    partial: PartialSchedule,
+    band: tuple[str, ...],
+    deep: tuple[str, ...],
+    block: tuple[str, str],
+    sizes: tuple[int, int, int],
+    why: str,
+) -> None:  # fmt: skip
+    """The same with several loops of depth, all of which are done in one visit of a block, but for the outermost one:
+    it goes in stretches, as if those inside it were some ten iterations long."""
+    if _depends_on_depth(partial, band, deep, block) or _depend_on_one_another(partial, *block):
+        raise NotTaken
+    depth, *lengths = sizes
+    stretch = max(1, depth // WINDOW)
+    if band != (*deep, *block):
+        partial.take(Reorder((*deep, *block)), why)
+    before = {loop.name for loop in partial.around(block[-1])}
+    partial.take(Tile(tuple(zip(block, lengths, strict=True))), why)
+    partial.take(Split(deep[0], stretch), why)
+    stretches, *outer = [loop.name for loop in partial.around(block[-1]) if loop.name not in before]
+    if not partial.number(STRIPS):
+        outer.reverse()
+    partial.take(Reorder((stretches, *outer, *deep)), why)
+
+
+def _depends_on_depth(
+    partial: PartialSchedule, band: tuple[str, ...], deep: tuple[str, ...], block: tuple[str, str]
+) -> bool:
+    loops = {loop.name: loop for loop in partial.around(band[-1])}
+    pairs = [(one, other) for one in deep for other in block]
+    return any(depends(loops[one], other) or depends(loops[other], one) for one, other in pairs)
+
+
+def _depend_on_one_another(partial: PartialSchedule, row: str, vector: str) -> bool:
+    chain = {loop.name: loop for stmt in (row, vector) for loop in partial.around(stmt)}
+    return depends(chain[row], vector) or depends(chain[vector], row)
+
+
+def _shape(partial: PartialSchedule, target: CpuTarget, element_bytes: int) -> tuple[int, int]:
+    """Rows and columns of a block: by default as large as the registers hold, with room for the operands."""
+    lanes = max(1, target.vector_bytes // element_bytes)
+    usual = (6, 4) if target.registers >= 32 else (4, 3)
+    rows = partial.number(replace(ROWS, default=usual[0]))
+    vectors = partial.number(replace(COLUMNS, default=usual[1]))
+    partial.require(IN_REGISTERS)
+    return rows, max(2, vectors * lanes)

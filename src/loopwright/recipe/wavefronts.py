@@ -1,0 +1,98 @@
+"""A new order of all loops for a GPU, where the one that the user wrote leaves it to few threads: host loops that need
+their order (a factorisation, a triangular solution, a stencil in place) are to have grids inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.analysis.facts import Facts, LoopFacts
+from loopwright.analysis.isl_schedule import Wanted
+from loopwright.ir.nodes import Assign, Body, For, Kernel, Store
+from loopwright.ir.queries import arrays_made, names_assigned, types_assigned
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies, statements
+from loopwright.recipe.index_set_splitting import apart_at_points
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.steps.demote import Demote
+from loopwright.steps.extent import extent_of
+from loopwright.steps.reschedule import Reschedule
+
+ENOUGH = 2
+"""Loops of a nest that need no order: a grid needs no more."""
+
+MOST_STATEMENTS = 12
+"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+
+
+def in_fronts(partial: PartialSchedule) -> None:
+    """Give all loops a new order, or take them apart at points where they meet themselves, if more of them are free
+    then."""
+    kernel = partial.kernel
+    before = _lack(kernel, partial.facts)
+    if not before:
+        return
+    why = "in the order that is written few threads could work at once: in this one whole loops need no order"
+    if sum(1 for _ in statements(kernel.body, Store, Assign)) <= MOST_STATEMENTS:
+        _anew(partial, before, why)
+    if partial.kernel is kernel:
+        apart_at_points(partial)
+    if partial.kernel is not kernel:
+        partial.begin_again()
+
+
+def _anew(partial: PartialSchedule, before: int, why: str) -> None:
+    """A new order of all loops, if it lacks less than so many; with scalars in the array elements that they end up in,
+    if it lacks still less then."""
+    kernel, facts, taken = partial.kernel, partial.facts, len(partial.decisions)
+    with partial.together():
+        partial.take(Reschedule(Wanted("smart", inner=True)), why)
+        if _lack(partial.kernel, partial.present_facts()) >= before:
+            raise NotTaken
+        before = _lack(partial.kernel, partial.present_facts())
+    scalars = [name for name in _scalars(kernel) if Demote(name).illegal(kernel, facts, partial.strict) is None]
+    if not before or not scalars:
+        return
+    found = partial.kernel, partial.decisions[taken:]
+    partial.kernel = kernel
+    del partial.decisions[taken:]
+    with partial.together():
+        for name in scalars:
+            partial.take(Demote(name), f"what '{user_name(name)}' adds up in its element can be added in another order")
+        partial.take(Reschedule(Wanted("smart", inner=True)), why, anew=True)
+        if _lack(partial.kernel, partial.present_facts()) >= before:
+            raise NotTaken
+        return
+    partial.kernel = found[0]
+    partial.decisions += found[1]
+
+
+def _scalars(kernel: Kernel) -> list[str]:
+    return list(types_assigned(kernel.body))
+
+
+def is_free(loop: For, found: LoopFacts) -> bool:
+    """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
+    itself, and nothing of the last one."""
+    own = arrays_made(loop.body)
+    own |= names_assigned(loop.body)
+    return found.verdict == "parallel" and not found.last and own.issuperset(found.private)
+
+
+def _lack(kernel: Kernel, facts: Facts) -> int:
+    """How many loops more would have to be free, all statements taken together. A loop around sums for each of its
+    iterations is enough by itself; more loops than that should be two that are free, and the rest."""
+    total = 0
+    for loops in _nests(kernel.body, ()):
+        free = sum(is_free(loop, facts.loops[loop.name]) for loop in loops)
+        total += max(0, min(ENOUGH, len(loops) - 1) - free)
+    return total
+
+
+def _nests(body: Body, around: tuple[For, ...]) -> Iterator[tuple[For, ...]]:
+    """For each statement that stores or assigns, the loops around it that are not short."""
+    for stmt in body:
+        if isinstance(stmt, Store | Assign):
+            yield around
+        inside = (*around, stmt) if isinstance(stmt, For) and not extent_of(stmt) else around
+        for inner in bodies(stmt):
+            yield from _nests(inner, inside)

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.register_blocking import in_registers
+from loopwright.recipe.target import CpuTarget
+from loopwright.recipe.tunable import Choices
+from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, check_same, planned, reasons, steps
+from steps.kernels import MATMUL, ROWS, TOTAL
+
+ADDS = "c[i, j] = c[i, j] + a[i, k] * b[k, j]"
+SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 12, 2), (4, 12, 5), (9, 29, 3), (5, 13, 257))
+"""Less than a block, one, several and parts, and more than one stretch of depth."""
+
+
+def blocked(text: str, strict: bool = False, target: CpuTarget | None = None) -> PartialSchedule:
+    return planned(functools.partial(in_registers, target=target or CpuTarget()), text, strict)
+
+
+def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
+    return [
+        f"each element of '{target}' is added to in every iteration of '{depth}': blocks of {rows} x {columns} of them "
+        "stay in registers meanwhile",
+        f"a whole block of {rows} x {columns} is written out without tests",
+    ]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_product_of_matrices(strict: bool) -> None:
+    partial = blocked(MATMUL, strict)
+    assert steps(partial) == (
+        "tile k 256 i 4 j 12; reorder k.o j.o i.o; specialize i j full; promote c k"
+    )  # the loops are in the order that is wanted already
+    assert reasons(partial) == because("c", "k", 4, 12)
+    check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
+
+
+def test_a_nest_inside_of_others_is_cut_out_and_put_into_order() -> None:
+    partial = blocked(GEMM)
+    assert steps(partial) == (
+        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; specialize i.1 j.2 full; "
+        "promote c k"
+    )
+    assert reasons(partial) == because("c", "k", 4, 12)
+    check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
+
+
+@pytest.mark.parametrize(
+    ("element", "target", "rows", "columns"),
+    [
+        ("float64", CpuTarget(vector_bytes=16), 4, 6),
+        ("float32", CpuTarget(vector_bytes=32), 4, 24),
+        ("float64", CpuTarget(vector_bytes=64, registers=32), 6, 32),
+        ("float64", CpuTarget(vector_bytes=4), 4, 3),  # less than one element
+    ],
+)
+def test_blocks_are_as_large_as_the_registers_hold(element: str, target: CpuTarget, rows: int, columns: int) -> None:
+    partial = blocked(MATMUL.replace("float64", element), target=target)
+    assert steps(partial).startswith(f"tile k 256 i {rows} j {columns};")
+    assert reasons(partial) == because("c", "k", rows, columns)
+    check_same(partial.written, partial.kernel, MATMUL_SHAPES, ((0, 1, 1), (rows + 1, columns + 1, 3)))
+
+
+def test_the_innermost_loop_need_not_be_the_vector() -> None:
+    partial = blocked(MATMUL_BY_ELEMENTS)
+    assert steps(partial) == "reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; specialize i j full; promote c k"
+    check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
+
+
+TILED = "tile k 256 j 12 i 4; reorder i j"
+TRIANGLES = {
+    "below": (("k i j", "n n i+1", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "above": (("k i j", "n n n", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "by elements": (("i j k", "n i+1 n", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k"),
+    "transposed": (
+        ("i j k", "n i+1 n", "c[i, j] = c[i, j] + 2.0 * a[i, k] * a[j, k]"),
+        f"reorder k j i; {TILED}; pack a i.o; specialize i j full; promote c k",
+    ),
+    "two transposed": (
+        ("i k j", "n n i+1", "c[i, j] = c[i, j] + a[j, k] * b[i, k] + b[j, k] * a[i, k]"),
+        f"reorder k j i; {TILED}; pack a i.o; pack b i.o; specialize i j full; promote c k",
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "wanted"), TRIANGLES.values(), ids=TRIANGLES.keys())
+def test_triangles(parts: tuple[str, str, str], wanted: str) -> None:
+    loops, extents, statement = parts
+    text = nest(statement, loops, extents)
+    partial = blocked(text.replace("j in 0 .. n", "j in i + 1 .. n"), strict=True)
+    assert steps(partial) == wanted
+    shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}
+    check_same(partial.written, partial.kernel, shapes, ((0, 0, 0), (1, 1, 1), (3, 3, 3), (12, 12, 12), (29, 29, 29)))
+
+
+def test_columns_are_copied() -> None:
+    partial = blocked(nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"))
+    assert steps(partial) == "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o; specialize i j full; promote c k"
+    assert "'j' goes down columns of 'b': in a copy of a block it goes along rows" in reasons(partial)
+    shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}
+    check_same(partial.written, partial.kernel, shapes, ((0, 0, 0), (1, 1, 1), (13, 13, 13)))
+
+
+def test_two_products_one_after_the_other() -> None:
+    second = MATMUL.partition("    for")[2].replace("c[", "d[")
+    for name in "kij":
+        second = second.replace(f"{name} in", f"{name}.2 in").replace(f"[{name},", f"[{name}.2,")
+        second = second.replace(f" {name}]", f" {name}.2]")
+    partial = blocked(MATMUL.replace("c: float64[2] C", "c: float64[2] C, d: float64[2] C") + "    for" + second)
+    assert [text for text in steps(partial).split("; ") if text.startswith(("tile", "promote"))] == [
+        "tile k 256 i 4 j 12", "promote c k", "tile k.2 256 i.2 4 j.2 12", "promote d k.2",
+    ]  # fmt: skip
+    check_same(partial.written, partial.kernel, {**MATMUL_SHAPES, "d": "nm"}, SIZES[:-1])
+
+
+def nest(statement: str, loops: str = "k i j", extents: str = "n n n") -> str:
+    """Loops around a statement on three matrices and a vector."""
+    lines = ["kernel k(a: float64[2] C, b: float64[2] C, c: float64[2] C, v: float64[1] C, n: int64):"]
+    for depth, (name, upper) in enumerate(zip(loops.split(), extents.split(), strict=True), start=1):
+        lines.append(f"{'    ' * depth}for {name} in 0 .. {upper}:")
+    pad = "    " * (len(loops.split()) + 1)
+    return "\n".join([*lines, *(pad + line for line in statement.split("\n"))]) + "\n"
+
+
+NOT_TAKEN = {
+    "two loops": ROWS,
+    "a scalar": TOTAL,
+    "a triangle of the depth": nest(ADDS, "i k j", "n i+1 n"),
+    "two statements": nest(ADDS + "\nb[k, j] = 0.0"),
+    "a condition": nest("if a[i, k] > 0.0:\n    " + ADDS),
+    "a scalar that ties the iterations": nest("s = s + b[k, j]\nc[i, j] = c[i, j] + a[i, k] * s").replace(
+        "n: int64):\n", "n: int64):\n    var s: float64\n    s = 0.0\n"
+    ),
+    "nothing is added to": nest("c[i, j] = a[i, k] * b[k, j]"),
+    "the other element is another one": nest("c[i, j] = c[i, k] + a[i, k] * b[k, j]"),
+    "the other element is in another column": nest("c[i, j] = c[i, 0] + a[i, k] * b[k, j]"),
+    "no operand": nest("c[i, j] = c[i, j] + 1.0"),
+    "no operand stays in the rows": nest("c[i, j] = c[i, j] + a[i, k]"),
+    "no operand stays in the columns": nest("c[i, j] = c[i, j] + b[k, j]"),
+    "a column of an operand in each row": nest("c[i, j] = c[i, j] + a[k, i] * b[i, k]"),
+    "an operand with steps of two": nest("c[i, j] = c[i, j] + a[i, k] * b[k, 2 * j]"),
+    "a triangle of the depth and the vector": nest(ADDS, extents="n n k+1"),
+    "the target moves in every loop": nest("c[i + k, j] = c[i + k, j] + a[i, k] * b[k, j]"),
+    "the target stays along the vector": nest("v[i] = v[i] + a[i, k] * b[k, j]"),
+    "a loop in between": nest(ADDS, "i x k j", "n n n n"),
+    "a loop in between that has to be cut out": nest(ADDS, "i x k j", "n n n n").replace(
+        "        for x", "        v[i] = 1.0\n        for x"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())
+def test_no_blocks(text: str) -> None:
+    assert steps(blocked(text)) == ""
+
+
+def test_that_nest_is_taken_where_nothing_is_wrong_with_it() -> None:
+    assert "promote c k" in steps(blocked(nest(ADDS)))
+
+
+WINDOW = """
+kernel k(a: float64[2] C, b: float64[2] C, w: float64[2] C):
+    for i in 0 .. size(a, 0) - size(w, 0) + 1:
+        for j in 0 .. size(a, 1) - size(w, 0) + 1:
+            for p in 0 .. size(w, 0):
+                for q in 0 .. size(w, 0):
+                    b[i, j] = b[i, j] + a[i + p, j + q] * w[p, q]
+"""
+SCALAR = (
+    WINDOW.replace("w: float64[2] C):\n", "w: float64[2] C):\n    var s: float64\n")
+    .replace("            for p", "            s = 0.0\n            for p")
+    .replace("b[i, j] = b[i, j] +", "s = s +")
+    + "            b[i, j] = s * 2.0\n"
+)
+WINDOW_SHAPES = {"a": "nm", "b": "nm", "w": "ll"}
+WINDOW_SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (2, 2, 3), (7, 27, 3), (5, 13, 2), (18, 18, 17))
+"""None, one, windows larger than the array, whole blocks and parts, and more than one stretch of the window's rows."""
+
+IN_WINDOWS = "reorder p q i j; tile i 4 j 12; split p 16; reorder p.o j.o i.o p q; specialize i j full; promote b p"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_windows(strict: bool) -> None:
+    partial = blocked(WINDOW, strict)
+    assert steps(partial) == IN_WINDOWS
+    assert reasons(partial)[0] == because("b", "p' and 'q", 4, 12)[0]
+    check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+@pytest.mark.parametrize(("old", "new"), [(" * w[p, q]", ""), ("q in 0", "q in p")], ids=["no weights", "a triangle"])
+def test_other_windows(old: str, new: str) -> None:
+    partial = blocked(WINDOW.replace(old, new))
+    assert steps(partial) == IN_WINDOWS
+    check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+def test_the_sum_of_a_window_in_a_scalar_goes_to_its_element() -> None:
+    partial = blocked(SCALAR)
+    assert steps(partial).startswith("demote s; fission j 3; fission j 2;") and steps(partial).endswith("promote b p")
+    assert reasons(partial)[0] == "what 's' adds up can be added side by side in elements"
+    check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES[1:])
+
+
+def test_strips_of_windows_may_be_rows() -> None:
+    choices = Choices({"strips of register blocks": 1, "depth of a register block": 64})
+    partial = planned(functools.partial(in_registers, target=CpuTarget()), WINDOW, choices=choices)
+    assert steps(partial) == IN_WINDOWS.replace("split p 16; reorder p.o j.o i.o", "split p 4; reorder p.o i.o j.o")
+    check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES)
+
+
+DISTANCES = """
+kernel k(a: float64[2] C, b: float64[3] C, l: int64):
+    for x in 0 .. size(b, 0):
+        for i in 0 .. size(b, 1):
+            for j in 0 .. size(b, 2):
+                for p in 0 .. l:
+                    for q in 0 .. l:
+                        b[x, i, j] = b[x, i, j] + a[x * l - p + i + l, q + j]
+"""
+IN_LANES = {
+    "tested as they come": (DISTANCES, {"a": "nm", "b": "lll"}, ((2, 1, 1), (6, 3, 2), (42, 11, 6))),
+    "their bounds depend on the row": (WINDOW.replace("p in 0", "p in i"), WINDOW_SHAPES, WINDOW_SIZES[:-1]),
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("text", "shapes", "sizes"), IN_LANES.values(), ids=IN_LANES.keys())
+def test_windows_without_blocks(text: str, shapes: dict[str, str], sizes: tuple[Sizes, ...], strict: bool) -> None:
+    partial = blocked(text, strict)
+    assert steps(partial) == "reorder p q j; unroll_and_jam q 2"
+    assert reasons(partial) == [
+        "each element of 'b' is added to in every iteration of 'q': neighbouring ones along 'j' are added to side by "
+        "side"
+    ]
+    check_same(partial.written, partial.kernel, shapes, sizes)
+
+
+NO_WINDOW = {
+    "of 8 x 8, which the compiler writes out": WINDOW.replace(".. size(w, 0):", ".. 8:"),
+    "in a scalar, of 3 x 3": SCALAR.replace(".. size(w, 0):", ".. 3:"),
+    "its bounds depend on the column": WINDOW.replace("q in 0 ..", "q in j .."),
+    "something else is done for each row of it": WINDOW.replace(
+        "    for q", "    w[p, p] = 1.0\n                for q"
+    ),
+    "its columns are copied": WINDOW.replace("w[p, q]", "w[j, q]"),
+    "a scalar that something else reads": SCALAR.replace("s * 2.0", "s * w[0, 0]").replace("= s +", "= 0.5 * s +")
+    + "            w[0, 0] = s\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_WINDOW.values(), ids=NO_WINDOW.keys())
+def test_no_windows(text: str) -> None:
+    assert steps(blocked(text)) == ""
+
+
+def test_a_larger_window_of_constant_size() -> None:
+    assert steps(blocked(WINDOW.replace(".. size(w, 0):", ".. 9:"))).endswith("promote b p")
+
+
+def test_all_is_taken_back_where_a_cut_is_not_legal() -> None:
+    text = GEMM.replace("            for j.2", "            a[i, k] = c[i, 0]\n            for j.2")
+    assert steps(blocked(text)) == ""
