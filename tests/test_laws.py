@@ -279,7 +279,13 @@ def test_a_large_module_without_the_tests_of_its_name_is_found(tmp_path: Path) -
 
 
 def test_a_name_that_two_classes_have_is_found(tmp_path: Path) -> None:
-    plant(tmp_path, {"a.py": "class One:\n    class Two: ...\n", "ir/b.py": "def f():\n    class Two: ...\n"})
+    plant(
+        tmp_path,
+        {
+            "a.py": "class One:\n    class Two: ...\n",
+            "ir/b.py": "def f():\n    class Two: ...\nclass One(Protocol): ...",
+        },
+    )
     assert checkers.one_class_one_meaning(tmp_path) == ["ir/b.py:2: a second class Two; the first one is a.py:2"]
 
 

@@ -147,8 +147,8 @@ import os, pathlib
 from loopwright.ir.variant import Variant
 from loopwright.ir.signature import Shape
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.store import Store
-store = Store(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
+from loopwright.profile.store import ProfileStore
+store = ProfileStore(pathlib.Path(os.environ["LOOPWRIGHT_CACHE"]) / "profile.sqlite3")
 store.add([Measurement("another", "machine", Variant("cpu", "plain", 1), Shape((9,)), Work(), "ok", 1.0)])
 store.close()
 """

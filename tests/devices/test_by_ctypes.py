@@ -16,9 +16,9 @@ from loopwright.devices import by_ctypes
 from loopwright.devices.base import ARGUMENT, FRESH, NUMPY_SCALAR, PYTHON_SCALAR
 from loopwright.devices.by_ctypes import (
     CallStruct,
-    CtypesConstants,
-    CtypesDispatcher,
-    CtypesEntry,
+    Constants,
+    Dispatcher,
+    Entry,
     FailureStruct,
     Slot,
     fill_slot,
@@ -50,12 +50,12 @@ def forget() -> Iterator[None]:
 
 
 def address(code: Code) -> int:
-    function = CtypesEntry.FUNCTION(lambda call: code(call.contents))
+    function = Entry.FUNCTION(lambda call: code(call.contents))
     KEPT.append(function)
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def entry(code: Code, guard: Code | None = None, **changes: Any) -> CtypesEntry:
+def entry(code: Code, guard: Code | None = None, **changes: Any) -> Entry:
     given: dict[str, Any] = {
         "threads": 3,
         "parallel": False,
@@ -67,7 +67,7 @@ def entry(code: Code, guard: Code | None = None, **changes: Any) -> CtypesEntry:
         "guard_failed": lambda arguments, originals: ("guard", arguments, originals),
         "payload": None,
     }
-    return CtypesEntry(entry=address(code), guard=address(guard) if guard else 0, **(given | changes))
+    return Entry(entry=address(code), guard=address(guard) if guard else 0, **(given | changes))
 
 
 def numbers(at: int, count: int) -> list[int]:
@@ -260,9 +260,9 @@ def test_no_compiler_no_interrupts(tmp_path: Path) -> None:
 
 def test_constants_hold_as_long_as_they_are_the_same_objects() -> None:
     space: dict[str, object] = {"a": 1.5, "b": (1,)}
-    assert CtypesConstants(()).hold()
+    assert Constants(()).hold()
     for facts in ([("item", space, "a", space["a"])], [("item", space, "c")]):
-        constants = CtypesConstants(facts)  # type: ignore[arg-type]
+        constants = Constants(facts)  # type: ignore[arg-type]
         assert constants.hold()
         space[facts[0][2]] = float("1.5")  # type: ignore[index]  # equal, but another one
         assert not constants.hold()
@@ -272,7 +272,7 @@ def test_every_call_goes_the_slow_way() -> None:
     def slow(args: tuple[object, ...], kwargs: Any) -> object:
         return args, dict(kwargs)
 
-    one = CtypesDispatcher(
+    one = Dispatcher(
         slow=slow, context=None, names=("a",), defaults=(), written=(True,), refuses=bool, describe=lambda dtype: 0
     )  # type: ignore[arg-type]
     assert one(1, b=2) == ((1,), {"b": 2})

@@ -39,11 +39,11 @@ from contextlib import closing
 from pathlib import Path
 from faults.stored import HERE, measured
 from loopwright.profile.journal import Journal
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 path, chance, done = Path(sys.argv[1]), random.Random(12), 0
 
 def write(told, first, through_journal):
-    store, journal = Store.open(path), Journal(path, flush_s=3600)
+    store, journal = ProfileStore.open(path), Journal(path, flush_s=3600)
     for n in range(first, 10**9):
         if through_journal:
             journal.add(measured(n=n))
@@ -68,7 +68,7 @@ for round in range(ROUNDS):
     last = int.from_bytes(rest[-8:], "little") if rest else done
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], round
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         there = {row.shape.sizes[0] for row in store.of_kernel("kernel1", HERE.fingerprint)}
     # All that was told, and at most the one row more that was written when the child had no time left to tell.
     assert there in (set(range(last + 1)), set(range(last + 2))), (round, last, len(there))

@@ -27,7 +27,7 @@ PREAMBLE = """
 import os, sys, sqlite3, time
 from pathlib import Path
 from faults.stored import HERE, measured
-from loopwright.profile.store import Store
+from loopwright.profile.store import ProfileStore
 from loopwright.profile.journal import Journal
 path = Path(sys.argv[1])
 """
@@ -210,7 +210,7 @@ def test_processes_at_once(tmp_path: Path) -> None:
 for tile in range(3):
     if os.fork() == 0:
         for n in range(20):
-            Store.open(path).add([measured(n=n, tile=tile)])
+            ProfileStore.open(path).add([measured(n=n, tile=tile)])
         os._exit(0)
 print([os.wait()[1] for tile in range(3)])
 """
@@ -261,7 +261,7 @@ read, write = os.pipe()
 for round in range(5):
     child = os.fork()
     if child == 0:
-        store = Store.open(path)
+        store = ProfileStore.open(path)
         for n in range(10**6):
             store.add([measured(n=n, tile=tile) for tile in range(25)])
             os.write(write, b".")
@@ -269,7 +269,7 @@ for round in range(5):
     time.sleep(0.003 * round)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    with Store.open(path) as store:
+    with ProfileStore.open(path) as store:
         print(len(store.of_kernel("kernel1", HERE.fingerprint)))
 """
 )

@@ -207,12 +207,13 @@ def every_large_module_has_its_tests(root: Path, tests: Path) -> list[str]:
 
 
 def one_class_one_meaning(root: Path) -> list[str]:
-    """No two classes of the package have one name: who meets a name in a message or a signature knows which it is."""
+    """No two classes of the package have one name: who meets a name in a message or a signature knows which it is. A
+    protocol may share its name with what it describes."""
     first: dict[str, str] = {}
     faults: list[str] = []
     for file in source_files(root):
         for node in ast.walk(file.tree):
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and not any(ast.unparse(base) == "Protocol" for base in node.bases):
                 place = f"{file.path}:{node.lineno}"
                 if node.name in first:
                     faults.append(f"{place}: a second class {node.name}; the first one is {first[node.name]}")

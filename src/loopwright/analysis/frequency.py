@@ -75,7 +75,7 @@ class Frequencies:
 
 
 def frequencies(kernel: Kernel, sizes: Mapping[str, int]) -> Frequencies:
-    """How often everything runs. sizes: by the names of symbols, as in `coalescing.Shape`."""
+    """How often everything runs. sizes: by the names of symbols, as in `coalescing.KnownSizes`."""
     walk = _Walk(KnownIntegers.of(kernel, sizes))
     walk.body(kernel.body, 1.0, "")
     return Frequencies(walk.entries, walk.iterations, walk.runs, walk.around, walk.lengths, tuple(walk.assumed))

@@ -183,7 +183,7 @@ class Writer:
     def block(
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
     ) -> AbstractContextManager[None]:
-        """Within, what is written stands in braces: see `ir.code.Block`."""
+        """Within, what is written stands in braces: see `ir.code.CodeBlock`."""
         return self.function.inside(CodeBlock(head=head, begin=begin, indent=indent, joined=joined))
 
     def indented(self) -> AbstractContextManager[None]:

@@ -32,7 +32,7 @@ NAMES = ("throughput", "locality")
 
 def cpu_metrics(kernel: Kernel, facts: Facts, target: CpuTarget, threads: int, sizes: Mapping[str, int]) -> Metrics:
     """The metrics of a variant. kernel, facts: after its schedule. threads: how many run it. sizes: of the call, by the
-    names of symbols, as in `coalescing.Shape`."""
+    names of symbols, as in `coalescing.KnownSizes`."""
     found = frequencies(kernel, sizes)
     work = cycles(kernel.body, facts, target, threads, found)
     moved = cycles_to_move(kernel, target, threads, found, sizes)

@@ -144,7 +144,7 @@ def read_slot(slot: Slot, code: int) -> object:
     return value if as_python else scalar.dtype.type(value)
 
 
-class CtypesEntry:
+class Entry:
     """See devices.base.Entry."""
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(CallStruct))  # releases the GIL
@@ -273,7 +273,7 @@ class CtypesEntry:
         return found[0] if self._returns == 1 else None
 
 
-class CtypesConstants:
+class Constants:
     """See devices.base.Constants."""
 
     def __init__(self, facts: base.Facts) -> None:
@@ -284,7 +284,7 @@ class CtypesConstants:
         return all(value_now(kind, space, key) is value for kind, space, key, value in self._facts)
 
 
-class CtypesDispatcher:
+class Dispatcher:
     """See devices.base.Dispatcher; it keeps no table."""
 
     def __init__(
@@ -307,7 +307,7 @@ class CtypesDispatcher:
     def key(self, arguments: tuple[object, ...]) -> bytes | None:
         return None
 
-    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> CtypesEntry | None:
+    def find(self, key: bytes, config: object, arguments: tuple[object, ...]) -> Entry | None:
         return None
 
     def add(self, key: bytes, config: object, entry: base.Entry, arguments: tuple[object, ...] | None = None) -> None:

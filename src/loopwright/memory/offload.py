@@ -126,7 +126,7 @@ def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
         gpu.synchronize()  # whoever owns the array may look at it in another stream
 
 
-class OffloadEntry(by_ctypes.CtypesEntry):
+class OffloadEntry(by_ctypes.Entry):
     """See devices.base.Entry. Calls of one program run one after the other: they share what its kernels report to. Only
     the handler of a signal may make one while its thread waits in another: its kernels run behind those."""
 

@@ -201,7 +201,7 @@ class Dispatch:
         if self._dispatcher is None:
             launcher = load_launcher(current()).launcher
             many = len(self.parameters) > MOST_PARAMETERS
-            made = (by_ctypes.CtypesDispatcher if many else launcher.Dispatcher)(
+            made = (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
                 slow=self._slow,
                 context=CURRENT,
                 names=self.parameters,
