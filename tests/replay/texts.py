@@ -21,7 +21,6 @@ from loopwright import compiler
 from loopwright.compiler import Analysed, analysed, analysed_in_parts, program_of
 from loopwright.config import Config
 from loopwright.frontend.capture import capture
-from loopwright.recipe.target import CpuTarget
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.steps.schedule import print_schedule
 from replay.variants import Variant
@@ -30,6 +29,11 @@ try:
     from loopwright.ir.program import Program
 except ImportError:  # a commit where it stood in codegen
     from loopwright.codegen.program import Program  # type: ignore[no-redef]
+
+try:
+    from loopwright.recipe.target import CpuTarget
+except ImportError:  # a commit where its name was Target
+    from loopwright.recipe.target import Target as CpuTarget  # type: ignore[attr-defined,no-redef]
 
 try:
     from loopwright.ir.variant import compilation_of
@@ -112,7 +116,8 @@ def _described(program: Program) -> str:
             if one.name not in ("text", "device", "functions"):
                 value = getattr(part, one.name)
                 many = value if isinstance(value, tuple) else (value,)
-                lines += [f"{prefix}{one.name}: {item!r}" for item in many]
+                # What a class is called is no part of what a program is.
+                lines += [f"{prefix}{one.name}: {repr(item).removeprefix(type(item).__name__)}" for item in many]
     return _without_paths("\n".join(lines)) + "\n"
 
 
