@@ -152,7 +152,7 @@ for i in 0 .. n:
 """
     inner = "for k in 0 .. 3:\n            a[i, k] = 0.0"
     alike = kernel(text.format(inner=inner))
-    walk = frequency._Walk(frequency.Values.of(alike, {"v1": 64}))
+    walk = frequency._Walk(frequency.KnownIntegers.of(alike, {"v1": 64}))
     walk.body(alike.body, 1.0, "")
     assert walk.visits == 3
     assert walk.iterations["k"] == 64 * 8 * 3

@@ -96,7 +96,7 @@ RUNTIME = (
     Fault(
         "nothing is needed of what may end early",
         "memory/placing.py",
-        "    if needs_all:\n        return Part(rows, rows, written)\n",
+        "    if needs_all:\n        return ArrayPart(rows, rows, written)\n",
         "",
         "after an error on a GPU, elements that were not reached are not what they were before the call",
         ("tests/memory/test_offload.py::test_a_check_may_fail_so_that_old_values_count",),

@@ -198,8 +198,8 @@ def test_everything_comes_in_one_order_whenever_it_came(connection: Connection, 
     found = list(rows.everything(connection))
     assert set(map(repr, ones)) <= set(map(repr, found))
     assert [type(one).__name__ for one in found] == [
-        "MachineName", "MachineName", "KernelName", "KernelName", "Cell", "Cell", "Cell", "Cell", "Table",
-        "Table", "Choice",
+        "MachineName", "MachineName", "KernelName", "KernelName", "Cell", "Cell", "Cell", "Cell", "FittedTable",
+        "FittedTable", "ChoiceRecord",
     ]  # fmt: skip
     assert [one.kind for one in found if isinstance(one, FittedTable)] == ["tree", "work"]
     with closing(connect(tmp_path / "again.sqlite3", 1.0)) as again:
