@@ -60,9 +60,18 @@ class Session:
     int64_t, NumPy's scalars what they are, ctypes values as they are."""
 
     def __init__(self, text: str, *kernels: str, gpu: EmulatedGpu | None = None, strict: bool = False) -> None:
-        self.gpu = gpu or EmulatedGpu()
-        self.kernels = kernels
-        self.module: EmulatedModule = self.gpu.module(written(text, kernels, strict), current())
+        self._begin(written(text, kernels, strict), gpu or EmulatedGpu())
+
+    @classmethod
+    def of(cls, text: DeviceText) -> Session:
+        """One for a text that says more of its kernels."""
+        session = cls.__new__(cls)
+        session._begin(text, EmulatedGpu())
+        return session
+
+    def _begin(self, text: DeviceText, gpu: EmulatedGpu) -> None:
+        self.gpu, self.kernels = gpu, text.kernels
+        self.module: EmulatedModule = gpu.module(text, current())
         self.table = GpuFunctions.from_address(self.module.table)
 
     def launch(self, kernel: str, grid: Size, block: Size, *arguments: Any, shared_bytes: int = 0) -> int:

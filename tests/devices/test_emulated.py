@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from devices.emulation import HOST, SAXPY, SCAFFOLD, Session, Size, run_body
-from loopwright.config import current
+from devices.emulation import HOST, SAXPY, SCAFFOLD, Session, Size, run_body, written
+from loopwright.config import Tools, current
+from loopwright.devices import emulated
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.gpu import Gpu
-from loopwright.errors import DeviceError
+from loopwright.errors import CompilerError, DeviceError
+from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cc import build
 
 RANDOM = np.random.default_rng(7)
@@ -431,6 +435,73 @@ def test_a_kernel_number_that_is_not_there() -> None:
     session = Session(SAXPY, "saxpy")
     assert session.launch("no_such", 1, 1) != 0
     assert session.fault() == "launch of kernel number 1 of 1"
+
+
+BOTH = """
+extern "C" __global__ void near_(LW_GLOBAL(float) y) { y[threadIdx.x] = 1; }
+extern "C" __global__ void far_(LW_GLOBAL(float) y) { y[threadIdx.x] = 2; }
+"""
+
+
+@pytest.fixture
+def near_and_far(monkeypatch: pytest.MonkeyPatch) -> tuple[Session, list[tuple[str, ...]]]:
+    """Two kernels, one of them for distances of 64 bits, and the kernels of each library, as they are built."""
+    built: list[tuple[str, ...]] = []
+    build = emulated.build_emulated
+
+    def noting(text: DeviceText, config: Tools) -> Path:
+        built.append(text.kernels)
+        return build(text, config)
+
+    monkeypatch.setattr(emulated, "build_emulated", noting)
+    text = written(BOTH, ("near_", "far_"))
+    near, far = text.functions
+    far = replace(far, entries=(replace(far.entries[0], line=3, bits=64),))
+    return Session.of(replace(text, functions=(near, far))), built
+
+
+def test_what_few_calls_need_is_compiled_when_one_does(near_and_far: tuple[Session, list[tuple[str, ...]]]) -> None:
+    session, built = near_and_far
+    y = np.zeros(4, np.float32)
+    session.run("near_", 1, 4, y)
+    assert (y.tolist(), built) == ([1.0] * 4, [("near_",)])
+    assert session.gpu.late_ns == session.module.late_ns == 0
+    for _ in range(2):
+        session.run("far_", 1, 4, y)
+    assert (y.tolist(), built) == ([2.0] * 4, [("near_",), ("far_",)])
+    assert session.gpu.late_ns == session.module.late_ns > 0
+
+
+@pytest.mark.parametrize("error", [CompilerError("the disk is full"), OSError("the disk is full")])
+def test_a_kernel_that_cannot_be_compiled_when_it_is_needed(
+    near_and_far: tuple[Session, list[tuple[str, ...]]], error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, _ = near_and_far
+
+    def fail(text: DeviceText, config: Tools) -> Path:
+        raise error
+
+    monkeypatch.setattr(emulated, "build_emulated", fail)
+    y = np.zeros(4, np.float32)
+    assert session.launch("far_", 1, 4, y) != 0
+    assert session.fault().startswith("a kernel of the emulated GPU is not there: ")
+    session.run("near_", 1, 4, y)
+    assert y.tolist() == [1.0] * 4
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_reaches_the_caller(
+    near_and_far: tuple[Session, list[tuple[str, ...]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, _ = near_and_far
+
+    def interrupted(text: DeviceText, config: Tools) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(emulated, "build_emulated", interrupted)
+    assert session.launch("far_", 1, 4, np.zeros(4, np.float32)) != 0
+    with pytest.raises(KeyboardInterrupt):
+        session.fault()
+    assert session.fault() == ""
 
 
 def test_the_table_of_c() -> None:

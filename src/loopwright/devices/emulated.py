@@ -2,7 +2,8 @@
 machines without a GPU, and finds what a real one would not say: accesses outside of an array or after its release,
 misaligned vectors, races on shared memory, barriers that not all threads reach.
 
-A C++ compiler compiles the text behind emulated.h; this module finds it, keeps memory, and puts faults into words.
+A C++ compiler compiles the text behind emulated.h, and what not every call needs when the first call needs it, as for
+a real GPU; this module keeps memory, and puts faults into words.
 Addresses are numbers that no memory of this process has, so that host code that uses one as its own crashes here as
 it would with a GPU. A launch is done when it returns, one at a time in a process. It refuses what CUDA refuses."""
 
@@ -22,11 +23,12 @@ import numpy.typing as npt
 
 from loopwright.config import Tools, current
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
-from loopwright.devices.emulated_build import ENTRY, build_emulated
+from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import EmulatedMemory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
+from loopwright.toolchain import device_text
 from loopwright.toolchain.library import load_library, made_and_loaded
 
 MOST_THREADS = 1024
@@ -238,7 +240,7 @@ class EmulatedGpu:
 
     def __init__(self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132) -> None:
         self.name = "emulated"
-        self.late_ns = 0  # all is compiled before
+        self.late_ns = 0
         self.limits = Limits((9, 0), multiprocessors, memory_bytes)
         self.seed = seed
         self.memory = EmulatedMemory(memory_bytes)
@@ -345,13 +347,14 @@ class EmulatedModule:
         self.report: list[Fault] = []
         self.late_ns = 0
         self._gpu, self._memory, self._kernels = gpu, gpu.memory, text.kernels
+        self._text, self._config = text, config
+        self._trouble: BaseException | None = None
+        self._code: dict[str, tuple[Callable[..., None], int]] = {}  # of a kernel: its library, and its number there
         most_threads = {entry.name: one.threads for one in text.functions for entry in one.entries}
         self._most_threads = [most_threads.get(kernel) for kernel in text.kernels]
-        try:
-            _, self._library = made_and_loaded(lambda: build_emulated(text, config), load_library)
-        except OSError as error:
-            raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
-        self._run: Callable[..., None] = getattr(self._library, ENTRY)
+        find_cxx(config)
+        if first := device_text.compiled_first(text):
+            self._load(first)
         self._table = GpuFunctions(
             _LAUNCH(self._launch),
             _FETCH(self._fetch),
@@ -364,6 +367,32 @@ class EmulatedModule:
             MOST_UNITS,
         )
         self.table = ctypes.addressof(self._table)
+
+    def _load(self, kernels: Sequence[str]) -> None:
+        """Compile these kernels. Raises CompilerError."""
+        chosen = device_text.only(self._text, kernels)
+        try:
+            _, library = made_and_loaded(lambda: build_emulated(chosen, self._config), load_library)
+        except OSError as error:
+            raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
+        run: Callable[..., None] = getattr(library, ENTRY)
+        self._code |= {kernel: (run, number) for number, kernel in enumerate(chosen.kernels)}
+
+    def _loaded_late(self, kernel: str) -> bool:
+        """Whether a kernel is there, now if not before; else `fault` tells why not."""
+        if kernel in self._code:
+            return True
+        begun = time.perf_counter_ns()
+        try:
+            self._load(device_text.compiled_with(self._text, kernel))
+        except BaseException as error:  # ctrl-C too: nobody catches it where this is called from
+            self._trouble = error
+            return False
+        finally:
+            spent_ns = time.perf_counter_ns() - begun
+            self.late_ns += spent_ns
+            self._gpu.late_ns += spent_ns
+        return True
 
     def faults(self) -> tuple[Fault, ...]:
         """What the device has found wrong since the last time, one by one."""
@@ -382,6 +411,11 @@ class EmulatedModule:
     def fault(self) -> Exception | None:
         """The same as one DeviceError, or None. Raises what a handler of a signal has raised during the call."""
         _waiting().raise_held()
+        trouble, self._trouble = self._trouble, None
+        if isinstance(trouble, Exception):
+            return DeviceError(f"a kernel of the emulated GPU is not there: {trouble}")
+        if trouble is not None:
+            raise trouble
         return _error_of(self.faults())
 
     def _launch(self, _: int, kernel: int, grid: Any, block: Any, shared_bytes: int, arguments: int, work: int) -> int:
@@ -398,10 +432,13 @@ class EmulatedModule:
             if refused:
                 name = self._kernels[kernel] if 0 <= kernel < len(self._kernels) else ""
                 return self._found(Fault("refused", name, refused, INVALID))
-            launch = _Launch(kernel, tuple(grid[:3]), tuple(block[:3]), arguments, seed=self._gpu.seed)
+            if not self._loaded_late(self._kernels[kernel]):
+                return INVALID
+            run, number = self._code[self._kernels[kernel]]
+            launch = _Launch(number, tuple(grid[:3]), tuple(block[:3]), arguments, seed=self._gpu.seed)
             launch.allocations, launch.allocation_count = self._memory.table()
             launch.stacks, launch.stack_bytes = _stacks()[1], STACK_BYTES
-            self._run(ctypes.byref(launch))
+            run(ctypes.byref(launch))
             if launch.found.kind:  # a real one would tell when it is waited for, not here
                 self._found(_fault_of(launch.found, self._kernels[kernel], self._memory))
         return 0

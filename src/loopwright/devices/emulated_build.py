@@ -21,7 +21,7 @@ from loopwright.toolchain.store import keep_aside, key_of, obtain
 ABI = "1"  # of lw_emulated_run: raise it when its structures change
 SOURCE, LIBRARY = "kernel.cpp", "kernel.so"
 FLAGS = (
-    "-std=gnu++17", "-O2", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
+    "-std=gnu++17", "-O1", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
     "-fno-trapping-math", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-w",
 )  # fmt: skip
 HEADERS = tuple(
