@@ -18,14 +18,18 @@ from loopwright.ir.code import (
     Branch,
     CodeBlock,
     CodeLine,
-    CodeRegion,
+    Exit,
+    Failure,
     Form,
+    FunctionCode,
+    Lanes,
     Loop,
     Node,
     Otherwise,
     Part,
     Question,
-    print_code,
+    Repeat,
+    ThreadTeam,
 )
 from loopwright.ir.nodes import (
     Allocate,
@@ -117,7 +121,7 @@ class Writer:
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
         self.sites: list[FailureSite] = []
-        self.finished: list[str] = []
+        self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.notes: list[tuple[str, str]] = []  # of loops by name: what was decided for them, for people
         self.inside: frozenset[tuple[int, int]] = frozenset()  # accesses (id, axis) that a test has freed of checks
@@ -180,6 +184,15 @@ class Writer:
         """Write a line that asks whether to stop, or counts until it does."""
         self.function.code.append(Question(text))
 
+    def fail(self, site: int | str, index: str = "0", size: str = "0", condition: str = "") -> None:
+        """Record a failure and leave the function, under a condition if there is one."""
+        self.use("failure")
+        self.function.code.append(Exit(condition, Failure(str(site), index, size)))
+
+    def leave(self, condition: str = "") -> None:
+        """Leave the function, under a condition if there is one."""
+        self.function.code.append(Exit(condition))
+
     def block(
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
     ) -> AbstractContextManager[None]:
@@ -191,16 +204,25 @@ class Writer:
         return self.function.inside(CodeBlock(form="none"))
 
     def loop(
-        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None, pragma: str = "",
-        part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False, form: Form = "braces",
+        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,
+        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False,
+        form: Form = "braces",
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
         return self.function.inside(
             Loop(
-                head=head, name=name, trips=trips, unroll=unroll, pragma=pragma, part=part, at_once=at_once,
+                head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once,
                 indent=indent, joined=joined, form=form,
             )
         )  # fmt: skip
+
+    def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
+        """Within, what is written runs while a condition holds."""
+        return self.function.inside(Repeat(condition=condition, unroll=unroll))
+
+    def team(self, threads: str, together: str = "", numbered: bool = True) -> AbstractContextManager[None]:
+        """Within, what is written is what each thread of a team does: see `ir.code.ThreadTeam`."""
+        return self.function.inside(ThreadTeam(threads=threads, together=together, numbered=numbered))
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
@@ -341,22 +363,19 @@ class Writer:
         return f"free({buffer});"
 
     def finish(self, part: Function) -> None:
-        """Append the text of a function whose body is complete."""
-        given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
-        lines: list[str] = []
-        print_code(tuple(part.code), 1, lines, CodeRegion("kernel", 1), "#pragma GCC unroll")
-        body = "\n".join(lines)
-        declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
-        ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
-        whole = [
-            f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
-            "  int lw_status = 1;",
-            *declarations,
-            *lines,
-            "  lw_status = 0;",
-            *(["lw_leave:"] if "goto lw_leave" in body or "LW_" in body else []),
-            *ending,
-            "  return lw_status;",
-            "}",
-        ]
-        self.finished.append("\n".join(whole))
+        """Keep a function whose body is complete."""
+        declared = (text for identifier, text in part.declared.items() if identifier in part.used)
+        self.finished.append(
+            FunctionCode(
+                "LW_PART int",
+                part.name,
+                tuple((self.types[name], name) for name in part.parameters),
+                (*code_lines("int lw_status = 1;", *declared), *part.code, CodeLine("lw_status = 0;")),
+                code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
+            )
+        )
+
+
+def code_lines(*texts: str) -> tuple[CodeLine, ...]:
+    """Lines of code."""
+    return tuple(map(CodeLine, texts))

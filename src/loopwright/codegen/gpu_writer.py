@@ -19,6 +19,8 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.full_tiles import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.print_cuda import CUDA
+from loopwright.codegen.printer import print_code
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
     Barrier,
@@ -29,7 +31,6 @@ from loopwright.ir.code import (
     KernelEntry,
     Node,
     SharedArray,
-    print_code,
 )
 from loopwright.ir.nodes import (
     Allocate,
@@ -216,7 +217,7 @@ class GpuWriter(Writer):
         """A line that asks something of the GPU."""
         self.use("gpu"), self.use("failure")
         site = self.site("device", "", 0, None)
-        self.line(f"if (LW_RARE({call})) {{ lw_fail(failure, {site}, 0, 0); goto lw_leave; }}")
+        self.fail(site, condition=call)
 
     @contextmanager
     def on_device(self, part: Function) -> Iterator[None]:
@@ -254,7 +255,7 @@ class GpuWriter(Writer):
         region = CodeRegion("kernel", len(lines))
         lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
         lines += (f"  {text}" for text in part.declared.values())
-        print_code(tuple(part.code), 1, lines, region)
+        print_code(tuple(part.code), 1, lines, region, CUDA)
         lines.append("}")
         region.last = len(lines)
         entries = tuple(self._entries(part, threads, given))

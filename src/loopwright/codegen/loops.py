@@ -12,6 +12,7 @@ from loopwright.codegen.function import Writer
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import may_fail, write_body
+from loopwright.ir.code import Lanes
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Allocate, Assign, Checked, Const, For, Load, Store, Var, While
 from loopwright.ir.types import Scalar
@@ -36,23 +37,21 @@ class PartialResult:
 
 
 def write_sequential(
-    loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None, short: bool = False,
+    loop: For, w: Writer, lanes: Lanes | None = None, first: Callable[[], None] | None = None, short: bool = False,
     unroll: int | None = None,
 ) -> None:  # fmt: skip
-    """The loop as it stands, behind an optional pragma, or one that asks for so many iterations to be written out.
+    """The loop as it stands. lanes: that may do its iterations. unroll: how many of them are asked to be written out.
     first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else constant_trip(loop, w)
-    if trip is not None and not pragma and unroll is None and _unrolled(loop, trip, w):
-        unroll = trip if trip <= UNROLLED else TOGETHER
-    elif w.function.on_device and trip is None and not pragma and unroll is None and not isinstance(loop.upper, Const):
-        unroll = _device_unroll(loop)
+    if lanes is None and unroll is None:
+        unroll = _unroll_of(loop, trip, w)
 
     def write(head: str, *inside: str) -> None:
-        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, pragma=pragma):
+        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, body)
@@ -89,6 +88,13 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             range_of(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _unroll_of(loop: For, trip: int | None, w: Writer) -> int | None:
+    """How many iterations the compiler is asked to write out; None where it is not."""
+    if trip is not None:
+        return (trip if trip <= UNROLLED else TOGETHER) if _unrolled(loop, trip, w) else None
+    return _device_unroll(loop) if w.function.on_device and not isinstance(loop.upper, Const) else None
 
 
 def _device_unroll(loop: For) -> int | None:
@@ -132,10 +138,10 @@ def write_vector(loop: For, w: Writer) -> None:
         write_sequential(loop, w)
         return
     if not found.reductions:
-        write_sequential(loop, w, "#pragma GCC ivdep")
+        write_sequential(loop, w, Lanes())
         return
     partials = partials_of(loop, w)
-    if partials is None or not simd_clause(partials) or is_short(loop):
+    if partials is None or sums_of(partials) is None or is_short(loop):
         write_sequential(loop, w)
         return
     # Setting up lanes and adding them together costs more than a short loop does.
@@ -144,7 +150,7 @@ def write_vector(loop: For, w: Writer) -> None:
         for partial in partials:
             w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
         with standing_in(partials, w):
-            write_sequential(loop, w, simd_pragma(loop, partials, w))
+            write_sequential(loop, w, _lanes(loop, partials, w))
         for partial in partials:
             target = target_of(partial, w)
             w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
@@ -159,17 +165,17 @@ def is_short(loop: For) -> bool:
     return len(values) == 3 and values[2] != 0 and len(range(*values)) < FEWEST
 
 
-def vector_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
-    """The pragma for a loop that is innermost and whose partial results are set up already; '' for none."""
+def lanes_of(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> Lanes | None:
+    """Lanes for a loop that is innermost and whose partial results are set up already; None where there are none."""
     if any(isinstance(stmt, For) for stmt in statements(loop.body)) or not _lanes_possible(loop, w):
-        return ""
+        return None
     reductions = w.facts.loops[loop.name].reductions
     if not reductions:
-        return "#pragma GCC ivdep" if w.facts.loops[loop.name].verdict == "parallel" else ""
-    if len(partials) != len(reductions) or not simd_clause(partials):
-        return ""
+        return Lanes() if w.facts.loops[loop.name].verdict == "parallel" else None
+    if len(partials) != len(reductions) or sums_of(partials) is None:
+        return None
     inexact = any(not partial.reduction.exact or partial.scalar.is_float for partial in partials)
-    return "" if w.strict and inexact else simd_pragma(loop, partials, w)
+    return None if w.strict and inexact else _lanes(loop, partials, w)
 
 
 def _lanes_possible(loop: For, w: Writer) -> bool:
@@ -237,22 +243,16 @@ def _start(partial: PartialResult) -> str:
     return identity(partial.reduction.op, partial.scalar)
 
 
-def simd_clause(partials: tuple[PartialResult, ...]) -> str:
-    """OpenMP's reduction clauses, or '' where one of them has no operator there."""
-    clauses = []
-    for partial in partials:
-        operator = simd_operator(partial.reduction, partial.scalar)
-        if operator is None:
-            return ""
-        clauses.append(f"reduction({operator}:{partial.variable})")
-    return " ".join(clauses)
+def sums_of(partials: tuple[PartialResult, ...]) -> tuple[tuple[str, str], ...] | None:
+    """The variables of partial results with OpenMP's operators; None where there is not one for each."""
+    pairs = [(simd_operator(partial.reduction, partial.scalar), partial.variable) for partial in partials]
+    found = tuple((operator, variable) for operator, variable in pairs if operator is not None)
+    return found if found and len(found) == len(pairs) else None
 
 
-def simd_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
-    """The pragma that lets the lanes have partial results of their own."""
+def _lanes(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> Lanes:
+    """Lanes that have partial results of their own."""
     found = w.facts.loops[loop.name]
-    last = [w.names.of(name) for name in found.last if name in w.scalars]
-    private = [w.names.of(name) for name in found.private if name in w.scalars and name not in found.last]
-    pragma = f"#pragma omp simd {simd_clause(partials)}"
-    pragma += f" private({', '.join(private)})" if private else ""
-    return pragma + (f" lastprivate({', '.join(last)})" if last else "")
+    last = tuple(w.names.of(name) for name in found.last if name in w.scalars)
+    private = tuple(w.names.of(name) for name in found.private if name in w.scalars and name not in found.last)
+    return Lanes(sums_of(partials) or (), private, last)

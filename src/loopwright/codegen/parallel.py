@@ -7,14 +7,14 @@ number: then partial results are those of blocks of iterations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.function import Function, Writer
-from loopwright.codegen.loops import PartialResult, partials_of, standing_in, target_of, vector_pragma, write_sequential
+from loopwright.codegen.loops import PartialResult, lanes_of, partials_of, standing_in, target_of, write_sequential
 from loopwright.codegen.owner_computes import Owned, owned_of, write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
@@ -187,7 +187,7 @@ def _own_array(array: ArrayText, w: Writer) -> None:
     w.function.buffers.append(pointer)
     site = w.site("memory", array.name, 0, None)
     w.line(f"{pointer} = malloc((size_t)({count}) * sizeof({array.memory_type}) + 1);")
-    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail({w.use('failure')}, {site}, 0, 0); goto lw_leave; }}")
+    w.fail(site, condition=f"!{pointer}")
 
 
 def _write_stretch(loop: For, plan: ParallelRegion, w: Writer) -> None:
@@ -204,12 +204,12 @@ def _write_stretch(loop: For, plan: ParallelRegion, w: Writer) -> None:
 
 def _write_iterations(loop: For, plan: ParallelRegion, w: Writer) -> None:
     variable = w.names.of(loop.name)
-    pragma = vector_pragma(loop, plan.partials, w)
+    lanes = lanes_of(loop, plan.partials, w)
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
 
     def write(head: str, *inside: str) -> None:
-        with w.loop(f"int64_t {head}", loop.name, pragma=pragma):
+        with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
@@ -276,7 +276,7 @@ def _write_team(loop: For, plan: ParallelRegion, part: Function, owner: Function
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
         w.line(f"if (lw_bad) free({_copy(copied.target)});")
-    w.line("if (lw_bad) goto lw_leave;")
+    w.leave("lw_bad")
     _values_after(loop, plan, w)
     for copied in plan.copies:
         _add_copies(copied.reduction, copied.target, plan.parts, w)
@@ -299,17 +299,8 @@ def _work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
 def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
-    with w.branch("lw_owned"), _thread_of_team("lw_threads", w):
+    with w.branch("lw_owned"), w.team("lw_threads"):
         w.line(f"if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
-
-
-@contextmanager
-def _thread_of_team(number: str, w: Writer) -> Iterator[None]:
-    """Within, text is what each of so many threads does."""
-    w.line(f"#pragma omp parallel num_threads({number})")
-    with w.block():
-        w.line("const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
-        yield
 
 
 def _costs(plan: ParallelRegion, w: Writer) -> tuple[str, str]:
@@ -346,7 +337,7 @@ def _call(
 
 
 def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
-    with _thread_of_team("lw_threads", w):
+    with w.team("lw_threads"):
         own: dict[str, str] = {}
         if plan.copies:
             # The team may be smaller than asked for; only what its threads have filled may be summed.
@@ -366,10 +357,9 @@ def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
 
 def _blocks(plan: ParallelRegion, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
-    w.line("#pragma omp parallel num_threads(lw_threads) if(lw_threads > 1)")
-    with w.block():
+    with w.team("lw_threads", together="lw_threads > 1", numbered=False):
         w.line("int64_t lw_block;")
-        with w.block("while ((lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks)"):
+        with w.repeat("(lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks"):
             w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
             w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
             own: dict[str, str] = {}
@@ -528,7 +518,7 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
     with w.branch(_copy(array)):
         if array.layout in ("C", "F"):
             value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
-            with _thread_of_team(f"{total} < {FEW} ? 1 : lw_threads", w):
+            with w.team(f"{total} < {FEW} ? 1 : lw_threads"):
                 w.line(f"const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
                 w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
                 with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):

@@ -114,7 +114,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
     with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
-        _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
+        _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
         if loop.name not in w.function.counted:
             w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
@@ -127,18 +127,18 @@ def _may_stand_twice(body: Body) -> bool:
 
 
 def _write_strips(
-    loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None], question: str = ""
+    loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None], counts: bool = True
 ) -> None:
-    """What leaves the loop leaves all strips. question: what each strip begins with, if it does not count."""
+    """What leaves the loop leaves all strips. counts: whether each strip counts its operations; else each asks."""
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
     head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
     with _breaking_out_of(loop, w), w.loop(head):
         w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
-        if question:
-            w.line(question)
-        else:
+        if counts:
             spend(f"({rest}) * {operations}", w)
+        else:
+            w.leave(f"lw_asked({w.use('watch')})")
         write("lw_strip", "lw_upper")
 
 
@@ -181,14 +181,14 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     condition = w.text(loop.condition)
     is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
     if is_around or not (w.function.on_device and w.asks and w.function.asks):
-        with w.block(f"while ({condition})"):
+        with w.repeat(condition):
             write_iteration(loop, w, write)
         return
     # One way out of the inner loop, and no label: the others keep registers apart, and cost instructions.
     with w.loop(";;"):
         w.line(f"int lw_n = {IN_A_STRIP};")
-        w.line(f"#pragma unroll {4 if operations_in(loop.body) <= UNROLLED else 1}")
-        with w.block(f"while ((int)({condition}) & (int)(--lw_n != 0))"):
+        unroll = 4 if operations_in(loop.body) <= UNROLLED else 1
+        with w.repeat(f"(int)({condition}) & (int)(--lw_n != 0)", unroll):
             w.function.nested += 1
             write()
             w.function.nested -= 1

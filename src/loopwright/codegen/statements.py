@@ -119,7 +119,7 @@ def _return(stmt: Return, w: Writer) -> None:
             case _:
                 w.line(f"{slot}.i = (int64_t){w.text(value)};")
     w.line("lw_status = 0;")
-    w.line("goto lw_leave;")
+    w.leave()
 
 
 def _allocate(stmt: Allocate, w: Writer) -> None:
@@ -154,16 +154,16 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
     w.line(f"{count} = 1;")
     for axis in array.sizes:
-        w.line(f"if (LW_RARE({axis} < 0)) {{ lw_fail(failure, {negative}, {axis}, 0); goto lw_leave; }}")
+        w.fail(negative, axis, condition=f"{axis} < 0")
     # A product over 64 bits is no memory either; a size of 0 makes it 0 all the same.
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes)
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
     size = array.element.size_bytes
     w.line(f"if ({zero}) {count} = 0;")
     with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.line(f"lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
+        w.fail(memory)
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
-    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
+    w.fail(memory, count, condition=f"!{pointer}")
     return count
 
 

@@ -153,7 +153,7 @@ def write_pieces(rows: Rows | None, fixed: bool, call: str, w: Writer) -> None:
             _piece(rows, call, w)
     else:
         w.line("int64_t lw_piece;")
-        with w.block("while ((lw_piece = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_pieces)"):
+        with w.repeat("(lw_piece = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_pieces"):
             _piece(rows, call, w)
 
 
@@ -178,7 +178,7 @@ def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
     with w.branch(f"({piece}) % lw_pieces"):
         w.line(f"const int64_t lw_share = (int64_t)({whole} * ({piece}) / lw_pieces);")
         w.line("int64_t lw_least = 0, lw_most = lw_count;")
-        with w.block("while (lw_least < lw_most)"):
+        with w.repeat("lw_least < lw_most"):
             w.line("const int64_t lw_half = lw_least + (lw_most - lw_least) / 2;")
             w.line(f"if ({here} < lw_share) lw_least = lw_half + 1; else lw_most = lw_half;")
         w.line(f"{result} = lw_least;")
