@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, CpuLowering
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
     Branch,
@@ -50,9 +51,6 @@ from loopwright.ir.program import FailureSite
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import expressions, loops, statements
 
-UNPROVEN = Bounds("checked", "every access is checked", may_be_negative=True)
-INSIDE = Bounds("proven", "tested where the loop is entered")
-
 
 @dataclass
 class Function:
@@ -60,12 +58,12 @@ class Function:
     their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
     first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
-    strips, with the label behind them. nested: in how many loops of this function text is being written. counted: loops
-    whose operations are counted before them. owed: by names of loops, operations of those around that they count.
-    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
-    arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether to
-    stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end
-    there, where others meet. meets: whether threads wait for one another in it."""
+    strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by names
+    of loops, operations of those around that they count. counters: what counts the iterations of loops of which there
+    is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers. asks:
+    whether the text of a device function asks whether to stop. both: it is also compiled as one that does not: C++ then
+    knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait for one
+    another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -80,7 +78,6 @@ class Function:
     broken: dict[str, str] = field(default_factory=dict)
     own_bytes: int = 0
     nested: int = 0
-    counted: set[str] = field(default_factory=set)
     owed: dict[str, int] = field(default_factory=dict)
     depth: int = 1
     on_device: bool = False
@@ -123,14 +120,14 @@ class Writer:
         self.sites: list[FailureSite] = []
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
-        self.notes: list[tuple[str, str]] = []  # of loops by name: what was decided for them, for people
-        self.inside: frozenset[tuple[int, int]] = frozenset()  # accesses (id, axis) that a test has freed of checks
+        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, check_all, strict)
+        self.lowering = CpuLowering()
+        self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
-        self.deterministic = False  # whether partial results have to be the same ones for any number of threads
         self.asks = True  # whether loops ask now and then whether to stop
         self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
 
@@ -274,7 +271,7 @@ class Writer:
 
     def checked(self, node: Checked) -> str:
         value = self.text(node.value)
-        if not self.check_all and self.facts.bounds_of(node)[0].kind == "proven":
+        if not self.may_fail(node):
             return value
         self.use("failure")
         if node.converted is None:
@@ -291,13 +288,7 @@ class Writer:
     # ---- accesses -----------------------------------------------------------------------------------------------
 
     def bounds_of(self, node: Load | Store) -> tuple[Bounds, ...]:
-        if self.check_all:
-            return (UNPROVEN,) * len(node.index)
-        found = self.facts.bounds_of(node)
-        if self.inside:
-            key = id(node)
-            return tuple(INSIDE if (key, axis) in self.inside else bounds for axis, bounds in enumerate(found))
-        return found
+        return self.given.bounds_of(node, self.inside)
 
     def element(self, node: Load | Store) -> str:
         """C text of the element that a Load or Store names (an lvalue), with the checks that it needs."""
@@ -335,9 +326,7 @@ class Writer:
 
     def may_fail(self, node: Load | Store | Checked) -> bool:
         """Whether the text of this node contains a check."""
-        if isinstance(node, Checked):
-            return self.check_all or self.facts.bounds_of(node)[0].kind == "checked"
-        return any(bounds.kind == "checked" for bounds in self.bounds_of(node))
+        return self.given.is_checked(node, self.inside)
 
     def in_range(self, expr: Expr) -> bool:
         """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar

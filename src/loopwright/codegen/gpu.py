@@ -73,8 +73,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         tuple(w.sites),
         tuple(w.parallel),
         ("-ffp-contract=off",),
-        tuple(dict.fromkeys(w.notes)),
-        device,
+        device=device,
     )
 
 

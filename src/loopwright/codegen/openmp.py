@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.cpu_lowering import lowered
 from loopwright.codegen.function import Writer, code_lines
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
@@ -30,7 +32,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     kernel's own nodes.
     """
     w = Writer(kernel, facts, check_all, strict)
-    w.deterministic = deterministic
+    w.lowering = lowered(replace(w.given, deterministic=deterministic))
     w.write_loop = partial(_write_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
@@ -48,7 +50,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         tuple(w.sites),
         tuple(w.parallel),
         flags,
-        tuple(dict.fromkeys(w.notes)),
+        tuple((name, note) for name in w.loops for note in w.lowering.notes_of(name)),
     )
 
 

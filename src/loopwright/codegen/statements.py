@@ -15,19 +15,17 @@ from loopwright.ir.nodes import (
     Block,
     Body,
     Break,
-    Checked,
     Const,
     Continue,
     For,
     If,
     Leave,
-    Load,
     Return,
     Stmt,
     Store,
     While,
 )
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.walk import statements
 
 
 def write_body(body: Body, w: Writer) -> None:
@@ -69,13 +67,7 @@ def write(stmt: Stmt, w: Writer) -> None:
 
 def may_fail(body: Body, w: Writer) -> bool:
     """Whether the text of a body may leave it in the middle because of a failed check."""
-    for stmt in statements(body):
-        if isinstance(stmt, Allocate) or (isinstance(stmt, Store) and w.may_fail(stmt)):
-            return True
-        for own in own_expressions(stmt):
-            if any(isinstance(e, Load | Checked) and w.may_fail(e) for e in subexpressions(own)):
-                return True
-    return False
+    return w.given.may_fail(body, w.inside)
 
 
 def write_store(stmt: Store, w: Writer) -> None:
