@@ -1,5 +1,5 @@
 """From a kernel whose loops say how they run to decisions about them: one straight line of passes, before any text is
-written. Each takes what those before it have decided; its docstring says why it stands where it stands.
+written. Each takes what those before it have decided.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from loopwright.codegen.safepoints import count_ahead, cut_strips, write_twice
 
 @dataclass(frozen=True, slots=True)
 class CpuPass:
-    """One kind of decision. Without it, code is slower, or asks less often whether to stop, but does the same."""
+    """One kind of decision. Without it, code is slower, or asks less often whether to stop, but does the same. why: it
+    stands at its place."""
 
     name: str
-    run: Callable[[CodegenInput, CpuLowering], CpuLowering]
+    decide: Callable[[CodegenInput, CpuLowering], CpuLowering]
+    why: str
 
 
 PASSES = (
-    CpuPass("parallel regions", form_regions),
-    CpuPass("loop versioning", version_loops),
-    CpuPass("owner computes", assign_owners),
-    CpuPass("row pointers", find_rows),
-    CpuPass("pieces", cut_pieces),
-    CpuPass("blocks", cut_blocks),
-    CpuPass("lanes", fill_lanes),
-    CpuPass("strips", cut_strips),
-    CpuPass("short loops", write_twice),
-    CpuPass("counting ahead", count_ahead),
+    CpuPass("parallel regions", form_regions, "first: all others ask which loops have a function of their own"),
+    CpuPass("loop versioning", version_loops, "of innermost loops, and of those parallel ones only that have a region"),
+    CpuPass("owner computes", assign_owners, "owners read indices ahead that the versions have freed of checks"),
+    CpuPass("row pointers", find_rows, "before the pieces, whose ends they tell"),
+    CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
+    CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
+    CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
+    CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
+    CpuPass("counting ahead", count_ahead, "last: of loops in strips, those that the loop around them counts"),
 )
 
 
@@ -40,5 +42,5 @@ def lowered(given: CodegenInput) -> CpuLowering:
     """What all passes decide."""
     lowering = CpuLowering()
     for one in PASSES:
-        lowering = one.run(given, lowering)
+        lowering = one.decide(given, lowering)
     return lowering

@@ -34,7 +34,6 @@ from loopwright.ir.code import (
 )
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Binary,
     Checked,
     Const,
@@ -48,8 +47,9 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.program import FailureSite
+from loopwright.ir.queries import types_assigned
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import expressions, loops
 
 
 @dataclass
@@ -106,13 +106,10 @@ class Writer:
         self.names = Names()
         self.arrays: dict[str, ArrayText] = arrays_of(kernel, self.names)
         self.scalars: dict[str, Scalar] = {param.name: param.type for param in kernel.scalars}
-        for stmt in statements(kernel.body):
-            if isinstance(stmt, Assign):
-                self.scalars[stmt.name] = stmt.value.type
+        self.scalars |= types_assigned(kernel.body)
         # What is only ever read: its assignments stood where control never comes, and a check fails before it is read.
-        for expr in expressions(kernel.body):
-            if isinstance(expr, Var):
-                self.scalars.setdefault(expr.name, expr.type)
+        for expr in expressions(kernel.body, Var):
+            self.scalars.setdefault(expr.name, expr.type)
         self.loops = {name: loop for name, loop in loops(kernel).items() if isinstance(loop, For)}
         given = {param.name for param in kernel.scalars}
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]

@@ -22,7 +22,7 @@ from loopwright.ir.walk import statements
 
 
 def fill_lanes(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind the versions, which free loops of checks: one that may fail in the middle of a loop forbids lanes."""
+    """Lanes for loops that cannot fail in the middle, and whose partial results lanes can keep apart."""
     found: dict[str, VectorLanes] = {}
     for loop in statements(given.kernel.body, For):
         test, region = lowering.versions.get(loop.name), lowering.regions.get(loop.name)

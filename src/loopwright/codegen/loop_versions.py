@@ -21,7 +21,7 @@ FEWEST = 16  # iterations of a loop that are worth vector lanes, or a test at it
 
 
 def version_loops(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind the regions: a parallel loop that has none runs as it is written."""
+    """Two versions of what a test at the entry frees of checks. A parallel loop without a region runs as written."""
     found: dict[str, EntryTest] = {}
     for loop in statements(given.kernel.body, For):
         alone = loop.run == "parallel" and loop.name not in lowering.regions

@@ -31,13 +31,13 @@ from loopwright.ir.walk import bodies, rewrite_expr, statements, subexpressions
 
 
 def form_regions(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """First: all other passes ask which loops have a function of their own."""
+    """Parallel loops that their facts let threads share."""
     found = {loop.name: _region(loop, given) for loop in statements(given.kernel.body, For) if loop.run == "parallel"}
     return replace(lowering, regions={name: region for name, region in found.items() if region is not None})
 
 
 def assign_owners(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind the versions: owners read indices ahead that a test at the entry has freed of checks."""
+    """Targets that threads share out, where they are too large for copies."""
 
     def owned(loop: For, region: ParallelRegion) -> ParallelRegion:
         test = lowering.versions.get(loop.name)
@@ -48,7 +48,7 @@ def assign_owners(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 
 def find_rows(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Before the pieces, whose ends they tell."""
+    """Arrays that tell how much work there is before each iteration."""
     return _changed(given, lowering, lambda loop, region: replace(region, rows=rows_of(loop, given)))
 
 
@@ -64,7 +64,7 @@ def cut_pieces(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 
 def cut_blocks(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind the pieces, which follow the number of threads: blocks take their place where results may not."""
+    """Blocks where the bits of a result depend on where it is cut, and may not depend on the number of threads."""
 
     def cut(loop: For, region: ParallelRegion) -> ParallelRegion:
         inexact = any(not one.exact or one.by for one in given.facts.loops[loop.name].reductions)

@@ -98,14 +98,14 @@ def _is_long(loop: For) -> bool:
 
 
 def cut_strips(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind all that makes loops faster: strips are around whatever they have become."""
+    """Strips for loops that may be long and hold no others that are."""
     strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if _is_long(loop))
     return replace(lowering, strips=strips)
 
 
 def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Behind the strips: those inside of another loop of a function are written twice, so that a loop with few
-    iterations is what it always was."""
+    """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
+    it always was."""
 
     def inner(body: Body, around: bool) -> Iterator[For]:
         for stmt in body:
@@ -119,7 +119,7 @@ def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 
 def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
-    """Last: to count once, before strips whose lengths are known there, is cheaper."""
+    """To count once, before loops whose lengths are known there, is cheaper."""
     counted = frozenset(
         inner.name
         for loop in statements(given.kernel.body, For, While)
