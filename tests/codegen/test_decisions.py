@@ -28,15 +28,25 @@ def given(text: str, steps: str = "parallelize i", check_all: bool = False) -> C
     return Writer(kernel, facts, check_all, False).given
 
 
-def notes(text: str, loop: str = "i") -> list[str]:
-    return list(lowered(given(text)).notes_of(loop))
+def notes(text: str, loop: str = "i", steps: str = "parallelize i") -> list[str]:
+    return list(lowered(given(text, steps)).notes_of(loop))
 
 
 def test_what_is_decided_is_said() -> None:
-    assert notes(ROWS) == [] == list(CpuLowering().notes_of("i"))
-    assert [note.partition(":")[0] for note in notes(COUNT)] == ["updates"] * 3
+    assert list(CpuLowering().notes_of("i")) == []
+    assert notes(ROWS) == []
+    assert notes(ROWS, "j") == [
+        "asks: whether to stop, between strips of iterations, if there are many, which the loop around counts"
+    ]
+    assert [note.partition(":")[0] for note in notes(COUNT)] == ["updates"] * 3 + ["asks"]
     assert notes(UNEVEN) == ["shares: pieces of equal work, as p tells, for whoever is free"]
-    assert notes(UNEVEN, "j") == ["tests: indices of a at once, before the first iteration"]
+    assert notes(UNEVEN, "j")[0] == "tests: indices of a at once, before the first iteration"
+
+
+def test_lanes_are_told() -> None:
+    steps = "parallelize i; vectorize j"
+    assert notes(ROWS, "j", steps)[0] == "lanes: do iterations in any order"
+    assert notes(UNEVEN, "j", steps)[1] == "lanes: each has a partial result of s"
 
 
 @pytest.mark.parametrize("check_all", [False, True])

@@ -118,7 +118,7 @@ class VectorLanes:
     def text(self) -> str:
         """It in words."""
         names = " and ".join(user_name(partial.reduction.target) for partial in self.partials)
-        return f"lanes: each with a partial result of {names}" if names else "lanes: iterations in any order"
+        return f"lanes: each has a partial result of {names}" if names else "lanes: do iterations in any order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,5 +192,10 @@ class CpuLowering:
         """What was decided about a loop, in words."""
         if loop in self.regions:
             yield from self.regions[loop].described()
-        if loop in self.versions:
-            yield self.versions[loop].text
+        for decided in (self.versions.get(loop), self.lanes.get(loop)):
+            if decided is not None:
+                yield decided.text
+        if loop in self.strips:
+            many = ", if there are many" if loop in self.twice else ""
+            counted = ", which the loop around counts" if loop in self.counted else ""
+            yield f"asks: whether to stop, between strips of iterations{many}{counted}"

@@ -138,7 +138,7 @@ def spend(operations: str | int, w: Writer) -> None:
         w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
     elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
-        w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
+        w.question(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
 
 
 def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
