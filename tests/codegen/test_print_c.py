@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from loopwright.codegen.function import code_lines
 from loopwright.codegen.print_c import C, print_unit
-from loopwright.codegen.print_cuda import CUDA
+from loopwright.codegen.print_cuda import CUDA, print_kernel
 from loopwright.codegen.printer import Language, print_code
 from loopwright.ir.code import (
     CodeRegion,
     Exit,
     Failure,
     FunctionCode,
+    KernelCode,
+    KernelEntry,
     Lanes,
     Loop,
     Node,
     Repeat,
+    SharedArray,
     ThreadTeam,
     TranslationUnit,
 )
@@ -72,7 +77,7 @@ def test_a_team_has_numbers_where_it_needs_them() -> None:
 
 def test_every_way_out_of_a_function_leads_to_its_ending() -> None:
     main = FunctionCode("int", "f", (), (Exit("x"),), code_lines("free(t);", "return 0;"))
-    leaf = FunctionCode("int", "g", (("char *", "p"), ("int", "n")), code_lines("return n;"))
+    leaf = FunctionCode("int", "g", (("p", "char *"), ("n", "int")), code_lines("return n;"))
     assert print_unit(TranslationUnit("/* header */", (main, leaf))).splitlines() == [
         "/* header */",
         "int f(void) {",
@@ -85,3 +90,25 @@ def test_every_way_out_of_a_function_leads_to_its_ending() -> None:
         "  return n;",
         "}",
     ]
+
+
+def test_a_kernel_has_an_entry_for_each_version() -> None:
+    flags: tuple[tuple[str, Literal["even", "asks"]], ...] = (("lw_even", "even"), ("lw_asks", "asks"))
+    entries = (KernelEntry("k_32"), KernelEntry("k_asks64", 0, 64, even=True, asks=True))
+    shared = (SharedArray("t", "float", 9),)
+    code = KernelCode(
+        "k", (("n", "int64_t"),), flags, shared, code_lines("int x;"), code_lines("x = n;"), (64, 2), entries
+    )
+    lines = ["// before"]
+    region, printed = print_kernel(code, lines)
+    assert lines[1:] == [
+        "template <typename lw_int, bool lw_even, bool lw_asks>",
+        "static __device__ __forceinline__ void k(int64_t n) {",
+        "  LW_SHARED(float, t, 9);",
+        "  int x;",
+        "  x = n;",
+        "}",
+        'extern "C" __global__ void __launch_bounds__(64, 2) k_32(int64_t n) { k<int32_t, false, false>(n); }',
+        'extern "C" __global__ void __launch_bounds__(64, 2) k_asks64(int64_t n) { k<int64_t, true, true>(n); }',
+    ]
+    assert (region.first, region.last) == (3, 7) and [one.line for one in printed] == [8, 9]

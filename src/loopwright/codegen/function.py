@@ -118,7 +118,7 @@ class Writer:
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, check_all, strict)
-        self.lowering = CpuLowering()
+        self.decided = CpuLowering()
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
@@ -355,7 +355,7 @@ class Writer:
             FunctionCode(
                 "LW_PART int",
                 part.name,
-                tuple((self.types[name], name) for name in part.parameters),
+                tuple((name, self.types[name]) for name in part.parameters),
                 (*code_lines("int lw_status = 1;", *declared), *part.code, CodeLine("lw_status = 0;")),
                 code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
             )

@@ -122,7 +122,7 @@ def _unrolled(loop: For, trip: int, w: Writer) -> bool:
 
 def write_vector(loop: For, w: Writer) -> None:
     """An innermost loop whose iterations need no order, for the lanes of vector registers."""
-    found = w.lowering.lanes.get(loop.name)
+    found = w.decided.lanes.get(loop.name)
     if found is None or not found.partials:
         write_sequential(loop, w, lanes_of(found, (), w))
         return

@@ -20,7 +20,7 @@ from loopwright.ir.code import FunctionCode, TranslationUnit
 from loopwright.ir.nodes import For, Kernel, ScalarParam
 from loopwright.ir.program import Program
 
-CALL = (("const lw_call *", "call"),)
+CALL = (("call", "const lw_call *"),)
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
 
 
@@ -32,7 +32,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     kernel's own nodes.
     """
     w = Writer(kernel, facts, check_all, strict)
-    w.lowering = lowered(replace(w.given, deterministic=deterministic))
+    w.decided = lowered(replace(w.given, deterministic=deterministic))
     w.write_loop = partial(_write_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
@@ -50,7 +50,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         tuple(w.sites),
         tuple(w.parallel),
         flags,
-        tuple((name, note) for name in w.loops for note in w.lowering.notes_of(name)),
+        tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
     )
 
 

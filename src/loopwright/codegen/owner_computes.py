@@ -33,7 +33,7 @@ def write_owner(loop: For, owned: Owned, w: Writer) -> Function:
     w.types |= dict.fromkeys(("lw_lower", "lw_count", "lw_thread", "lw_team_size"), "int64_t")
     lower, count = w.use("lw_lower"), w.use("lw_count")
     w.line(f"const int64_t {FROM} = {lower}, {TO} = {lower} + {count};")
-    entry = w.lowering.versions.get(loop.name)
+    entry = w.decided.versions.get(loop.name)
     if entry is None:
         _write_strips(loop, owned, w)
     else:

@@ -71,7 +71,7 @@ class _Plan:
 
 def write_parallel(loop: For, w: Writer) -> None:
     """The loop on several threads, or sequential where its facts do not carry that (a copy of strange layout)."""
-    region = w.lowering.regions.get(loop.name)
+    region = w.decided.regions.get(loop.name)
     if region is None:
         write_sequential(loop, w)
         return
@@ -140,7 +140,7 @@ def _own_array(array: ArrayText, w: Writer) -> None:
 
 def _write_stretch(loop: For, plan: _Plan, w: Writer) -> None:
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
-    entry, lanes = w.lowering.versions.get(loop.name), lanes_of(w.lowering.lanes.get(loop.name), plan.partials, w)
+    entry, lanes = w.decided.versions.get(loop.name), lanes_of(w.decided.lanes.get(loop.name), plan.partials, w)
     if entry is None:
         _write_iterations(loop, lanes, w)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.codegen.printer import Language, print_code
+from loopwright.codegen.printer import Language, parameter_list, print_code
 from loopwright.ir.code import (
     CodeBlock,
     CodeRegion,
@@ -25,8 +25,7 @@ def print_unit(unit: TranslationUnit) -> str:
 
 
 def _function(part: FunctionCode) -> str:
-    given = ", ".join(f"{ctype}{'' if ctype[-1] in '* ' else ' '}{name}" for ctype, name in part.parameters)
-    lines = [f"{part.result} {part.name}({given or 'void'}) {{"]
+    lines = [f"{part.result} {part.name}({parameter_list(part.parameters) or 'void'}) {{"]
     print_code(part.body, 1, lines, CodeRegion("kernel", 1), C)
     if part.ending is not None:
         lines.append("lw_leave:")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from loopwright.ir.code import Branch, Code, CodeBlock, CodeLine, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
@@ -29,6 +29,11 @@ def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, lan
             lines.append("  " * depth + language.leaf(node))
         if isinstance(node, Question):
             around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
+
+
+def parameter_list(parameters: Iterable[tuple[str, str]]) -> str:
+    """Names and types of parameters, as they stand in brackets."""
+    return ", ".join(f"{ctype}{'' if ctype[-1] in '* ' else ' '}{name}" for name, ctype in parameters)
 
 
 def _head(node: CodeBlock) -> str:

@@ -86,7 +86,7 @@ def is_innermost(loop: For) -> bool:
 def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
     if not w.function.on_device:
-        return loop.name in w.lowering.strips
+        return loop.name in w.decided.strips
     return w.asks and w.function.asks and _is_long(loop)
 
 
@@ -153,7 +153,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     if w.function.on_device:
         _write_on_device(loop, first, trip, down, w, write)
         return
-    if not w.twice or loop.name not in w.lowering.twice:
+    if not w.twice or loop.name not in w.decided.twice:
         _write_strips(loop, first, down, w, write)
         return
     w.line(f"const int64_t lw_from_here = {first};")
@@ -161,7 +161,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
         _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
-        if loop.name not in w.lowering.counted:
+        if loop.name not in w.decided.counted:
             w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
 
@@ -309,7 +309,7 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     elif isinstance(loop, While) or not is_innermost(loop):
         terms = [f"{max(1, operations_in(loop.body))}"]
         for stmt in loop.body:
-            if isinstance(stmt, For) and stmt.name in w.lowering.counted:
+            if isinstance(stmt, For) and stmt.name in w.decided.counted:
                 trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
                 terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
         spend(" + ".join(terms), w)

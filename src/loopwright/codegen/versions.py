@@ -19,7 +19,7 @@ FROM, TO = "lw_from", "lw_to"  # C names of its bounds
 
 def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
     """The loop by `write`, with all accesses freed that its entry test can free, beside the loop as it stands."""
-    entry = w.lowering.versions.get(loop.name)
+    entry = w.decided.versions.get(loop.name)
     if entry is None:
         write(loop)
         return

@@ -157,7 +157,7 @@ Code = tuple[Node, ...]
 
 @dataclass(frozen=True, slots=True)
 class FunctionCode:
-    """A function. result: its type in C, and what stands before that. parameters: types and names. ending: what is done
+    """A function. result: its type in C, and what stands before that. parameters: names and types. ending: what is done
     on every way out; None where there is but the one at the end of the body."""
 
     result: str
@@ -235,14 +235,32 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
-    is for whole tiles only. asks: it asks whether to stop, and another one with the same code does not."""
+    """A `__global__` function. line: of the text, where it stands alone, once that is printed. bits: of distances
+    between elements; even: it is for whole tiles only. asks: it asks whether to stop, and another one with the same
+    code does not."""
 
     name: str
-    line: int
+    line: int = 0
     bits: Literal[32, 64] = 32
     even: bool = False
     asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """The code of a kernel of a GPU, and what starts it. parameters: names and types. flags: what it knows when it is
+    compiled, by names, and what of an entry that is. shared, declared: its arrays in shared memory, and its variables.
+    bounds: how many threads a block has, and how many blocks a multiprocessor is to have at once, where that is
+    asked. entries: their lines are not known yet."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    flags: tuple[tuple[str, Literal["even", "asks"]], ...]
+    shared: tuple[SharedArray, ...]
+    declared: Code
+    body: Code
+    bounds: tuple[int, ...]
+    entries: tuple[KernelEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
