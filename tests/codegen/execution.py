@@ -20,10 +20,11 @@ NO_FACTS = Facts({}, (), SizeGuard((), "", ()), {})
 
 
 def compiled(
-    kernel: Kernel, cache: Path, facts: Facts = NO_FACTS, check_all: bool = True, strict: bool = True, threads: int = 1
-) -> by_ctypes.Entry:
+    kernel: Kernel, cache: Path, facts: Facts = NO_FACTS, check_all: bool = True, strict: bool = True, threads: int = 1,
+    deterministic: bool = False,
+) -> by_ctypes.Entry:  # fmt: skip
     """The kernel as something to call with `run(arguments)`."""
-    program = generate(kernel, facts, check_all, strict)
+    program = generate(kernel, facts, check_all, strict, deterministic)
     executable = load(build(program.text, program.flags, Config(cache=cache, compiler_flags=("-O1",))), program)
     returns = returns_of(kernel)
     return by_ctypes.Entry(

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.execution import NO_FACTS, compiled
+from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen import parallel
-from loopwright.codegen.function import Writer
-from loopwright.codegen.work_sharing import Rows, is_uneven, rows_of
-from loopwright.ir.nodes import For
-from loopwright.ir.printing import print_expr
 from loopwright.ir.text import parse_kernel
-from loopwright.ir.walk import loops
 from loopwright.recipe.recipe import recipe
 
 RANDOM = np.random.default_rng(11)
@@ -89,61 +84,3 @@ kernel total(p: int64[1] C, a: float64[1] C) -> float64:
     a = RANDOM.random(p[-1])
     run = entry(text, tmp_path, 3)
     assert len({run.run((p, a)).hex() for _ in range(20)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        ("for k in p[i] .. p[i + 1]:", ("p", "i")),
-        ("for k in p[i - 1] .. p[i]:", ("p", "i - 1")),
-        ("for k in int64(q[i + n]) .. int64(q[n + 1 + i]):", ("q", "i + n")),
-        ("for k in p[i] .. p[i + 2]:", None),
-        ("for k in p[2 * i] .. p[2 * i + 1]:", None),
-        ("for k in p[i] .. int64(q[i + 1]):", None),
-        ("for k in out[i] .. out[i + 1]:", None),
-        ("for k in p[i + m] .. p[i + m + 1]:", None),
-        ("for k in lo .. hi:", ("p", "i + 1")),
-        ("for k in 0 .. n:", None),
-    ],
-)
-def test_which_loops_are_over_rows(body: str, found: tuple[str, str] | None) -> None:
-    text = f"""
-{HEAD}    var m: int64
-    var lo: int64
-    var hi: int64
-    for i in 0 .. 9:
-        m = p[i]
-        m = m + 1
-        lo = p[i + 1]
-        hi = p[i + 2]
-        {body}
-            out[i] = k
-"""
-    kernel = parse_kernel(text)
-    loop = loops(kernel)["i"]
-    assert isinstance(loop, For)
-    rows = rows_of(loop, Writer(kernel, NO_FACTS, False, False))
-    assert (rows and (rows.pointer, print_expr(rows.first), rows.loop)) == (found and (*found, "k"))
-    assert isinstance(rows, Rows | None)
-
-
-@pytest.mark.parametrize(
-    ("lines", "uneven"),
-    [
-        (["for j in 0 .. n:", "    a[j] = 1.0"], False),
-        (["for j in 0 .. i:", "    a[j] = 1.0"], True),
-        (["for j in p[i] .. n:", "    a[j] = 1.0"], True),
-        (["m = q[i]", "for j in 0 .. int64(m):", "    a[j] = 1.0"], True),
-        (["m = int32(n)", "for j in 0 .. int64(m):", "    a[j] = 1.0"], False),
-        (["for j in 0 .. n:", "    if a[j] > 1.0:", "        break j"], True),
-        (["if a[i] > 0.0:", "    for j in 0 .. n:", "        a[j] = 1.0"], True),
-        (["if i > 3:", "    for j in 0 .. n:", "        a[j] = 1.0"], False),
-        (["while a[i] > 0.0 named w:", "    a[i] = a[i] - 1.0"], True),
-    ],
-)
-def test_which_loops_are_uneven(lines: list[str], uneven: bool) -> None:
-    body = "\n".join(f"        {line}" for line in lines)
-    kernel = parse_kernel(f"{HEAD}    var m: int32\n    for i in 0 .. 9:\n{body}\n")
-    loop = loops(kernel)["i"]
-    assert isinstance(loop, For)
-    assert is_uneven(loop) == uneven

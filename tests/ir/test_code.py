@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from loopwright.ir.code import Branch, CodeBlock, CodeLine, CodeRegion, Loop, Otherwise, print_code
+from loopwright.codegen.print_cuda import CUDA
+from loopwright.codegen.printer import print_code
+from loopwright.ir.code import Branch, CodeBlock, CodeLine, CodeRegion, Loop, Otherwise
 
 AHEAD = (
     Branch(condition="k < lw_upper", name="k", part="prologue", body=(CodeLine("start();"),)),
@@ -65,7 +67,7 @@ def printed(code: tuple[CodeLine | CodeBlock, ...], depth: int = 0, before: int 
     """The text, behind so many other lines, and the region of all of it."""
     lines = [""] * before
     kernel = CodeRegion("kernel", before + 1)
-    print_code(code, depth, lines, kernel)
+    print_code(code, depth, lines, kernel, CUDA)
     return "\n".join(lines[before:]), kernel
 
 

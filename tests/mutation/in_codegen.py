@@ -16,8 +16,8 @@ CPU = (
     Fault(
         "the last value of the first stretch",
         "codegen/parallel.py",
-        '"lw_end == lw_count", partial, own)\n        if plan.uneven',
-        '"lw_begin == 0", partial, own)\n        if plan.uneven',
+        '"lw_end == lw_count", partial, own)\n        if plan.region',
+        '"lw_begin == 0", partial, own)\n        if plan.region',
         "a variable has the value of another iteration than the last one after the loop",
         ("tests/codegen/test_parallel.py::test_scalar_sums_and_a_last_value",),
     ),
@@ -64,8 +64,8 @@ CPU = (
     ),
     Fault(
         "an index read before the loop that writes it",
-        "codegen/versions.py",
-        "else all(store.array != array for store in stores)",
+        "codegen/loop_versions.py",
+        "else array not in stored",
         "else True",
         "a check is made once at the entry for an index that the loop itself changes",
         ("tests/codegen/test_versions.py::test_an_index_from_an_array_that_the_loop_writes_is_not_known_before",),
@@ -126,9 +126,9 @@ CPU = (
     ),
     Fault(
         "lanes around a loop that asks whether to stop",
-        "codegen/loops.py",
-        "may_fail(loop.body, w) or any(isinstance(stmt, While) for stmt in statements(loop.body))",
-        "may_fail(loop.body, w)",
+        "codegen/lanes.py",
+        "contains(loop.body, While) or given.may_fail(loop.body, freed)",
+        "given.may_fail(loop.body, freed)",
         "no code where a while loop is inside a reduction",
         ("tests/meaning/test_found.py",),
     ),
@@ -142,9 +142,9 @@ CPU = (
     ),
     Fault(
         "strict extremes in lanes",
-        "codegen/loops.py",
-        'return "" if w.strict and inexact else simd_pragma(loop, partials, w)',
-        "return simd_pragma(loop, partials, w)",
+        "codegen/lanes.py",
+        "len(region.partials) != len(facts.reductions) or (given.strict and inexact)",
+        "len(region.partials) != len(facts.reductions)",
         "under strict=True the greatest of -0.0 and 0.0 is not the first one any more",
         (
             "tests/codegen/test_parallel.py::test_the_sign_of_zero_is_that_of_the_first_under_strict",

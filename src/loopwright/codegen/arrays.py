@@ -128,8 +128,8 @@ def arrays_of(kernel: Kernel, names: Names) -> dict[str, ArrayText]:
         found[param.name] = _parameter(param, names, one, several=fields[param.argument] > 1)
     for position, result in enumerate(kernel.results):
         found[result.name] = _contiguous(result, result.rank, names, kernel.results_from + position)
-    for stmt in statements(kernel.body):
-        if isinstance(stmt, Allocate) and stmt.array not in found:
+    for stmt in statements(kernel.body, Allocate):
+        if stmt.array not in found:
             found[stmt.array] = _contiguous(stmt, len(stmt.shape), names, None)
     return found
 

@@ -13,23 +13,27 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, CpuLowering
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
     Branch,
     CodeBlock,
     CodeLine,
-    CodeRegion,
+    Exit,
+    Failure,
     Form,
+    FunctionCode,
+    Lanes,
     Loop,
     Node,
     Otherwise,
     Part,
     Question,
-    print_code,
+    Repeat,
+    ThreadTeam,
 )
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Binary,
     Checked,
     Const,
@@ -43,11 +47,9 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.program import FailureSite
+from loopwright.ir.queries import types_assigned
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import expressions, loops, statements
-
-UNPROVEN = Bounds("checked", "every access is checked", may_be_negative=True)
-INSIDE = Bounds("proven", "tested where the loop is entered")
+from loopwright.ir.walk import expressions, loops
 
 
 @dataclass
@@ -56,12 +58,12 @@ class Function:
     their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
     first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
-    strips, with the label behind them. nested: in how many loops of this function text is being written. counted: loops
-    whose operations are counted before them. owed: by names of loops, operations of those around that they count.
-    counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of the
-    arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether to
-    stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end
-    there, where others meet. meets: whether threads wait for one another in it."""
+    strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by names
+    of loops, operations of those around that they count. counters: what counts the iterations of loops of which there
+    is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers. asks:
+    whether the text of a device function asks whether to stop. both: it is also compiled as one that does not: C++ then
+    knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait for one
+    another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -76,7 +78,6 @@ class Function:
     broken: dict[str, str] = field(default_factory=dict)
     own_bytes: int = 0
     nested: int = 0
-    counted: set[str] = field(default_factory=set)
     owed: dict[str, int] = field(default_factory=dict)
     depth: int = 1
     on_device: bool = False
@@ -105,28 +106,25 @@ class Writer:
         self.names = Names()
         self.arrays: dict[str, ArrayText] = arrays_of(kernel, self.names)
         self.scalars: dict[str, Scalar] = {param.name: param.type for param in kernel.scalars}
-        for stmt in statements(kernel.body):
-            if isinstance(stmt, Assign):
-                self.scalars[stmt.name] = stmt.value.type
+        self.scalars |= types_assigned(kernel.body)
         # What is only ever read: its assignments stood where control never comes, and a check fails before it is read.
-        for expr in expressions(kernel.body):
-            if isinstance(expr, Var):
-                self.scalars.setdefault(expr.name, expr.type)
+        for expr in expressions(kernel.body, Var):
+            self.scalars.setdefault(expr.name, expr.type)
         self.loops = {name: loop for name, loop in loops(kernel).items() if isinstance(loop, For)}
         given = {param.name for param in kernel.scalars}
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
         self.sites: list[FailureSite] = []
-        self.finished: list[str] = []
+        self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
-        self.notes: list[tuple[str, str]] = []  # of loops by name: what was decided for them, for people
-        self.inside: frozenset[tuple[int, int]] = frozenset()  # accesses (id, axis) that a test has freed of checks
+        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, check_all, strict)
+        self.decided = CpuLowering()
+        self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
-        self.deterministic = False  # whether partial results have to be the same ones for any number of threads
         self.asks = True  # whether loops ask now and then whether to stop
         self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
 
@@ -180,6 +178,15 @@ class Writer:
         """Write a line that asks whether to stop, or counts until it does."""
         self.function.code.append(Question(text))
 
+    def fail(self, site: int | str, index: str = "0", size: str = "0", condition: str = "") -> None:
+        """Record a failure and leave the function, under a condition if there is one."""
+        self.use("failure")
+        self.function.code.append(Exit(condition, Failure(str(site), index, size)))
+
+    def leave(self, condition: str = "") -> None:
+        """Leave the function, under a condition if there is one."""
+        self.function.code.append(Exit(condition))
+
     def block(
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
     ) -> AbstractContextManager[None]:
@@ -191,16 +198,25 @@ class Writer:
         return self.function.inside(CodeBlock(form="none"))
 
     def loop(
-        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None, pragma: str = "",
-        part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False, form: Form = "braces",
+        self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,
+        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False,
+        form: Form = "braces",
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
         return self.function.inside(
             Loop(
-                head=head, name=name, trips=trips, unroll=unroll, pragma=pragma, part=part, at_once=at_once,
+                head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once,
                 indent=indent, joined=joined, form=form,
             )
         )  # fmt: skip
+
+    def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
+        """Within, what is written runs while a condition holds."""
+        return self.function.inside(Repeat(condition=condition, unroll=unroll))
+
+    def team(self, threads: str, together: str = "", numbered: bool = True) -> AbstractContextManager[None]:
+        """Within, what is written is what each thread of a team does: see `ir.code.ThreadTeam`."""
+        return self.function.inside(ThreadTeam(threads=threads, together=together, numbered=numbered))
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
@@ -252,7 +268,7 @@ class Writer:
 
     def checked(self, node: Checked) -> str:
         value = self.text(node.value)
-        if not self.check_all and self.facts.bounds_of(node)[0].kind == "proven":
+        if not self.may_fail(node):
             return value
         self.use("failure")
         if node.converted is None:
@@ -269,13 +285,7 @@ class Writer:
     # ---- accesses -----------------------------------------------------------------------------------------------
 
     def bounds_of(self, node: Load | Store) -> tuple[Bounds, ...]:
-        if self.check_all:
-            return (UNPROVEN,) * len(node.index)
-        found = self.facts.bounds_of(node)
-        if self.inside:
-            key = id(node)
-            return tuple(INSIDE if (key, axis) in self.inside else bounds for axis, bounds in enumerate(found))
-        return found
+        return self.given.bounds_of(node, self.inside)
 
     def element(self, node: Load | Store) -> str:
         """C text of the element that a Load or Store names (an lvalue), with the checks that it needs."""
@@ -313,9 +323,7 @@ class Writer:
 
     def may_fail(self, node: Load | Store | Checked) -> bool:
         """Whether the text of this node contains a check."""
-        if isinstance(node, Checked):
-            return self.check_all or self.facts.bounds_of(node)[0].kind == "checked"
-        return any(bounds.kind == "checked" for bounds in self.bounds_of(node))
+        return self.given.is_checked(node, self.inside)
 
     def in_range(self, expr: Expr) -> bool:
         """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar
@@ -341,22 +349,19 @@ class Writer:
         return f"free({buffer});"
 
     def finish(self, part: Function) -> None:
-        """Append the text of a function whose body is complete."""
-        given = [f"{self.types[p]}{'' if self.types[p][-1] in '* ' else ' '}{p}" for p in part.parameters]
-        lines: list[str] = []
-        print_code(tuple(part.code), 1, lines, CodeRegion("kernel", 1), "#pragma GCC unroll")
-        body = "\n".join(lines)
-        declarations = [f"  {text}" for identifier, text in part.declared.items() if identifier in part.used]
-        ending = [f"  {self.giving_back(buffer)}" for buffer in part.buffers]
-        whole = [
-            f"LW_PART int {part.name}({', '.join(given) or 'void'}) {{",
-            "  int lw_status = 1;",
-            *declarations,
-            *lines,
-            "  lw_status = 0;",
-            *(["lw_leave:"] if "goto lw_leave" in body or "LW_" in body else []),
-            *ending,
-            "  return lw_status;",
-            "}",
-        ]
-        self.finished.append("\n".join(whole))
+        """Keep a function whose body is complete."""
+        declared = (text for identifier, text in part.declared.items() if identifier in part.used)
+        self.finished.append(
+            FunctionCode(
+                "LW_PART int",
+                part.name,
+                tuple((name, self.types[name]) for name in part.parameters),
+                (*code_lines("int lw_status = 1;", *declared), *part.code, CodeLine("lw_status = 0;")),
+                code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
+            )
+        )
+
+
+def code_lines(*texts: str) -> tuple[CodeLine, ...]:
+    """Lines of code."""
+    return tuple(map(CodeLine, texts))

@@ -9,7 +9,6 @@ CPU runs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from loopwright.analysis.facts import Facts
@@ -18,10 +17,11 @@ from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.merge_path import write_balanced
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
-from loopwright.codegen.openmp import HEADER, entry_text, guard_text
+from loopwright.codegen.openmp import HEADER, entry_function, guard_function
+from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
-from loopwright.ir.code import CodeLine
+from loopwright.ir.code import TranslationUnit
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -56,23 +56,24 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     _host_body(kernel.body, w)
     if w.checks:
         stop_after_failure(w)
-    main.code[:0] = map(CodeLine, _slots(w))
+    main.code, body = [], main.code
+    _slots(w)
+    main.code += body
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
     given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
-    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
+    functions = (*w.finished, *([guard_function(facts)] if guard else []), entry_function(w, given))
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
     device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits, tuple(w.functions))
     return Program(
-        "\n".join(parts) + "\n",
+        print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",
         guard,
         tuple(w.sites),
         tuple(w.parallel),
         ("-ffp-contract=off",),
-        tuple(dict.fromkeys(w.notes)),
-        device,
+        device=device,
     )
 
 
@@ -148,7 +149,7 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
             with w.otherwise():
                 _host_body(stmt.otherwise, w)
         case While():
-            with w.block(f"while ({w.text(stmt.condition)})"):
+            with w.repeat(w.text(stmt.condition)):
                 spend(max(1, operations_in(stmt.body)), w)
                 _host_body(stmt.body, w)
         case Block() if _launches(stmt):
@@ -199,18 +200,18 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     negative, memory = w.site("negative_size", stmt.array, 0, stmt.at), w.site("memory", stmt.array, 0, stmt.at)
     count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
     for axis in array.sizes:
-        w.line(f"if (LW_RARE({axis} < 0)) {{ lw_fail(failure, {negative}, {axis}, 0); goto lw_leave; }}")
+        w.fail(negative, axis, condition=f"{axis} < 0")
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes) or "0"
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes) or "0"
     size, gpu = array.element.size_bytes, w.use("gpu")
     w.line(f"{count} = 1;")
     w.line(f"if ({zero}) {count} = 0;")
     with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.line(f"lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
+        w.fail(memory)
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
     w.line(f"if ({pointer}) gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
-    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
+    w.fail(memory, count, condition=f"!{pointer}")
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
     if stmt.fill is None:
@@ -221,13 +222,12 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
         write_fill(array, stmt.fill, count, w)
 
 
-def _slots(w: GpuWriter) -> Iterator[str]:
-    """Room for scalars that the device hands to the host."""
+def _slots(w: GpuWriter) -> None:
+    """Lines for room for scalars that the device hands to the host."""
     if w.slots:
         site = w.site("memory", "", 0, None)
-        w.use("gpu"), w.use("failure")
-        yield f"lw_slots = gpu->visible(gpu, {8 * w.slots});"
-        yield f"if (LW_RARE(!lw_slots)) {{ lw_fail(failure, {site}, {w.slots}, 0); goto lw_leave; }}"
+        w.line(f"lw_slots = {w.use('gpu')}->visible(gpu, {8 * w.slots});")
+        w.fail(site, f"{w.slots}", condition="!lw_slots")
         w.function.buffers.append("lw_slots")
 
 

@@ -17,19 +17,19 @@ from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.full_tiles import FLAG, Even
-from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.function import Function, Writer, code_lines
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.print_cuda import print_kernel
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
     Barrier,
     CodeBlock,
     CodeLine,
-    CodeRegion,
     DeviceFunction,
+    KernelCode,
     KernelEntry,
     Node,
     SharedArray,
-    print_code,
 )
 from loopwright.ir.nodes import (
     Allocate,
@@ -216,7 +216,7 @@ class GpuWriter(Writer):
         """A line that asks something of the GPU."""
         self.use("gpu"), self.use("failure")
         site = self.site("device", "", 0, None)
-        self.line(f"if (LW_RARE({call})) {{ lw_fail(failure, {site}, 0, 0); goto lw_leave; }}")
+        self.fail(site, condition=call)
 
     @contextmanager
     def on_device(self, part: Function) -> Iterator[None]:
@@ -246,44 +246,30 @@ class GpuWriter(Writer):
         part.parameters |= {name: part.parameters.pop(name) for name in asking}  # the others as they are without
         pointers = {array.pointer: array for array in self.arrays.values()}
         types = {name: self._parameter(name, pointers.get(name), stored) for name in part.parameters}
-        given = ", ".join(f"{ctype}{'' if ctype[-1] == '*' else ' '}{name}" for name, ctype in types.items())
-        lines = self.device
-        flags = [FLAG] * bool(self.even) + ["lw_asks"] * part.both
-        lines.append(f"template <{', '.join(['typename lw_int', *(f'bool {flag}' for flag in flags)])}>")
-        lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
-        region = CodeRegion("kernel", len(lines))
-        lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in shared)
-        lines += (f"  {text}" for text in part.declared.values())
-        print_code(tuple(part.code), 1, lines, region)
-        lines.append("}")
-        region.last = len(lines)
-        entries = tuple(self._entries(part, threads, given))
+        code = KernelCode(
+            part.name,
+            tuple(types.items()),
+            ((FLAG, "even"),) * bool(self.even) + (("lw_asks", "asks"),) * part.both,
+            tuple(shared),
+            code_lines(*part.declared.values()),
+            tuple(part.code),
+            (threads, *_blocks_at_once(threads, part.own_bytes)),
+            tuple(self._entries(part)),
+        )
+        region, entries = print_kernel(code, self.device)
         self.first = len(self.kernels)
         self.kernels += (one.name for one in entries)
-        self.functions.append(
-            DeviceFunction(part.name, loop, threads, tuple(types.items()), tuple(shared), region, entries)
-        )
+        self.functions.append(DeviceFunction(part.name, loop, threads, code.parameters, code.shared, region, entries))
 
-    def _entries(self, part: Function, threads: int, given: str) -> Iterator[KernelEntry]:
-        """Lines of the `__global__` functions that call a device function."""
-        own, bounds = (
-            ", ".join(part.parameters),
-            ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes)))),
-        )
-        either = ", false" if self.even else ""
-        versions: list[tuple[str, str, Literal[32, 64]]] = [
-            ("32", f"int32_t{either}", 32),
-            ("64", f"int64_t{either}", 64),
-        ]
-        versions += [("even", "int32_t, true", 32)] if self.even else []
+    def _entries(self, part: Function) -> Iterator[KernelEntry]:
+        """For each version of the code one: by distances, for whole tiles, and with and without questions."""
+        versions: list[tuple[str, Literal[32, 64]]] = [("32", 32), ("64", 64)]
+        versions += [("even", 32)] if self.even else []
         self.versions = len(versions)
         for asks in (False, True) if part.both else (False,):
-            for version, types, bits in versions:
+            for version, bits in versions:
                 name = f"{part.name}_{'asks' if asks else ''}{version}"
-                head = f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({given})'
-                flag = f", {str(asks).lower()}" if part.both else ""
-                self.device.append(f"{head} {{ {part.name}<{types}{flag}>({own}); }}")
-                yield KernelEntry(name, len(self.device), bits, version == "even", asks)
+                yield KernelEntry(name, 0, bits, version == "even", asks)
 
     def _ask_first(self, part: Function, threads: int, tested: bool) -> None:
         """The question that each block begins with; and where one thread may end in the middle, nobody goes on behind a

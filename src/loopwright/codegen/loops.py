@@ -4,55 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 
-from loopwright.analysis.facts import Reduction
 from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
-from loopwright.codegen.statements import may_fail, write_body
+from loopwright.codegen.statements import write_body
+from loopwright.ir.code import Lanes
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Assign, Checked, Const, For, Load, Store, Var, While
-from loopwright.ir.types import Scalar
-from loopwright.ir.walk import statements, subexpressions
+from loopwright.ir.nodes import Const, For, While
+from loopwright.ir.queries import contains
+from loopwright.ir.walk import statements
 from loopwright.steps.extent import extent_of
 
-FEWEST = 16  # iterations of a reduction that are worth vector lanes
 UNROLLED = 16  # iterations of a loop that is written out
 TOGETHER = 8  # iterations of a longer one, on a GPU
 AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
 
 
-@dataclass(frozen=True, slots=True)
-class PartialResult:
-    """A reduction whose partial result is kept in the C variable `variable`. `store`: one of the updates, where the
-    target is an array element; None for a scalar."""
-
-    reduction: Reduction
-    scalar: Scalar
-    variable: str
-    store: Store | None
-
-
 def write_sequential(
-    loop: For, w: Writer, pragma: str = "", first: Callable[[], None] | None = None, short: bool = False,
+    loop: For, w: Writer, lanes: Lanes | None = None, first: Callable[[], None] | None = None, short: bool = False,
     unroll: int | None = None,
 ) -> None:  # fmt: skip
-    """The loop as it stands, behind an optional pragma, or one that asks for so many iterations to be written out.
+    """The loop as it stands. lanes: that may do its iterations. unroll: how many of them are asked to be written out.
     first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else constant_trip(loop, w)
-    if trip is not None and not pragma and unroll is None and _unrolled(loop, trip, w):
-        unroll = trip if trip <= UNROLLED else TOGETHER
-    elif w.function.on_device and trip is None and not pragma and unroll is None and not isinstance(loop.upper, Const):
-        unroll = _device_unroll(loop)
+    if lanes is None and unroll is None:
+        unroll = _unroll_of(loop, trip, w)
 
     def write(head: str, *inside: str) -> None:
-        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, pragma=pragma):
+        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, body)
@@ -91,8 +79,15 @@ def write_sequential(
     w.function.scoped.discard(variable)
 
 
+def _unroll_of(loop: For, trip: int | None, w: Writer) -> int | None:
+    """How many iterations the compiler is asked to write out; None where it is not."""
+    if trip is not None:
+        return (trip if trip <= UNROLLED else TOGETHER) if _unrolled(loop, trip, w) else None
+    return _device_unroll(loop) if w.function.on_device and not isinstance(loop.upper, Const) else None
+
+
 def _device_unroll(loop: For) -> int | None:
-    inner = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
+    inner = contains(loop.body, For, While)
     # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
     extent = extent_of(loop)
     if inner:
@@ -117,7 +112,7 @@ def constant_trip(loop: For, w: Writer) -> int | None:
 
 def _unrolled(loop: For, trip: int, w: Writer) -> bool:
     """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
-    inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    inner = list(statements(loop.body, For, While))
     return (
         (trip <= UNROLLED or w.function.on_device)
         and (bool(inner) or w.function.on_device)
@@ -127,24 +122,18 @@ def _unrolled(loop: For, trip: int, w: Writer) -> bool:
 
 def write_vector(loop: For, w: Writer) -> None:
     """An innermost loop whose iterations need no order, for the lanes of vector registers."""
-    found = w.facts.loops[loop.name]
-    if not _lanes_possible(loop, w):
-        write_sequential(loop, w)
+    found = w.decided.lanes.get(loop.name)
+    if found is None or not found.partials:
+        write_sequential(loop, w, lanes_of(found, (), w))
         return
-    if not found.reductions:
-        write_sequential(loop, w, "#pragma GCC ivdep")
-        return
-    partials = partials_of(loop, w)
-    if partials is None or not simd_clause(partials) or is_short(loop):
-        write_sequential(loop, w)
-        return
+    partials = named(found.partials, w)
     # Setting up lanes and adding them together costs more than a short loop does.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     with w.branch(f"{trip} >= {FEWEST}"):
         for partial in partials:
             w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
         with standing_in(partials, w):
-            write_sequential(loop, w, simd_pragma(loop, partials, w))
+            write_sequential(loop, w, lanes_of(found, partials, w))
         for partial in partials:
             target = target_of(partial, w)
             w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
@@ -152,61 +141,11 @@ def write_vector(loop: For, w: Writer) -> None:
         write_sequential(loop, w, short=True)
 
 
-def is_short(loop: For) -> bool:
-    """Whether a loop is known to have too few iterations for vector lanes, or for a test at its entry."""
-    bounds = (loop.lower, loop.upper, loop.step)
-    values = [int(bound.value) for bound in bounds if isinstance(bound, Const)]
-    return len(values) == 3 and values[2] != 0 and len(range(*values)) < FEWEST
-
-
-def vector_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
-    """The pragma for a loop that is innermost and whose partial results are set up already; '' for none."""
-    if any(isinstance(stmt, For) for stmt in statements(loop.body)) or not _lanes_possible(loop, w):
-        return ""
-    reductions = w.facts.loops[loop.name].reductions
-    if not reductions:
-        return "#pragma GCC ivdep" if w.facts.loops[loop.name].verdict == "parallel" else ""
-    if len(partials) != len(reductions) or not simd_clause(partials):
-        return ""
-    inexact = any(not partial.reduction.exact or partial.scalar.is_float for partial in partials)
-    return "" if w.strict and inexact else simd_pragma(loop, partials, w)
-
-
-def _lanes_possible(loop: For, w: Writer) -> bool:
-    if may_fail(loop.body, w) or any(isinstance(stmt, While) for stmt in statements(loop.body)):
-        return False
-    # A local array that each iteration has for itself is one piece of memory for all lanes.
-    own = w.facts.loops[loop.name].private
-    return not any(
-        isinstance(stmt, Allocate) or (isinstance(stmt, Store) and stmt.array in own) for stmt in statements(loop.body)
-    )
-
-
-def partials_of(loop: For, w: Writer) -> tuple[PartialResult, ...] | None:
-    """One Partial for each reduction into a scalar or one array element; None where some reduction is neither."""
-    partials: list[PartialResult] = []
-    for reduction in w.facts.loops[loop.name].reductions:
-        if reduction.kind == "scalar":
-            scalar = w.scalars[reduction.target]
-            store = None
-        else:
-            stores = [s for s in statements(loop.body) if isinstance(s, Store) and s.array == reduction.target]
-            # Only one element, named alike outside the loop and surely in bounds, can be kept in a variable.
-            if reduction.kind == "scatter" or len({store.index for store in stores}) != 1:
-                return None
-            store = stores[0]
-            if any(w.may_fail(one) for one in stores) or not _known_outside(store, loop):
-                return None
-            scalar = w.arrays[reduction.target].element
-        variable = w.names.fresh(f"{w.names.of(reduction.target)}sum")
-        partials.append(PartialResult(reduction, scalar, variable, store))
-    return tuple(partials)
-
-
-def _known_outside(store: Store, loop: For) -> bool:
-    changing = {s.name for s in statements((loop,)) if isinstance(s, Assign | For)}
-    parts = [part for index in store.index for part in subexpressions(index)]
-    return not any(isinstance(p, Load | Checked) or (isinstance(p, Var) and p.name in changing) for p in parts)
+def named(partials: tuple[PartialResult, ...], w: Writer) -> tuple[PartialResult, ...]:
+    """Partial results with variables that keep them."""
+    targets = (w.names.of(partial.reduction.target) for partial in partials)
+    variables = (w.names.fresh(f"{target}sum") for target in targets)
+    return tuple(replace(one, variable=variable) for one, variable in zip(partials, variables, strict=True))
 
 
 @contextmanager
@@ -237,22 +176,10 @@ def _start(partial: PartialResult) -> str:
     return identity(partial.reduction.op, partial.scalar)
 
 
-def simd_clause(partials: tuple[PartialResult, ...]) -> str:
-    """OpenMP's reduction clauses, or '' where one of them has no operator there."""
-    clauses = []
-    for partial in partials:
-        operator = simd_operator(partial.reduction, partial.scalar)
-        if operator is None:
-            return ""
-        clauses.append(f"reduction({operator}:{partial.variable})")
-    return " ".join(clauses)
-
-
-def simd_pragma(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> str:
-    """The pragma that lets the lanes have partial results of their own."""
-    found = w.facts.loops[loop.name]
-    last = [w.names.of(name) for name in found.last if name in w.scalars]
-    private = [w.names.of(name) for name in found.private if name in w.scalars and name not in found.last]
-    pragma = f"#pragma omp simd {simd_clause(partials)}"
-    pragma += f" private({', '.join(private)})" if private else ""
-    return pragma + (f" lastprivate({', '.join(last)})" if last else "")
+def lanes_of(found: VectorLanes | None, partials: tuple[PartialResult, ...], w: Writer) -> Lanes | None:
+    """Lanes with these partial results; None for none."""
+    if found is None:
+        return None
+    sums = ((simd_operator(one.reduction, one.scalar) or "", one.variable) for one in partials)
+    private, last = (tuple(map(w.names.of, names)) for names in (found.private, found.last))
+    return Lanes(tuple(sums), private, last)

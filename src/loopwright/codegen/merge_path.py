@@ -146,14 +146,14 @@ def write_balanced(row: For, w: GpuWriter) -> None:
 def _memory(made: Balanced) -> None:
     """Lines for the memory that the kernels share: kept for the next time, given back at the end of the call."""
     w = made.w
-    gpu, failure = w.use("gpu"), w.use("failure")
+    gpu = w.use("gpu")
     memory, room = w.declare(w.fresh("lw_parts", "char *")), w.declare(w.fresh("lw_room", "int64_t"))
     site = w.site("memory", "", 0, made.nest.row.at)
     w.line(f"const int64_t lw_wanted = 8 * (4 + {len(made.memory) - 1} * (lw_blocks + 1));")
     with w.branch(f"{room} < lw_wanted"):
         w.line(f"if ({memory}) gpu->release({gpu}, {memory});")
         w.line(f"{memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
-        w.line(f"if (LW_RARE(!{memory})) {{ lw_fail({failure}, {site}, lw_wanted, 0); goto lw_leave; }}")
+        w.fail(site, "lw_wanted", condition=f"!{memory}")
     if memory not in w.function.buffers:
         w.function.buffers.append(memory)
     for number, name in enumerate(made.memory):
@@ -314,7 +314,7 @@ def _walk(made: Balanced) -> None:
     w, each = made.w, made.entries // made.threads
     w.line(f"const int lw_start = LW_MIN(int, (int)threadIdx.x * {each}, lw_length);")
     w.line("int lw_next = LW_MAX(int, 0, lw_start - lw_count), lw_most = LW_MIN(int, lw_start, lw_here);")
-    with w.block("while (lw_next < lw_most)"):
+    with w.repeat("lw_next < lw_most"):
         w.line("const int lw_half = (lw_next + lw_most) / 2;")
         w.line("if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
     w.line("const int lw_early_row = lw_next;")

@@ -100,7 +100,7 @@ def stop_after_failure(w: GpuWriter) -> None:
     w.line(f"lw_failure {found};")
     w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
     w.waits = w.function.depth == 1
-    w.line(f"if (LW_RARE({found}.site >= 0)) {{ *{w.use('failure')} = {found}; goto lw_leave; }}")
+    w.fail(f"{found}.site", f"{found}.index", f"{found}.size", condition=f"{found}.site >= 0")
 
 
 def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:

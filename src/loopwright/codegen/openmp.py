@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.arrays import ArrayText
-from loopwright.codegen.function import Writer
+from loopwright.codegen.cpu_lowering import lowered
+from loopwright.codegen.function import Writer, code_lines
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
+from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
+from loopwright.ir.code import FunctionCode, TranslationUnit
 from loopwright.ir.nodes import For, Kernel, ScalarParam
 from loopwright.ir.program import Program
 
+CALL = (("call", "const lw_call *"),)
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
 
 
@@ -27,7 +32,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     kernel's own nodes.
     """
     w = Writer(kernel, facts, check_all, strict)
-    w.deterministic = deterministic
+    w.decided = lowered(replace(w.given, deterministic=deterministic))
     w.write_loop = partial(_write_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
@@ -35,17 +40,17 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     write_body(kernel.body, w)
     w.finish(main)
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
-    given = {"threads": "call->threads", "watch": "call->watch"}
-    parts = [HEADER, *w.finished, *([guard_text(facts)] if guard else []), entry_text(w, given)]
+    entry = entry_function(w, {"threads": "call->threads", "watch": "call->watch"})
+    functions = (*w.finished, *([guard_function(facts)] if guard else []), entry)
     flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
     return Program(
-        "\n".join(parts) + "\n",
+        print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",
         guard,
         tuple(w.sites),
         tuple(w.parallel),
         flags,
-        tuple(dict.fromkeys(w.notes)),
+        tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
     )
 
 
@@ -61,7 +66,7 @@ def _write_loop(loop: For, w: Writer) -> None:
             write_versions(loop, w, partial(write_sequential, w=w))
 
 
-def entry_text(w: Writer, more: Mapping[str, str]) -> str:
+def entry_function(w: Writer, more: Mapping[str, str]) -> FunctionCode:
     """The function that a call starts with. more: C text of values in `call`, by the names of parameters."""
     given: dict[str, str] = {"failure": "call->failure", "returned": "call->returned", **more}
     for scalar in w.kernel.scalars:
@@ -69,7 +74,7 @@ def entry_text(w: Writer, more: Mapping[str, str]) -> str:
     for array in w.arrays.values():
         given |= _array(array)
     arguments = ", ".join(given[parameter] for parameter in w.function.parameters)
-    return f"int32_t lw_entry(const lw_call *call) {{\n  return {w.function.name}({arguments});\n}}"
+    return FunctionCode("int32_t", "lw_entry", CALL, code_lines(f"return {w.function.name}({arguments});"))
 
 
 def _scalar(param: ScalarParam) -> str:
@@ -97,10 +102,10 @@ def _array(array: ArrayText) -> dict[str, str]:
     return given
 
 
-def guard_text(facts: Facts) -> str:
+def guard_function(facts: Facts) -> FunctionCode:
     """The function that tests the condition on the sizes."""
-    lines = ["int32_t lw_guard(const lw_call *call) {"]
+    lines = []
     for name, (source, argument, axis) in facts.guard.parameters:
         value = f"call->shape[{argument}][{axis}]" if source == "size" else f"call->scalars[{argument}].i"
-        lines.append(f"  const __int128 {name} = {value};")
-    return "\n".join([*lines, f"  return ({facts.guard.c_text}) ? 1 : 0;", "}"])
+        lines.append(f"const __int128 {name} = {value};")
+    return FunctionCode("int32_t", "lw_guard", CALL, code_lines(*lines, f"return ({facts.guard.c_text}) ? 1 : 0;"))

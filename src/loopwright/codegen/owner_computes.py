@@ -8,56 +8,19 @@ slower than this at every size and number of threads that was measured (2, 4 and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from loopwright.analysis.facts import Reduction
+from loopwright.codegen.decisions import Owned
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
-from loopwright.codegen.versions import FROM, TO, entry_test, named, slope_of, write_both
-from loopwright.codegen.work_sharing import definitions, resolved
-from loopwright.ir.nodes import Assign, Checked, Const, Expr, For, Load, Store
-from loopwright.ir.walk import statements, subexpressions
+from loopwright.codegen.versions import FROM, TO, bound_named, tests_of, write_both
+from loopwright.ir.nodes import For
+from loopwright.ir.queries import types_assigned
 
 BLOCK = 6  # neighbouring elements with one owner, as a power of two
 STRIP = 1024  # updates that are looked at before those of one's own are applied
-
-
-@dataclass(frozen=True, slots=True)
-class Owned:
-    """A loop whose updates can be shared out by owner: the array, and the index on its first axis in terms of the
-    loop's variable and of what the loop does not change."""
-
-    array: str
-    index: Expr
-
-
-def owned_of(loop: For, reductions: tuple[Reduction, ...], w: Writer) -> Owned | None:
-    """None where a loop does more than update one array, or where the index itself is read through checks that a test
-    at the entry does not free."""
-    stores = [stmt for stmt in loop.body if isinstance(stmt, Store)]
-    simple = all(isinstance(stmt, Assign | Store) for stmt in loop.body)
-    if not simple or len(stores) != 1 or not (isinstance(loop.step, Const) and loop.step.value == 1):
-        return None
-    if len(reductions) != 1 or reductions[0].kind == "scalar" or not reductions[0].alone or not stores[0].index:
-        return None
-    known = definitions(loop.body)
-    index = resolved(stores[0].index[0], known)
-    if slope_of(index, loop) is not None:  # next iteration, next element: there is nothing to sort out
-        return None
-    entry = entry_test(loop, w)
-    freed = frozenset() if entry is None else entry.inside
-    for part in subexpressions(index):
-        if isinstance(part, Checked) or getattr(part, "name", None) in known:
-            return None
-        if isinstance(part, Load):
-            bounds = w.facts.bounds.get(id(part))
-            if bounds is None or part.array == stores[0].array:
-                return None
-            if any(b.kind == "checked" and (id(part), axis) not in freed for axis, b in enumerate(bounds)):
-                return None
-    return Owned(stores[0].array, index)
 
 
 def write_owner(loop: For, owned: Owned, w: Writer) -> Function:
@@ -65,18 +28,17 @@ def write_owner(loop: For, owned: Owned, w: Writer) -> Function:
     outer = w.function
     part = Function(w.names.fresh(f"lw_own_{w.names.of(loop.name)}"))
     w.function = part
-    for stmt in statements(loop.body):
-        if isinstance(stmt, Assign):
-            w.own(w.names.of(stmt.name))
+    for name in types_assigned(loop.body):
+        w.own(w.names.of(name))
     w.types |= dict.fromkeys(("lw_lower", "lw_count", "lw_thread", "lw_team_size"), "int64_t")
     lower, count = w.use("lw_lower"), w.use("lw_count")
     w.line(f"const int64_t {FROM} = {lower}, {TO} = {lower} + {count};")
-    entry = entry_test(loop, w)
+    entry = w.decided.versions.get(loop.name)
     if entry is None:
         _write_strips(loop, owned, w)
     else:
         write_both(
-            entry, FROM, f"({TO} - 1)", w, loop,
+            tests_of(entry, loop, w), entry.inside, FROM, f"({TO} - 1)", w, loop,
             lambda: _write_strips(loop, owned, w), lambda: _write_alone(loop, w),
         )  # fmt: skip
     w.function = outer
@@ -119,4 +81,4 @@ def _write_strips(loop: For, owned: Owned, w: Writer) -> None:
 def _write_alone(loop: For, w: Writer) -> None:
     """Where an index cannot be read ahead without checks: the first owner applies all updates, in order."""
     with w.branch(f"{w.use('lw_thread')} == 0"):
-        write_sequential(replace(loop, lower=named(FROM, w), upper=named(TO, w)), w)
+        write_sequential(replace(loop, lower=bound_named(FROM, w), upper=bound_named(TO, w)), w)

@@ -6,32 +6,29 @@ number: then partial results are those of blocks of iterations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
-from loopwright.codegen.loops import PartialResult, partials_of, standing_in, target_of, vector_pragma, write_sequential
-from loopwright.codegen.owner_computes import Owned, owned_of, write_owner
+from loopwright.codegen.loops import lanes_of, named, standing_in, target_of, write_sequential
+from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
-from loopwright.codegen.versions import entry_test, write_both
-from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork, work_of
-from loopwright.codegen.work_sharing import Rows, is_uneven, rows_of, write_pieces, write_rows
-from loopwright.ir.nodes import Allocate, Assign, Const, For
+from loopwright.codegen.versions import tests_of, write_both
+from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
+from loopwright.codegen.work_sharing import write_pieces, write_rows
+from loopwright.ir.code import Lanes
+from loopwright.ir.nodes import Const, For
+from loopwright.ir.queries import arrays_made
 from loopwright.ir.types import Scalar
-from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements
 
 GRAIN = 20000.0  # elementary operations that are worth a thread's waking up
 ROW = 10  # elementary operations that entering and leaving an inner loop costs
-COPIED = float(64 << 20)  # bytes of copies that are worth having, where one thread is all there is instead
-NEAR = float(48 << 20)  # the same where threads may share out the target: beyond caches that is faster
-OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
 FEW = 16384  # elements of copies that one thread adds together
 BLOCKS, COPIES = 64, 8  # deterministic: blocks of iterations at most, and where each of them needs a copy of an array
 PAD = 16  # slots between the partial results of two threads: two cache lines
@@ -54,19 +51,17 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class ParallelRegion:
-    """What a parallel loop needs: scalars with partial results, arrays with copies, values to bring out. fixed: each
-    partial result is that of a block of iterations, which are the same ones for any number of threads; else, that of a
-    thread."""
+class _Plan:
+    """A region, with variables for its partial results, and copies for what it sums into."""
 
+    region: ParallelRegion
     partials: tuple[PartialResult, ...]
     copies: tuple[Copied, ...]
-    last: tuple[str, ...]
-    uneven: bool
-    rows: Rows | None
-    work: LoopWork
-    owned: Owned | None
-    fixed: bool
+
+    @property
+    def fixed(self) -> bool:
+        """Whether each partial result is that of a block of iterations, and not that of a thread."""
+        return self.region.shares == "blocks"
 
     @property
     def parts(self) -> str:
@@ -76,12 +71,12 @@ class ParallelRegion:
 
 def write_parallel(loop: For, w: Writer) -> None:
     """The loop on several threads, or sequential where its facts do not carry that (a copy of strange layout)."""
-    plan = _plan(loop, w)
-    if plan is None:
+    region = w.decided.regions.get(loop.name)
+    if region is None:
         write_sequential(loop, w)
         return
+    plan = _Plan(region, named(region.partials, w), tuple(_copied(one, w) for one in region.sums))
     w.parallel.append(loop.name)
-    w.notes += [(loop.name, text) for text in _described(plan)]
     outer = w.function
     part = Function(w.names.fresh(f"lw_part_{w.names.of(loop.name)}"))
     part.renamed, part.replaced = {}, {}
@@ -93,55 +88,8 @@ def write_parallel(loop: For, w: Writer) -> None:
     for copied in plan.copies:
         w.arrays[copied.target.name] = copied.target
     w.function = outer
-    owner = None if plan.owned is None else write_owner(loop, plan.owned, w)
+    owner = None if region.owned is None else write_owner(loop, region.owned, w)
     _write_call(loop, plan, part, owner, w)
-
-
-def _plan(loop: For, w: Writer) -> ParallelRegion | None:
-    found = w.facts.loops[loop.name]
-    scalar = {reduction.target for reduction in found.reductions if reduction.kind == "scalar"}
-    assigned = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
-    if not assigned <= scalar | set(found.private):
-        return None
-    partials = partials_of(loop, w)
-    copies: list[Copied] = []
-    if partials is None:
-        only = tuple(reduction for reduction in found.reductions if reduction.kind != "scalar")
-        if not all(reduction.alone for reduction in only):
-            return None  # other accesses of the array would look at the copy
-        copies = [_copied(reduction, w) for reduction in only]
-        partials = tuple(
-            PartialResult(r, w.scalars[r.target], w.names.fresh(f"{w.names.of(r.target)}sum"), None)
-            for r in found.reductions
-            if r.kind == "scalar"
-        )
-    if any(c.target.bytes and any(s[0].isdigit() for s in c.target.strides) for c in copies):
-        return None
-    last = tuple(name for name in found.last if name in w.scalars)
-    owned = owned_of(loop, found.reductions, w) if copies and not last else None
-    # Extremes are put together in the order of the threads: each has one stretch then.
-    uneven = is_uneven(loop) and not any(reduction.by for reduction in found.reductions)
-    fixed = w.deterministic and any(not one.exact or one.by for one in found.reductions)
-    return ParallelRegion(
-        partials, tuple(copies), last, uneven and not fixed, rows_of(loop, w), work_of(loop), owned, fixed
-    )
-
-
-def _described(plan: ParallelRegion) -> Iterator[str]:
-    """How work is shared out and when, in words."""
-    if plan.copies:
-        names = " and ".join(user_name(copied.reduction.target) for copied in plan.copies)
-        most = int(NEAR if plan.owned is not None else COPIED) >> 20
-        yield f"updates: into a copy of {names} for each thread, up to {most} MB where that is little beside the work"
-    if plan.owned is not None:
-        name, least = user_name(plan.owned.array), int(OWNED) >> 20
-        yield f"updates: else, if {name} is large ({least} MB on 2 threads), by each thread to its part of it, in order"
-    if plan.copies:
-        yield "updates: else on 1 thread"
-    if plan.uneven:
-        what = "of equal length" if plan.rows is None else f"of equal work, as {user_name(plan.rows.pointer)} tells"
-        fixed = bool(plan.partials or plan.copies)
-        yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for whoever is free'}"
 
 
 def _copied(reduction: Reduction, w: Writer) -> Copied:
@@ -153,7 +101,7 @@ def _copied(reduction: Reduction, w: Writer) -> Copied:
 # ---- the function of a stretch ----------------------------------------------------------------------------------
 
 
-def _write_part(loop: For, plan: ParallelRegion, w: Writer) -> None:
+def _write_part(loop: For, plan: _Plan, w: Writer) -> None:
     found = w.facts.loops[loop.name]
     _declare_private(loop, found, w)
     w.types |= {"lw_first": "int64_t", "lw_bound": "int64_t", "lw_lower": "int64_t", "lw_final": "int"}
@@ -166,13 +114,13 @@ def _write_part(loop: For, plan: ParallelRegion, w: Writer) -> None:
         _write_stretch(loop, plan, w)
     for position, partial in enumerate(plan.partials):
         w.line(f"lw_partial[{position}].{_member(partial.scalar)} = {partial.variable};")
-    for name in plan.last:
+    for name in plan.region.last:
         w.types[_out(name, w)] = f"{VALUE_TYPE[w.scalars[name].name]} *"
         w.line(f"if ({w.use('lw_final')}) *{w.use(_out(name, w))} = {w.names.of(name)};")
 
 
 def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
-    inside = {stmt.array for stmt in statements(loop.body) if isinstance(stmt, Allocate)}
+    inside = arrays_made(loop.body)
     for name in found.private:
         if name in w.scalars:
             w.own(w.names.of(name))
@@ -187,29 +135,32 @@ def _own_array(array: ArrayText, w: Writer) -> None:
     w.function.buffers.append(pointer)
     site = w.site("memory", array.name, 0, None)
     w.line(f"{pointer} = malloc((size_t)({count}) * sizeof({array.memory_type}) + 1);")
-    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail({w.use('failure')}, {site}, 0, 0); goto lw_leave; }}")
+    w.fail(site, condition=f"!{pointer}")
 
 
-def _write_stretch(loop: For, plan: ParallelRegion, w: Writer) -> None:
+def _write_stretch(loop: For, plan: _Plan, w: Writer) -> None:
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
-    entry = entry_test(loop, w)
+    entry, lanes = w.decided.versions.get(loop.name), lanes_of(w.decided.lanes.get(loop.name), plan.partials, w)
     if entry is None:
-        _write_iterations(loop, plan, w)
+        _write_iterations(loop, lanes, w)
         return
+    tests = tests_of(entry, loop, w)
     step = w.text(loop.step)
     start, last = f"({lower} + {first} * {step})", f"({lower} + ({bound} - 1) * {step})"
     with w.block():
-        write_both(entry, start, last, w, loop, *[lambda: _write_iterations(loop, plan, w)] * 2)
+        write_both(
+            tests, entry.inside, start, last, w, loop,
+            lambda: _write_iterations(loop, lanes, w), lambda: _write_iterations(loop, None, w),
+        )  # fmt: skip
 
 
-def _write_iterations(loop: For, plan: ParallelRegion, w: Writer) -> None:
+def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
     variable = w.names.of(loop.name)
-    pragma = vector_pragma(loop, plan.partials, w)
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
 
     def write(head: str, *inside: str) -> None:
-        with w.loop(f"int64_t {head}", loop.name, pragma=pragma):
+        with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
@@ -244,7 +195,7 @@ def _out(name: str, w: Writer) -> str:
 # ---- the call ---------------------------------------------------------------------------------------------------
 
 
-def _write_call(loop: For, plan: ParallelRegion, part: Function, owner: Function | None, w: Writer) -> None:
+def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:
     with w.block():
         w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
         w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
@@ -254,10 +205,10 @@ def _write_call(loop: For, plan: ParallelRegion, part: Function, owner: Function
             _write_team(loop, plan, part, owner, w)
 
 
-def _write_team(loop: For, plan: ParallelRegion, part: Function, owner: Function | None, w: Writer) -> None:
-    if plan.rows is not None:
-        write_rows(plan.rows, _costs(plan, w), loop, w)
-    w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.work, w, plan.rows)};")
+def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:
+    if plan.region.rows is not None:
+        write_rows(plan.region.rows, _costs(plan, w), loop, w)
+    w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.region.work, w, plan.region.rows)};")
     w.line(f"int64_t lw_threads = lw_team({w.use('threads')}, lw_count, lw_work, {GRAIN});")
     if plan.fixed:
         most = COPIES if plan.copies else BLOCKS
@@ -276,7 +227,7 @@ def _write_team(loop: For, plan: ParallelRegion, part: Function, owner: Function
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
         w.line(f"if (lw_bad) free({_copy(copied.target)});")
-    w.line("if (lw_bad) goto lw_leave;")
+    w.leave("lw_bad")
     _values_after(loop, plan, w)
     for copied in plan.copies:
         _add_copies(copied.reduction, copied.target, plan.parts, w)
@@ -299,37 +250,28 @@ def _work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
 def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
-    with w.branch("lw_owned"), _thread_of_team("lw_threads", w):
+    with w.branch("lw_owned"), w.team("lw_threads"):
         w.line(f"if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
 
 
-@contextmanager
-def _thread_of_team(number: str, w: Writer) -> Iterator[None]:
-    """Within, text is what each of so many threads does."""
-    w.line(f"#pragma omp parallel num_threads({number})")
-    with w.block():
-        w.line("const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();")
-        yield
-
-
-def _costs(plan: ParallelRegion, w: Writer) -> tuple[str, str]:
+def _costs(plan: _Plan, w: Writer) -> tuple[str, str]:
     """Work of an iteration without the loop over its row, and of an entry of the row. An estimate."""
 
     def below(work: LoopWork) -> LoopWork | None:
         for _, inner in work.inner:
-            if plan.rows is not None and inner.loop == plan.rows.loop:
+            if plan.region.rows is not None and inner.loop == plan.region.rows.loop:
                 return inner
             found = below(inner)
             if found is not None:
                 return found
         return None
 
-    entry = below(plan.work)
-    return f"{plan.work.fixed + ROW}", "0" if entry is None else _work_text(entry, w, None)
+    entry = below(plan.region.work)
+    return f"{plan.region.work.fixed + ROW}", "0" if entry is None else _work_text(entry, w, None)
 
 
 def _call(
-    plan: ParallelRegion,
+    plan: _Plan,
     part: Function,
     w: Writer,
     first: str,
@@ -340,13 +282,13 @@ def _call(
 ) -> str:
     given = {"lw_first": first, "lw_bound": bound, "lw_final": final, "lw_partial": partial}
     given |= {"lw_lower": "lw_lower", "lw_step": "lw_step"} | own
-    given |= {_out(name, w): f"&{_out(name, w)}" for name in plan.last}
+    given |= {_out(name, w): f"&{_out(name, w)}" for name in plan.region.last}
     arguments = [given[p] if p in given else w.use(p) for p in part.parameters]
     return f"{part.name}({', '.join(arguments)})"
 
 
-def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
-    with _thread_of_team("lw_threads", w):
+def _team(plan: _Plan, part: Function, w: Writer) -> None:
+    with w.team("lw_threads"):
         own: dict[str, str] = {}
         if plan.copies:
             # The team may be smaller than asked for; only what its threads have filled may be summed.
@@ -355,8 +297,8 @@ def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
             own |= _own_copy(copied, "lw_thread", w)
         partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
         call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-        if plan.uneven:
-            write_pieces(plan.rows, bool(plan.partials or plan.copies), call, w)
+        if plan.region.shares == "pieces":
+            write_pieces(plan.region.rows, bool(plan.partials or plan.copies), call, w)
         else:
             w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
             w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
@@ -364,12 +306,11 @@ def _team(plan: ParallelRegion, part: Function, w: Writer) -> None:
             w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
 
 
-def _blocks(plan: ParallelRegion, part: Function, w: Writer) -> None:
+def _blocks(plan: _Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
-    w.line("#pragma omp parallel num_threads(lw_threads) if(lw_threads > 1)")
-    with w.block():
+    with w.team("lw_threads", together="lw_threads > 1", numbered=False):
         w.line("int64_t lw_block;")
-        with w.block("while ((lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks)"):
+        with w.repeat("(lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks"):
             w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
             w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
             own: dict[str, str] = {}
@@ -380,12 +321,12 @@ def _blocks(plan: ParallelRegion, part: Function, w: Writer) -> None:
             w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
 
 
-def _rows(plan: ParallelRegion) -> int:
+def _rows(plan: _Plan) -> int:
     return -(-len(plan.partials) // PAD)
 
 
-def _values_before(plan: ParallelRegion, w: Writer) -> None:
-    if plan.uneven and not (plan.partials or plan.copies):
+def _values_before(plan: _Plan, w: Writer) -> None:
+    if plan.region.shares == "pieces" and not (plan.partials or plan.copies):
         w.line("int64_t lw_next = 0;")
     if plan.partials:
         for partial in plan.partials:
@@ -397,12 +338,12 @@ def _values_before(plan: ParallelRegion, w: Writer) -> None:
         with w.loop(f"int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t"):
             for position, partial in enumerate(plan.partials):
                 w.line(f"{_slot(plan, position)} = {_start(partial, w)};")
-    for name in plan.last:
+    for name in plan.region.last:
         w.line(f"{VALUE_TYPE[w.scalars[name].name]} {_out(name, w)} = {w.variable(name)};")
 
 
-def _values_after(loop: For, plan: ParallelRegion, w: Writer) -> None:
-    for name in plan.last:
+def _values_after(loop: For, plan: _Plan, w: Writer) -> None:
+    for name in plan.region.last:
         w.line(f"{w.variable(name)} = {_out(name, w)};")
     if not plan.partials:
         return
@@ -415,12 +356,12 @@ def _values_after(loop: For, plan: ParallelRegion, w: Writer) -> None:
             w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, _slot(plan, position))};")
 
 
-def _alone(plan: ParallelRegion) -> str:
+def _alone(plan: _Plan) -> str:
     """C text that has one thread do all in one stretch."""
     return "lw_blocks = lw_threads = 1" if plan.fixed else "lw_threads = 1"
 
 
-def _slot(plan: ParallelRegion, position: int) -> str:
+def _slot(plan: _Plan, position: int) -> str:
     """C text of partial result number lw_t."""
     return f"lw_partials[lw_t * {PAD * _rows(plan)} + {position}].{_member(plan.partials[position].scalar)}"
 
@@ -440,7 +381,7 @@ def _start(partial: PartialResult, w: Writer) -> str:
     return f"lw_t == 0 ? {target_of(partial, w)} : {start}"
 
 
-def _extreme_after(best: PartialResult, position: int, plan: ParallelRegion, w: Writer) -> None:
+def _extreme_after(best: PartialResult, position: int, plan: _Plan, w: Writer) -> None:
     """What a thread has found of an extreme and of all that goes along with it."""
     reduction = best.reduction
     if reduction.target != reduction.by:
@@ -462,12 +403,12 @@ def _copy(array: ArrayText) -> str:
     return f"lw_copy_{array.pointer}"
 
 
-def _copies_before(plan: ParallelRegion, w: Writer) -> None:
+def _copies_before(plan: _Plan, w: Writer) -> None:
     """Copies for all threads but the first, where they are small beside the work and beside caches; else the threads
     share out the target, where the loop allows that and the target is large; else one thread."""
     if not plan.copies:
         return
-    limit = COPIED if plan.owned is None else NEAR
+    limit = COPIED if plan.region.owned is None else NEAR
     w.line("int lw_owned = 0;")
     for array in (copied.target for copied in plan.copies):
         total, size, far = f"lw_total_{array.pointer}", array.element.size_bytes, f"lw_far_{array.pointer}"
@@ -476,7 +417,7 @@ def _copies_before(plan: ParallelRegion, w: Writer) -> None:
         # Each thread clears a copy, and all of them add their shares of the copies together.
         w.line(f"const int {far} = {total}d * {plan.parts} * {size} > {limit};")
         with w.branch(f"{far} || {total}d * 4 * {plan.parts} > lw_work * ({plan.parts} - 1)"):
-            if plan.owned is not None:
+            if plan.region.owned is not None:
                 w.line(f"lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
             if plan.fixed:  # what owners do has the bits of one stretch
                 w.line("lw_owned = lw_owned && lw_threads > 1;")
@@ -528,7 +469,7 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
     with w.branch(_copy(array)):
         if array.layout in ("C", "F"):
             value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
-            with _thread_of_team(f"{total} < {FEW} ? 1 : lw_threads", w):
+            with w.team(f"{total} < {FEW} ? 1 : lw_threads"):
                 w.line(f"const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
                 w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
                 with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+from loopwright.codegen.decisions import CodegenInput, CpuLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Block,
     Body,
     Break,
@@ -36,9 +37,9 @@ from loopwright.ir.nodes import (
     Load,
     Stmt,
     Store,
-    Var,
     While,
 )
+from loopwright.ir.queries import arrays_made, contains, has, names_assigned, names_in
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of, trip_of
 
@@ -78,13 +79,57 @@ def most_operations(loop: For) -> int | None:
 
 def is_innermost(loop: For) -> bool:
     """Whether all loops in this one are short."""
-    inner = [stmt for stmt in statements(loop.body) if isinstance(stmt, For | While)]
+    inner = statements(loop.body, For, While)
     return all(isinstance(stmt, For) and most_operations(stmt) is not None for stmt in inner)
 
 
 def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
-    return w.asks and w.function.asks and is_innermost(loop) and most_operations(loop) is None
+    if not w.function.on_device:
+        return loop.name in w.decided.strips
+    return w.asks and w.function.asks and _is_long(loop)
+
+
+def _is_long(loop: For) -> bool:
+    return is_innermost(loop) and most_operations(loop) is None
+
+
+# ---- passes for a CPU -------------------------------------------------------------------------------------------
+
+
+def cut_strips(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+    """Strips for loops that may be long and hold no others that are."""
+    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if _is_long(loop))
+    return replace(lowering, strips=strips)
+
+
+def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+    """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
+    it always was."""
+
+    def inner(body: Body, around: bool) -> Iterator[For]:
+        for stmt in body:
+            if isinstance(stmt, For) and around and stmt.name not in lowering.regions:
+                yield stmt
+            for part in bodies(stmt):
+                yield from inner(part, around or isinstance(stmt, For | While))
+
+    twice = (loop.name for loop in inner(given.kernel.body, False) if _may_stand_twice(loop.body))
+    return replace(lowering, twice=lowering.strips & frozenset(twice))
+
+
+def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+    """To count once, before loops whose lengths are known there, is cheaper."""
+    counted = frozenset(
+        inner.name
+        for loop in statements(given.kernel.body, For, While)
+        for inner in loop.body
+        if isinstance(inner, For) and inner.name in lowering.strips and _is_known_before(inner, loop.body)
+    )
+    return replace(lowering, counted=counted)
+
+
+# ---- text -------------------------------------------------------------------------------------------------------
 
 
 def spend(operations: str | int, w: Writer) -> None:
@@ -93,7 +138,7 @@ def spend(operations: str | int, w: Writer) -> None:
         w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
     elif w.asks and not w.function.on_device:
         due = w.declare("lw_due", "LW_PATIENCE")
-        w.line(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
+        w.question(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
 
 
 def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
@@ -108,37 +153,37 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     if w.function.on_device:
         _write_on_device(loop, first, trip, down, w, write)
         return
-    if w.function.nested == 0 or not w.twice or not _may_stand_twice(loop.body):
+    if not w.twice or loop.name not in w.decided.twice:
         _write_strips(loop, first, down, w, write)
         return
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here.
     with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
-        _write_strips(loop, "lw_from_here", down, w, write, f"if (lw_asked({w.use('watch')})) goto lw_leave;")
+        _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
-        if loop.name not in w.function.counted:
+        if loop.name not in w.decided.counted:
             w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
 
 
 def _may_stand_twice(body: Body) -> bool:
     """Whether no label and no array is declared in it."""
-    return not any(isinstance(stmt, Block | Allocate) for stmt in statements(body))
+    return not contains(body, Block, Allocate)
 
 
 def _write_strips(
-    loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None], question: str = ""
+    loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None], counts: bool = True
 ) -> None:
-    """What leaves the loop leaves all strips. question: what each strip begins with, if it does not count."""
+    """What leaves the loop leaves all strips. counts: whether each strip counts its operations; else each asks."""
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
     head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
     with _breaking_out_of(loop, w), w.loop(head):
         w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
-        if question:
-            w.line(question)
-        else:
+        if counts:
             spend(f"({rest}) * {operations}", w)
+        else:
+            w.leave(f"lw_asked({w.use('watch')})")
         write("lw_strip", "lw_upper")
 
 
@@ -179,16 +224,15 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     """A `while` loop, whose body `write` writes. On a GPU, where it holds no loops, in strips: to count iterations one
     by one takes a fourth of the time of a short one."""
     condition = w.text(loop.condition)
-    is_around = any(isinstance(stmt, For | While) for stmt in statements(loop.body))
-    if is_around or not (w.function.on_device and w.asks and w.function.asks):
-        with w.block(f"while ({condition})"):
+    if contains(loop.body, For, While) or not (w.function.on_device and w.asks and w.function.asks):
+        with w.repeat(condition):
             write_iteration(loop, w, write)
         return
     # One way out of the inner loop, and no label: the others keep registers apart, and cost instructions.
     with w.loop(";;"):
         w.line(f"int lw_n = {IN_A_STRIP};")
-        w.line(f"#pragma unroll {4 if operations_in(loop.body) <= UNROLLED else 1}")
-        with w.block(f"while ((int)({condition}) & (int)(--lw_n != 0))"):
+        unroll = 4 if operations_in(loop.body) <= UNROLLED else 1
+        with w.repeat(f"(int)({condition}) & (int)(--lw_n != 0)", unroll):
             w.function.nested += 1
             write()
             w.function.nested -= 1
@@ -199,7 +243,7 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
 @contextmanager
 def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
     """Around the text of a loop that is in strips: what leaves it leaves all of them."""
-    if not any(isinstance(stmt, Break) and stmt.loop == loop.name for stmt in statements(loop.body)):
+    if not any(stmt.loop == loop.name for stmt in statements(loop.body, Break)):
         yield
         return
     w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")
@@ -250,8 +294,8 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
     """Whether a thread of a GPU may end in the middle of a body of a function that asks, and others not. is_whole:
     whether all threads of a block run a loop together."""
     return w.asks and any(
-        isinstance(stmt, While) or (isinstance(stmt, For) and (in_strips(stmt, w) or not is_innermost(stmt)))
-        for stmt in statements(body)
+        isinstance(stmt, While) or (w.function.asks and _is_long(stmt)) or not is_innermost(stmt)
+        for stmt in statements(body, For, While)
         if not is_whole(stmt)
     )
 
@@ -263,13 +307,11 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
     elif isinstance(loop, While) or not is_innermost(loop):
-        known = [stmt for stmt in loop.body if isinstance(stmt, For) and _is_known_before(stmt, loop.body, w)]
-        known = [] if w.function.on_device else known
         terms = [f"{max(1, operations_in(loop.body))}"]
-        for stmt in known:
-            trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
-            terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
-        w.function.counted |= {stmt.name for stmt in known}
+        for stmt in loop.body:
+            if isinstance(stmt, For) and stmt.name in w.decided.counted:
+                trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
+                terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
@@ -277,22 +319,20 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
 
 def _counting(loop: For | While, w: Writer) -> For | None:
     """A loop that counts, on a GPU, for the one around it as well: each iteration comes to it."""
-    if any(isinstance(stmt, Continue) and stmt.loop == loop.name for stmt in statements(loop.body)):
+    if any(stmt.loop == loop.name for stmt in statements(loop.body, Continue)):
         return None
     inner = (stmt for stmt in loop.body if isinstance(stmt, For) and in_strips(stmt, w))
     return next((stmt for stmt in inner if _may_stand_twice(stmt.body)), None)
 
 
-def _is_known_before(loop: For, body: Body, w: Writer) -> bool:
+def _is_known_before(loop: For, body: Body) -> bool:
     """Whether a loop in strips has ends that can be told at the beginning of the body that it stands in."""
-    if not in_strips(loop, w) or not isinstance(loop.step, Const) or loop.step.value not in (1, -1):
+    if not isinstance(loop.step, Const) or loop.step.value not in (1, -1):
         return False
-    changing = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-    allocated = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)}
+    changing, allocated = names_assigned(body), arrays_made(body)
     return not any(
-        isinstance(part, Load | Checked | Call)
-        or (isinstance(part, Var) and part.name in changing)
-        or (isinstance(part, Dim) and part.array in allocated)
+        has(bound, Load, Checked, Call)
+        or names_in(bound) & changing
+        or any(part.array in allocated for part in subexpressions(bound, Dim))
         for bound in (loop.lower, loop.upper)
-        for part in subexpressions(bound)
     )

@@ -15,19 +15,17 @@ from loopwright.ir.nodes import (
     Block,
     Body,
     Break,
-    Checked,
     Const,
     Continue,
     For,
     If,
     Leave,
-    Load,
     Return,
     Stmt,
     Store,
     While,
 )
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.walk import statements
 
 
 def write_body(body: Body, w: Writer) -> None:
@@ -69,13 +67,7 @@ def write(stmt: Stmt, w: Writer) -> None:
 
 def may_fail(body: Body, w: Writer) -> bool:
     """Whether the text of a body may leave it in the middle because of a failed check."""
-    for stmt in statements(body):
-        if isinstance(stmt, Allocate) or (isinstance(stmt, Store) and w.may_fail(stmt)):
-            return True
-        for own in own_expressions(stmt):
-            if any(isinstance(e, Load | Checked) and w.may_fail(e) for e in subexpressions(own)):
-                return True
-    return False
+    return w.given.may_fail(body, w.inside)
 
 
 def write_store(stmt: Store, w: Writer) -> None:
@@ -119,7 +111,7 @@ def _return(stmt: Return, w: Writer) -> None:
             case _:
                 w.line(f"{slot}.i = (int64_t){w.text(value)};")
     w.line("lw_status = 0;")
-    w.line("goto lw_leave;")
+    w.leave()
 
 
 def _allocate(stmt: Allocate, w: Writer) -> None:
@@ -154,16 +146,16 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
     w.line(f"{count} = 1;")
     for axis in array.sizes:
-        w.line(f"if (LW_RARE({axis} < 0)) {{ lw_fail(failure, {negative}, {axis}, 0); goto lw_leave; }}")
+        w.fail(negative, axis, condition=f"{axis} < 0")
     # A product over 64 bits is no memory either; a size of 0 makes it 0 all the same.
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes)
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
     size = array.element.size_bytes
     w.line(f"if ({zero}) {count} = 0;")
     with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.line(f"lw_fail(failure, {memory}, 0, 0); goto lw_leave;")
+        w.fail(memory)
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
-    w.line(f"if (LW_RARE(!{pointer})) {{ lw_fail(failure, {memory}, {count}, 0); goto lw_leave; }}")
+    w.fail(memory, count, condition=f"!{pointer}")
     return count
 
 

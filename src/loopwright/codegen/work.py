@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from loopwright.ir.nodes import Assign, Binary, Body, Call, Checked, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.nodes import Binary, Body, Call, Checked, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, own_expressions, rewrite_expr, statements, subexpressions
+from loopwright.ir.walk import bodies, own_expressions, rewrite_expr, subexpressions
 
 UNKNOWN_TRIP = 16
 
@@ -24,7 +25,7 @@ class LoopWork:
 
 def work_of(loop: For) -> LoopWork:
     """The work of one iteration of `loop`, in terms of what is known where the loop is entered."""
-    changing = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Assign)}
+    changing = names_assigned(loop.body)
     return _body(loop.body, {loop.name: _middle(loop.lower, loop.upper)}, changing)
 
 
@@ -73,7 +74,6 @@ def _middle(lower: Expr, upper: Expr) -> Expr:
 
 def _at_middle(expr: Expr, known: dict[str, Expr], changing: set[str]) -> Expr | None:
     """The expression with every loop variable in the middle of its range, or None where data decides."""
-    for part in subexpressions(expr):
-        if isinstance(part, Load | Checked) or (isinstance(part, Var) and part.name in changing):
-            return None
+    if has(expr, Load, Checked) or names_in(expr) & changing:
+        return None
     return rewrite_expr(expr, lambda e: known.get(e.name, e) if isinstance(e, Var) else e)

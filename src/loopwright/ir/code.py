@@ -1,8 +1,8 @@
-"""Generated code as a tree, and its printer.
+"""Generated code as a tree.
 
-Writers build the tree; what else has to know what stands in the code reads it, and never its text. The printer turns it
-into lines and decides nothing: layout is in the tree too. It tells on which lines each loop and branch stands, as that
-is how compilers speak of them (`Region`).
+Writers build it; what else has to know what stands in the code reads it, and never its text. Printers turn it into
+lines (codegen/printer.py) and decide nothing: layout is in the tree too. They tell on which lines each loop and branch
+stands, as that is how compilers speak of them (`CodeRegion`).
 """
 
 from __future__ import annotations
@@ -50,6 +50,40 @@ class Barrier:
         return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
 
 
+# ---- C with OpenMP
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is recorded of a check that fails: the number of its site, and two numbers (C texts)."""
+
+    site: str
+    index: str = "0"
+    size: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Leave the function, under a condition (C text) if there is one, once the failure is recorded that is why."""
+
+    condition: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Lanes of vector registers may do iterations of a loop at once. sums: variables of which each lane has a partial
+    result of its own, with OpenMP's operators. private: those that each has for itself; last: of which the one of the
+    last iteration counts."""
+
+    sums: tuple[tuple[str, str], ...] = ()
+    private: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+
+
+# ---- blocks
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBlock:
     """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
@@ -68,15 +102,33 @@ class CodeBlock:
 class Loop(CodeBlock):
     """A `for` loop; its head is what stands in brackets. name: of the kernel's loop that it is, '' where it is none of
     them. trips: how often it goes round, where that is known. unroll: how many iterations the compiler is asked to
-    write out, 0 for all, None where it is not asked. pragma: another one. at_once: iterations that one of "unrolled"
-    does, of which "remainder" does the others."""
+    write out, 0 for all, None where it is not asked. lanes: that may do its iterations. at_once: iterations
+    that one of "unrolled" does, of which "remainder" does the others."""
 
     name: str = ""
     trips: int | None = None
     unroll: int | None = None
-    pragma: str = ""
+    lanes: Lanes | None = None
     part: Part = "all"
     at_once: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat(CodeBlock):
+    """A loop that runs while a condition holds. unroll: as in Loop."""
+
+    condition: str
+    unroll: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadTeam(CodeBlock):
+    """What each thread of a team does. threads: C text of how many there are; together: of when these are several, ''
+    for always. numbered: `lw_thread` is the number of one there, and `lw_team_size` how many came."""
+
+    threads: str
+    together: str = ""
+    numbered: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +150,29 @@ class Otherwise(CodeBlock):
     """What runs where the branch before it does not."""
 
 
-Node = CodeLine | Question | Barrier | CodeBlock
+Leaf = CodeLine | Question | Barrier | Exit
+Node = Leaf | CodeBlock
 Code = tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCode:
+    """A function. result: its type in C, and what stands before that. parameters: names and types. ending: what is done
+    on every way out; None where there is but the one at the end of the body."""
+
+    result: str
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    body: Code
+    ending: Code | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationUnit:
+    """A whole text: what it includes, as text, and its functions."""
+
+    header: str
+    functions: tuple[FunctionCode, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -162,14 +235,32 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """A `__global__` function. line: of the text, where it stands alone. bits: of distances between elements; even: it
-    is for whole tiles only. asks: it asks whether to stop, and another one with the same code does not."""
+    """A `__global__` function. line: of the text, where it stands alone, once that is printed. bits: of distances
+    between elements; even: it is for whole tiles only. asks: it asks whether to stop, and another one with the same
+    code does not."""
 
     name: str
-    line: int
+    line: int = 0
     bits: Literal[32, 64] = 32
     even: bool = False
     asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """The code of a kernel of a GPU, and what starts it. parameters: names and types. flags: what it knows when it is
+    compiled, by names, and what of an entry that is. shared, declared: its arrays in shared memory, and its variables.
+    bounds: how many threads a block has, and how many blocks a multiprocessor is to have at once, where that is
+    asked. entries: their lines are not known yet."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    flags: tuple[tuple[str, Literal["even", "asks"]], ...]
+    shared: tuple[SharedArray, ...]
+    declared: Code
+    body: Code
+    bounds: tuple[int, ...]
+    entries: tuple[KernelEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,65 +280,3 @@ class DeviceFunction:
     def shown(self) -> str:
         """Its name, for people."""
         return self.name.removeprefix("lw_").rstrip("_")
-
-
-def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, unrolling: str = "#pragma unroll") -> None:
-    """Append the lines of a piece of code to those of a text, and its loops and branches to the region around.
-    unrolling: how a compiler is asked to write iterations out."""
-    for node in code:
-        if isinstance(node, CodeBlock):
-            _print_block(node, depth, lines, around, unrolling)
-        else:
-            lines.append("  " * depth + node.text)
-        if isinstance(node, Question):
-            around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
-
-
-def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, unrolling: str) -> None:
-    shift, head = "  " * depth, node.head
-    match node:
-        case Loop():
-            head = f"for ({head})"
-            if node.unroll is not None:
-                lines.append(f"{shift}{unrolling}{f' {node.unroll}' if node.unroll else ''}")
-            if node.pragma:
-                lines.append(shift + node.pragma)
-        case Branch():
-            head = f"if ({node.condition})"
-        case Otherwise():
-            head = "else"
-    opening = " ".join(text for text in (head, "{" if node.form == "braces" else "", node.begin) if text)
-    if isinstance(node, Otherwise):
-        lines[-1] += f" {opening}"
-    elif node.form != "none":
-        lines.append(shift + opening)
-    here = _region_of(node, len(lines), around)
-    if node.form == "same line":
-        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, CodeLine))
-    else:
-        print_code(node.body, depth + node.indent, lines, here, unrolling)
-    if node.form == "braces":
-        last = node.body[-1] if node.body else None
-        if node.joined and isinstance(last, CodeBlock) and last.form == "braces":
-            lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
-        else:
-            lines.append(shift + "}")
-    if here is not around:
-        here.last = len(lines)
-
-
-def _region_of(node: CodeBlock, line: int, around: CodeRegion) -> CodeRegion:
-    """The region that a block is; the one around, where it is none of its own."""
-    match node:
-        case Loop():
-            unroll = 1 if node.unroll is None else node.unroll
-            found = CodeRegion("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
-        case Branch():
-            found = CodeRegion("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
-            found.axes, found.versions, found.plain = node.axes, node.versions, node.plain
-        case Otherwise():
-            found = CodeRegion("else", line, condition=around.inner[-1].condition, outer=around)
-        case _:
-            return around
-    around.inner.append(found)
-    return found

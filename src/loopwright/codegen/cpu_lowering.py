@@ -1,0 +1,46 @@
+"""From a kernel whose loops say how they run to decisions about them: one straight line of passes, before any text is
+written. Each takes what those before it have decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loopwright.codegen.decisions import CodegenInput, CpuLowering
+from loopwright.codegen.lanes import fill_lanes
+from loopwright.codegen.loop_versions import version_loops
+from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
+from loopwright.codegen.safepoints import count_ahead, cut_strips, write_twice
+
+
+@dataclass(frozen=True, slots=True)
+class CpuPass:
+    """One kind of decision. Without it, code is slower, or asks less often whether to stop, but does the same. why: it
+    stands at its place."""
+
+    name: str
+    decide: Callable[[CodegenInput, CpuLowering], CpuLowering]
+    why: str
+
+
+PASSES = (
+    CpuPass("parallel regions", form_regions, "first: all others ask which loops have a function of their own"),
+    CpuPass("loop versioning", version_loops, "of innermost loops, and of those parallel ones only that have a region"),
+    CpuPass("owner computes", assign_owners, "owners read indices ahead that the versions have freed of checks"),
+    CpuPass("row pointers", find_rows, "before the pieces, whose ends they tell"),
+    CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
+    CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
+    CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
+    CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
+    CpuPass("counting ahead", count_ahead, "last: of loops in strips, those that the loop around them counts"),
+)
+
+
+def lowered(given: CodegenInput) -> CpuLowering:
+    """What all passes decide."""
+    lowering = CpuLowering()
+    for one in PASSES:
+        lowering = one.decide(given, lowering)
+    return lowering

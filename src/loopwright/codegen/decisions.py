@@ -1,0 +1,201 @@
+"""What code is generated for, and what the lowering passes for a CPU (cpu_lowering.py) decide about its loops: frozen
+values, by the names of loops. The writers look them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopwright.analysis.facts import Bounds, Facts, Reduction
+from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.work import LoopWork
+from loopwright.ir.nodes import Allocate, Body, Checked, Expr, Kernel, Load, Store
+from loopwright.ir.queries import contains
+from loopwright.ir.types import Scalar
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import expressions, statements
+
+UNPROVEN = Bounds("checked", "every access is checked", may_be_negative=True)
+INSIDE = Bounds("proven", "tested where the loop is entered")
+COPIED = float(64 << 20)  # bytes of copies that are worth having, where one thread is all there is instead
+NEAR = float(48 << 20)  # the same where threads may share out the target: beyond caches that is faster
+OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
+
+Accesses = frozenset[tuple[int, int]]
+"""Axes of accesses, by the id of the node."""
+NONE: Accesses = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CodegenInput:
+    """A kernel, what is proven of it, its arrays and scalars. check_all: every access is tested in the code. strict: no
+    fused multiply-add, no other order of sums. deterministic: the same bits for any number of threads."""
+
+    kernel: Kernel
+    facts: Facts
+    arrays: Mapping[str, ArrayText]
+    scalars: Mapping[str, Scalar]
+    check_all: bool
+    strict: bool
+    deterministic: bool = False
+
+    def bounds_of(self, node: Load | Store, freed: Accesses = NONE) -> tuple[Bounds, ...]:
+        """How each index is kept inside. freed: what needs no check, as it was tested before."""
+        if self.check_all:
+            return (UNPROVEN,) * len(node.index)
+        found = self.facts.bounds_of(node)
+        if not freed:
+            return found
+        return tuple(INSIDE if (id(node), axis) in freed else bounds for axis, bounds in enumerate(found))
+
+    def is_checked(self, node: Load | Store | Checked, freed: Accesses = NONE) -> bool:
+        """Whether the text of this node contains a check."""
+        if isinstance(node, Checked):
+            return self.check_all or self.facts.bounds_of(node)[0].kind == "checked"
+        return any(bounds.kind == "checked" for bounds in self.bounds_of(node, freed))
+
+    def may_fail(self, body: Body, freed: Accesses = NONE) -> bool:
+        """Whether the text of a body may leave it in the middle because of a failed check."""
+        return (
+            contains(body, Allocate)
+            or any(self.is_checked(stmt, freed) for stmt in statements(body, Store))
+            or any(self.is_checked(expr, freed) for expr in expressions(body, Load, Checked))
+        )
+
+
+# ---- decisions --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTest:
+    """That an index along an axis of an array stays inside for all iterations of a loop. slope: how it moves when the
+    loop's variable grows by one: 1, -1 or 0."""
+
+    array: str
+    axis: int
+    index: Expr
+    slope: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryTest:
+    """Two versions of a loop. tests: made at its entry, in this order. inside: the accesses that need no check where
+    all of them hold. arrays: the names of what they access."""
+
+    tests: tuple[IndexTest, ...]
+    inside: Accesses
+    arrays: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """It in words."""
+        return f"tests: indices of {' and '.join(self.arrays)} at once, before the first iteration"
+
+
+@dataclass(frozen=True, slots=True)
+class PartialResult:
+    """A reduction with a partial result of its own. store: one of the updates, where the target is an array element;
+    None for a scalar. variable: the C variable that keeps it, once there is one."""
+
+    reduction: Reduction
+    scalar: Scalar
+    store: Store | None = None
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLanes:
+    """Lanes of vector registers may do iterations of a loop at once: with a partial result in each lane; `private`
+    scalars that each has for itself; and `last`, those whose value of the last iteration is read after the loop."""
+
+    partials: tuple[PartialResult, ...] = ()
+    private: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """It in words."""
+        names = " and ".join(user_name(partial.reduction.target) for partial in self.partials)
+        return f"lanes: each has a partial result of {names}" if names else "lanes: do iterations in any order"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An inner loop over the entries of row i: from `pointer[first]` to `pointer[first + 1]`, where `first` grows by
+    one with each iteration of the parallel loop. `loop`: the inner loop's name."""
+
+    pointer: str
+    first: Expr
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A loop whose updates can be shared out by owner: the array, and the index on its first axis in terms of the
+    loop's variable and of what the loop does not change."""
+
+    array: str
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelRegion:
+    """A loop on several threads. partials: what each has a partial result of; sums: the arrays that each has a copy of,
+    by their reductions; last: scalars whose value of the last iteration is brought out. shares: one stretch for each
+    thread; pieces for whoever is free; or blocks of iterations, the same ones for any number of threads. rows: where an
+    array tells how much work is before each iteration. owned: how threads share out a target that is too large for
+    copies."""
+
+    partials: tuple[PartialResult, ...]
+    sums: tuple[Reduction, ...]
+    last: tuple[str, ...]
+    work: LoopWork
+    shares: Literal["stretches", "pieces", "blocks"] = "stretches"
+    rows: Rows | None = None
+    owned: Owned | None = None
+
+    def described(self) -> Iterator[str]:
+        """How work is shared out and when, in words."""
+        if self.sums:
+            names = " and ".join(user_name(reduction.target) for reduction in self.sums)
+            most = int(NEAR if self.owned is not None else COPIED) >> 20
+            until = f"up to {most} MB where that is little beside the work"
+            yield f"updates: into a copy of {names} for each thread, {until}"
+        if self.owned is not None:
+            name, least = user_name(self.owned.array), int(OWNED) >> 20
+            large = f"large ({least} MB on 2 threads)"
+            yield f"updates: else, if {name} is {large}, by each thread to its part of it, in order"
+        if self.sums:
+            yield "updates: else on 1 thread"
+        if self.shares == "pieces":
+            what = "of equal length" if self.rows is None else f"of equal work, as {user_name(self.rows.pointer)} tells"
+            fixed = bool(self.partials or self.sums)
+            yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for whoever is free'}"
+
+
+@dataclass(frozen=True, slots=True)
+class CpuLowering:
+    """What is decided about loops, by their names. strips: loops that ask between strips of their iterations whether to
+    stop. twice: those of them that are also written without strips, for few iterations. counted: those whose operations
+    the loop around counts before them."""
+
+    regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
+    versions: Mapping[str, EntryTest] = field(default_factory=dict)
+    lanes: Mapping[str, VectorLanes] = field(default_factory=dict)
+    strips: frozenset[str] = frozenset()
+    twice: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+
+    def notes_of(self, loop: str) -> Iterator[str]:
+        """What was decided about a loop, in words."""
+        if loop in self.regions:
+            yield from self.regions[loop].described()
+        for decided in (self.versions.get(loop), self.lanes.get(loop)):
+            if decided is not None:
+                yield decided.text
+        if loop in self.strips:
+            many = ", if there are many" if loop in self.twice else ""
+            counted = ", which the loop around counts" if loop in self.counted else ""
+            yield f"asks: whether to stop, between strips of iterations{many}{counted}"

@@ -1,0 +1,72 @@
+"""C with OpenMP from a code tree: how it spells what leaves a function, lanes and teams of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.codegen.printer import Language, parameter_list, print_code
+from loopwright.ir.code import (
+    CodeBlock,
+    CodeRegion,
+    Exit,
+    FunctionCode,
+    Lanes,
+    Leaf,
+    Loop,
+    Repeat,
+    ThreadTeam,
+    TranslationUnit,
+)
+
+
+def print_unit(unit: TranslationUnit) -> str:
+    """The text of a whole file."""
+    return "\n".join([unit.header, *(_function(one) for one in unit.functions)]) + "\n"
+
+
+def _function(part: FunctionCode) -> str:
+    lines = [f"{part.result} {part.name}({parameter_list(part.parameters) or 'void'}) {{"]
+    print_code(part.body, 1, lines, CodeRegion("kernel", 1), C)
+    if part.ending is not None:
+        lines.append("lw_leave:")
+        print_code(part.ending, 1, lines, CodeRegion("kernel", 1), C)
+    return "\n".join([*lines, "}"])
+
+
+def _leaf(node: Leaf) -> str:
+    if not isinstance(node, Exit):
+        return node.text
+    failure, condition = node.failure, node.condition
+    if failure is None:
+        return f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
+    leave = f"lw_fail(failure, {failure.site}, {failure.index}, {failure.size}); goto lw_leave;"
+    return f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
+
+
+def _before(node: CodeBlock) -> Iterator[str]:
+    match node:
+        case Loop() | Repeat():
+            if node.unroll is not None:
+                yield f"#pragma GCC unroll{f' {node.unroll}' if node.unroll else ''}"
+            if isinstance(node, Loop) and node.lanes is not None:
+                yield _lanes(node.lanes)
+        case ThreadTeam():
+            together = f" if({node.together})" if node.together else ""
+            yield f"#pragma omp parallel num_threads({node.threads}){together}"
+
+
+def _first(node: CodeBlock) -> Iterator[str]:
+    if isinstance(node, ThreadTeam) and node.numbered:
+        yield "const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();"
+
+
+def _lanes(lanes: Lanes) -> str:
+    if not lanes.sums:
+        return "#pragma GCC ivdep"
+    clauses = [f"reduction({operator}:{variable})" for operator, variable in lanes.sums]
+    clauses += [f"private({', '.join(lanes.private)})"] if lanes.private else []
+    clauses += [f"lastprivate({', '.join(lanes.last)})"] if lanes.last else []
+    return f"#pragma omp simd {' '.join(clauses)}"
+
+
+C = Language(_leaf, _before, _first)

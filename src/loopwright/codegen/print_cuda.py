@@ -1,0 +1,51 @@
+"""CUDA from a code tree: how it spells what C has no word for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopwright.codegen.printer import Language, parameter_list, print_code
+from loopwright.ir.code import CodeBlock, CodeRegion, Exit, KernelCode, KernelEntry, Leaf, Loop, Repeat
+
+
+def print_kernel(code: KernelCode, lines: list[str]) -> tuple[CodeRegion, tuple[KernelEntry, ...]]:
+    """Append a kernel to the lines of a text: its function, and the entries that call it. Gives its regions, and the
+    entries with the lines on which they stand."""
+    given = parameter_list(code.parameters)
+    flags = ("typename lw_int", *(f"bool {flag}" for flag, _ in code.flags))
+    lines += (f"template <{', '.join(flags)}>", f"static __device__ __forceinline__ void {code.name}({given}) {{")
+    region = CodeRegion("kernel", len(lines))
+    lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in code.shared)
+    print_code((*code.declared, *code.body), 1, lines, region, CUDA)
+    lines.append("}")
+    region.last = len(lines)
+    entries = []
+    for one in code.entries:
+        lines.append(_entry(one, code, given))
+        entries.append(replace(one, line=len(lines)))
+    return region, tuple(entries)
+
+
+def _entry(entry: KernelEntry, code: KernelCode, given: str) -> str:
+    head = f'extern "C" __global__ void __launch_bounds__({", ".join(map(str, code.bounds))}) {entry.name}({given})'
+    values = {"even": entry.even, "asks": entry.asks}
+    known = (f"int{entry.bits}_t", *(str(values[what]).lower() for _, what in code.flags))
+    return f"{head} {{ {code.name}<{', '.join(known)}>({', '.join(name for name, _ in code.parameters)}); }}"
+
+
+def _leaf(node: Leaf) -> str:
+    assert not isinstance(node, Exit), "kernels have no way out that needs a label"
+    return node.text
+
+
+def _before(node: CodeBlock) -> Iterator[str]:
+    if isinstance(node, Loop | Repeat) and node.unroll is not None:
+        yield f"#pragma unroll{f' {node.unroll}' if node.unroll else ''}"
+
+
+def _first(node: CodeBlock) -> Iterator[str]:
+    yield from ()
+
+
+CUDA = Language(_leaf, _before, _first)

@@ -1,0 +1,91 @@
+"""Code trees to lines: the layout that all languages share. What C has no word for, each spells by a table, its
+`Language` (print_c.py, print_cuda.py). No printer decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from loopwright.ir.code import Branch, Code, CodeBlock, CodeLine, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """leaf: the text of a node that nothing stands inside of. before: the lines before a block; first: those that its
+    body begins with."""
+
+    leaf: Callable[[Leaf], str]
+    before: Callable[[CodeBlock], Iterator[str]]
+    first: Callable[[CodeBlock], Iterator[str]]
+
+
+def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
+    """Append the lines of a piece of code to those of a text, and its loops and branches to the region around."""
+    for node in code:
+        if isinstance(node, CodeBlock):
+            _print_block(node, depth, lines, around, language)
+        else:
+            lines.append("  " * depth + language.leaf(node))
+        if isinstance(node, Question):
+            around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
+
+
+def parameter_list(parameters: Iterable[tuple[str, str]]) -> str:
+    """Names and types of parameters, as they stand in brackets."""
+    return ", ".join(f"{ctype}{'' if ctype[-1] in '* ' else ' '}{name}" for name, ctype in parameters)
+
+
+def _head(node: CodeBlock) -> str:
+    match node:
+        case Loop():
+            return f"for ({node.head})"
+        case Repeat():
+            return f"while ({node.condition})"
+        case Branch():
+            return f"if ({node.condition})"
+        case Otherwise():
+            return "else"
+        case _:
+            return node.head
+
+
+def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
+    shift = "  " * depth
+    lines += (shift + line for line in language.before(node))
+    opening = " ".join(text for text in (_head(node), "{" if node.form == "braces" else "", node.begin) if text)
+    if isinstance(node, Otherwise):
+        lines[-1] += f" {opening}"
+    elif node.form != "none":
+        lines.append(shift + opening)
+    here = _region_of(node, len(lines), around)
+    if node.form == "same line":
+        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, CodeLine))
+    else:
+        lines += ("  " * (depth + node.indent) + line for line in language.first(node))
+        print_code(node.body, depth + node.indent, lines, here, language)
+    if node.form == "braces":
+        last = node.body[-1] if node.body else None
+        if node.joined and isinstance(last, CodeBlock) and last.form == "braces":
+            lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
+        else:
+            lines.append(shift + "}")
+    if here is not around:
+        here.last = len(lines)
+
+
+def _region_of(node: CodeBlock, line: int, around: CodeRegion) -> CodeRegion:
+    """The region that a block is; the one around, where it is none of its own."""
+    match node:
+        case Loop():
+            unroll = 1 if node.unroll is None else node.unroll
+            found = CodeRegion("loop", line, 0, node.name, node.trips, unroll, node.part, node.at_once, outer=around)
+        case Branch():
+            found = CodeRegion("then", line, 0, node.name, part=node.part, condition=node.condition, outer=around)
+            found.axes, found.versions, found.plain = node.axes, node.versions, node.plain
+        case Otherwise():
+            found = CodeRegion("else", line, condition=around.inner[-1].condition, outer=around)
+        case _:
+            return around
+    around.inner.append(found)
+    return found

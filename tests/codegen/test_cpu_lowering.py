@@ -1,0 +1,109 @@
+"""Each pass is one decision: without it, the text lacks what it decides, and results are the same."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.execution import compiled
+from codegen.scheduled import after, host_text, small
+from loopwright.codegen import cpu_lowering, parallel
+from loopwright.codegen.cpu_lowering import PASSES
+from loopwright.ir.interp import interpret
+from loopwright.ir.text import parse_kernel
+
+RANDOM = np.random.default_rng(5)
+N = 997
+
+SPMV = """
+kernel spmv(start: int64[1] C, col: int64[1] C, x: float64[1] C, y: float64[1] C):
+    var s: float64
+    for i in 0 .. size(start, 0) - 1:
+        s = 0.0
+        for k in start[i] .. start[i + 1]:
+            s = s + x[col[k]]
+        y[i] = s
+"""
+TABLE = """
+kernel table(a: int64[1] C, h: int64[1] C):
+    for i in 0 .. size(a, 0):
+        h[a[i]] = h[a[i]] + 1
+"""
+TOTAL = """
+kernel total(b: float64[1] C) -> float64:
+    var s: float64
+    s = 0.0
+    for i in 0 .. size(b, 0):
+        s = s + b[i]
+    return s
+"""
+ADD = """
+kernel add(a: float64[2] C, b: float64[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            b[i, j] = a[i, j] + 1.0
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel with a schedule, and what of its text is one pass's doing."""
+
+    kernel: str
+    steps: str
+    marks: str
+    deterministic: bool = False
+
+    def arguments(self) -> list[Any]:
+        """Such that any order of sums gives the same bits."""
+        start = np.concatenate([[0], np.cumsum(RANDOM.integers(0, 40, N))])
+        calls: dict[str, list[Any]] = {
+            SPMV: [start, RANDOM.integers(0, N, start[-1]), small(N), np.zeros(N)],
+            TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
+            TOTAL: [small(N)],
+            ADD: [small(N, 7), np.zeros((N, 7))],
+        }
+        return calls[self.kernel]
+
+
+CASES = {
+    "parallel regions": Case(ADD, "parallelize i; vectorize j", "lw_part_i_("),
+    "loop versioning": Case(SPMV, "parallelize i", "if (!LW_RARE(!("),
+    "owner computes": Case(TABLE, "parallelize i", "lw_own_i_("),
+    "row pointers": Case(SPMV, "parallelize i", "lw_rows"),
+    "pieces": Case(SPMV, "parallelize i", "lw_handed("),
+    "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
+    "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
+    "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
+    "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
+    "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
+}
+
+
+def test_every_pass_has_a_case() -> None:
+    assert list(CASES) == [one.name for one in PASSES]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_a_pass(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "GRAIN", 1e-9)
+    case, arguments = CASES[name], CASES[name].arguments()
+    expected = copy.deepcopy(arguments)
+    right = interpret(parse_kernel(case.kernel), expected)
+    kernel, facts = after(case.kernel, case.steps, strict=False)
+    for passes in (PASSES, tuple(one for one in PASSES if one.name != name)):
+        monkeypatch.setattr(cpu_lowering, "PASSES", passes)
+        text = host_text(case.kernel, case.steps, deterministic=case.deterministic)
+        assert (case.marks in text) == (passes is PASSES)
+        own = copy.deepcopy(arguments)
+        code = compiled(
+            kernel, tmp_path, facts, check_all=False, strict=False, threads=3, deterministic=case.deterministic
+        )
+        np.testing.assert_array_equal(np.array(code.run(tuple(own)), dtype=object), np.array(right, dtype=object))
+        for mine, his in zip(own, expected, strict=True):
+            np.testing.assert_array_equal(mine, his)

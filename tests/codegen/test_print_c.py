@@ -1,0 +1,114 @@
+"""How C with OpenMP spells the nodes of a code tree; and CUDA, where it differs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from loopwright.codegen.function import code_lines
+from loopwright.codegen.print_c import C, print_unit
+from loopwright.codegen.print_cuda import CUDA, print_kernel
+from loopwright.codegen.printer import Language, print_code
+from loopwright.ir.code import (
+    CodeRegion,
+    Exit,
+    Failure,
+    FunctionCode,
+    KernelCode,
+    KernelEntry,
+    Lanes,
+    Loop,
+    Node,
+    Repeat,
+    SharedArray,
+    ThreadTeam,
+    TranslationUnit,
+)
+
+RECORD = "lw_fail(failure, 3, n, 0); goto lw_leave;"
+
+
+def printed(node: Node, language: Language = C) -> str:
+    lines: list[str] = []
+    print_code((node,), 0, lines, CodeRegion("kernel", 1), language)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (Exit(), "goto lw_leave;"),
+        (Exit("lw_bad"), "if (lw_bad) goto lw_leave;"),
+        (Exit("", Failure("3", "n")), RECORD),
+        (Exit("n < 0", Failure("3", "n")), f"if (LW_RARE(n < 0)) {{ {RECORD} }}"),
+    ],
+)
+def test_a_way_out_records_why(node: Exit, text: str) -> None:
+    assert printed(node) == text
+    with pytest.raises(AssertionError):
+        printed(node, CUDA)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "pragma"),
+    [
+        (Lanes(), "#pragma GCC ivdep"),
+        (Lanes((("+", "s"), ("max", "m"))), "#pragma omp simd reduction(+:s) reduction(max:m)"),
+        (Lanes((("+", "s"),), ("x", "y"), ("z",)), "#pragma omp simd reduction(+:s) private(x, y) lastprivate(z)"),
+    ],
+)
+def test_lanes_are_promised_by_a_pragma(lanes: Lanes, pragma: str) -> None:
+    assert printed(Loop(head=";;", lanes=lanes)) == f"{pragma}\nfor (;;) {{\n}}"
+
+
+def test_each_compiler_is_asked_to_write_iterations_out_in_its_own_words() -> None:
+    node = Repeat(condition="n", unroll=4)
+    assert printed(node) == "#pragma GCC unroll 4\nwhile (n) {\n}"
+    assert printed(node, CUDA) == "#pragma unroll 4\nwhile (n) {\n}"
+
+
+def test_a_team_has_numbers_where_it_needs_them() -> None:
+    plain = printed(ThreadTeam(threads="n", together="n > 1", numbered=False, body=code_lines("f();")))
+    assert plain == "#pragma omp parallel num_threads(n) if(n > 1)\n{\n  f();\n}"
+    numbered = printed(ThreadTeam(threads="n")).splitlines()
+    assert numbered[0] == "#pragma omp parallel num_threads(n)" and "lw_thread = omp_get_thread_num()" in numbered[2]
+
+
+def test_every_way_out_of_a_function_leads_to_its_ending() -> None:
+    main = FunctionCode("int", "f", (), (Exit("x"),), code_lines("free(t);", "return 0;"))
+    leaf = FunctionCode("int", "g", (("p", "char *"), ("n", "int")), code_lines("return n;"))
+    assert print_unit(TranslationUnit("/* header */", (main, leaf))).splitlines() == [
+        "/* header */",
+        "int f(void) {",
+        "  if (x) goto lw_leave;",
+        "lw_leave:",
+        "  free(t);",
+        "  return 0;",
+        "}",
+        "int g(char *p, int n) {",
+        "  return n;",
+        "}",
+    ]
+
+
+def test_a_kernel_has_an_entry_for_each_version() -> None:
+    flags: tuple[tuple[str, Literal["even", "asks"]], ...] = (("lw_even", "even"), ("lw_asks", "asks"))
+    entries = (KernelEntry("k_32"), KernelEntry("k_asks64", 0, 64, even=True, asks=True))
+    shared = (SharedArray("t", "float", 9),)
+    code = KernelCode(
+        "k", (("n", "int64_t"),), flags, shared, code_lines("int x;"), code_lines("x = n;"), (64, 2), entries
+    )
+    lines = ["// before"]
+    region, printed = print_kernel(code, lines)
+    assert lines[1:] == [
+        "template <typename lw_int, bool lw_even, bool lw_asks>",
+        "static __device__ __forceinline__ void k(int64_t n) {",
+        "  LW_SHARED(float, t, 9);",
+        "  int x;",
+        "  x = n;",
+        "}",
+        'extern "C" __global__ void __launch_bounds__(64, 2) k_32(int64_t n) { k<int32_t, false, false>(n); }',
+        'extern "C" __global__ void __launch_bounds__(64, 2) k_asks64(int64_t n) { k<int64_t, true, true>(n); }',
+    ]
+    assert (region.first, region.last) == (3, 7) and [one.line for one in printed] == [8, 9]
