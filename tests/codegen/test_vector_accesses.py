@@ -71,7 +71,7 @@ def test_views_of_any_kind(view: Callable[[Any], Any]) -> None:
 
 
 def test_the_test_at_run_time_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_accesses, "aligned", lambda node, count, w: iter(()))
+    monkeypatch.setattr(vector_accesses, "aligned", lambda node, count, nest, w: iter(()))
     with lw.options(device="emulated", schedule=TILES), pytest.raises(DeviceError, match="16 bytes"):
         lw.kernel(sums)(numbers(8, 129), numbers(8, 129), numbers(8, 129))
 

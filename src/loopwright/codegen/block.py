@@ -12,18 +12,17 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from loopwright.analysis.ownership import OwnedRange, shares
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.double_buffering import ahead_of, write_ahead
-from loopwright.codegen.full_tiles import or_even
-from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.double_buffering import write_ahead
+from loopwright.codegen.full_tiles import if_full
+from loopwright.codegen.gpu_writer import AXES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.lowered import DoubleBuffered, InRegisters
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
 from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
-from loopwright.codegen.software_pipeline import steady_of
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
@@ -53,6 +52,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
+from loopwright.ir.queries import arrays_made
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
@@ -93,8 +93,8 @@ class Whole:
             self._nest(stmt)
         elif isinstance(stmt, Allocate):
             self._array(stmt)
-        elif isinstance(stmt, For) and has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
-            self._ahead(stmt, found)
+        elif isinstance(stmt, For) and (found := self.w.lowering.of(DoubleBuffered, stmt.name)) is not None:
+            self._ahead(stmt, found.rounds)
         elif isinstance(stmt, For | While | If) and has_threads(stmt):
             self._around(stmt)
         elif any(isinstance(inner, Store) for inner in statements((stmt,))):
@@ -108,7 +108,7 @@ class Whole:
 
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
-        inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
+        inside = arrays_made(body) | {one.name for one in self.w.lowering.every(InRegisters)}
         # The loop around has a barrier of its own for tiles of which there are two.
         inside |= {name for name, array in self.w.arrays.items() if array.after}
         reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
@@ -132,8 +132,8 @@ class Whole:
         match stmt:
             case If():
                 self._meet((replace(stmt, then=(), otherwise=()),))
-                asked = terms(stmt.condition) if stmt.otherwise else ()
-                with w.branch(or_even(w.text(stmt.condition), w.even, asked)):
+                asked = tuple(terms(stmt.condition)) if stmt.otherwise else ()
+                with w.branch(if_full(w.text(stmt.condition), asked, w)):
                     before = set(self.read), set(self.written)
                     self.body(stmt.then)
                     after = set(self.read), set(self.written)
@@ -161,8 +161,7 @@ class Whole:
             self._in_shared_memory(stmt, 2)
         self.read.clear()  # by the barriers at its beginning and in it
         self.written.clear()
-        steady = steady_of(loop, found, self.size, self.w)
-        write_ahead(loop, found, steady, self.w, self._copies, self.body)
+        write_ahead(loop, found, self.w, self._copies, self.body)
         self.read |= found.sources
         for name in found.arrays:
             self.w.arrays[name] = replace(self.w.arrays[name], after="")
@@ -212,10 +211,9 @@ class Whole:
     def _keep(self, stmt: Allocate) -> bool:
         """Keep an array in registers, where each thread has elements of its own."""
         w, array = self.w, self.w.arrays[stmt.array]
-        if (found := self._owned(stmt)) is None:
+        if (found := w.lowering.of(InRegisters, stmt.array)) is None:
             return False
-        sizes = own_sizes(stmt, found)
-        w.owned[stmt.array] = found
+        sizes = own_sizes(stmt, found.ranges)
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
         w.function.own_bytes += own * stmt.element.size_bytes
@@ -234,24 +232,6 @@ class Whole:
         # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
         w.arrays[stmt.array] = replace(array, on_device=False)
         return count
-
-    def _owned(self, stmt: Allocate) -> tuple[OwnedRange | None, ...] | None:
-        """How the threads of the block own the elements of an array, None where they share them."""
-        found = shares(self.w.kernel, stmt.array)
-        if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
-            return None
-        runs = {share.run for share in found if share is not None}
-        if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
-            return None
-        own = prod(own_sizes(stmt, found))
-        nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
-        for loop in nests:
-            uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
-                isinstance(part, Load) and part.array == stmt.array for part in expressions(loop.body)
-            )
-            if uses and sharing_of(loop) * step_of(loop) < (extent_of(loop) or 2**62):
-                return None  # a thread would come back for another part
-        return found if own * stmt.element.size_bytes <= OWN_BYTES else None
 
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
@@ -485,7 +465,8 @@ class Team(Whole):
         return cls(whole.w, (lanes, 1, 1), stored=stored)
 
     def _meet(self, body: Body) -> None:
-        local = {name for name, array in self.w.arrays.items() if not array.on_device} - set(self.w.owned)
+        local = {name for name, array in self.w.arrays.items() if not array.on_device}
+        local -= {one.name for one in self.w.lowering.every(InRegisters)}
         touched = {part.array for part in expressions(body) if isinstance(part, Load)}
         touched |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
         if shared := touched & local & self.stored:

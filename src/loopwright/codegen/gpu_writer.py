@@ -12,13 +12,12 @@ from functools import partial
 from typing import Literal
 
 from loopwright.analysis.facts import Bounds, Facts, Reduction
-from loopwright.analysis.ownership import OwnedRange
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.full_tiles import FLAG, Even
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.lowered import Alignment, FullTiles, InRegisters, Lowering
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
     Barrier,
@@ -53,6 +52,8 @@ from loopwright.steps.bind import ATOMIC
 AXES = "xyz"
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
+FLAG = "lw_even"
+"""In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
@@ -87,7 +88,6 @@ class GpuWriter(Writer):
         self.functions: list[DeviceFunction] = []
         self.kernels: list[str] = []
         self.first = self.versions = 0  # of the kernels finished last: the number of the first; how many ask or do not
-        self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
         self.in_index = False
@@ -95,7 +95,7 @@ class GpuWriter(Writer):
         self.checks = False
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
-        self.owned: dict[str, tuple[OwnedRange | None, ...]] = {}
+        self.lowering = Lowering()  # of the nest whose text is being written
         self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
@@ -154,10 +154,10 @@ class GpuWriter(Writer):
 
     def index_of(self, node: Load | Store) -> tuple[str, ...]:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
-        if (found := self.owned.get(node.array)) is None:
+        if (found := self.lowering.of(InRegisters, node.array)) is None:
             return super().index_of(node)
         index: list[str] = []
-        for axis, share in enumerate(found):
+        for axis, share in enumerate(found.ranges):
             expr = node.index[axis]
             if share is not None:
                 loop = self.threads[share.run]
@@ -167,6 +167,17 @@ class GpuWriter(Writer):
                 text = f"({text}) / {share.period} * {share.size} + ({text}) % {share.period}"
             index.append(text)
         return tuple(index)
+
+    def aligned(self, tests: Iterable[Alignment]) -> Iterator[str]:
+        """C text of conditions on pointers and sizes."""
+        for test in tests:
+            self.use(test.symbol)
+            yield test.text
+
+    @property
+    def full_tiles(self) -> FullTiles | None:
+        """The decision that there is a kernel for whole tiles only."""
+        return next(self.lowering.every(FullTiles), None)
 
     def updated(self, stmt: Store) -> str | None:
         """An atomic operation, where other threads may update the same element."""
@@ -248,7 +259,7 @@ class GpuWriter(Writer):
         types = {name: self._parameter(name, pointers.get(name), stored) for name in part.parameters}
         given = ", ".join(f"{ctype}{'' if ctype[-1] == '*' else ' '}{name}" for name, ctype in types.items())
         lines = self.device
-        flags = [FLAG] * bool(self.even) + ["lw_asks"] * part.both
+        flags = [FLAG] * (self.full_tiles is not None) + ["lw_asks"] * part.both
         lines.append(f"template <{', '.join(['typename lw_int', *(f'bool {flag}' for flag in flags)])}>")
         lines.append(f"static __device__ __forceinline__ void {part.name}({given}) {{")
         region = CodeRegion("kernel", len(lines))
@@ -261,7 +272,9 @@ class GpuWriter(Writer):
         self.first = len(self.kernels)
         self.kernels += (one.name for one in entries)
         self.functions.append(
-            DeviceFunction(part.name, loop, threads, tuple(types.items()), tuple(shared), region, entries)
+            DeviceFunction(
+                part.name, loop, threads, tuple(types.items()), tuple(shared), region, entries, self.lowering.texts
+            )
         )
 
     def _entries(self, part: Function, threads: int, given: str) -> Iterator[KernelEntry]:
@@ -270,12 +283,12 @@ class GpuWriter(Writer):
             ", ".join(part.parameters),
             ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes)))),
         )
-        either = ", false" if self.even else ""
+        either = ", false" if self.full_tiles is not None else ""
         versions: list[tuple[str, str, Literal[32, 64]]] = [
             ("32", f"int32_t{either}", 32),
             ("64", f"int64_t{either}", 64),
         ]
-        versions += [("even", "int32_t, true", 32)] if self.even else []
+        versions += [("even", "int32_t, true", 32)] if self.full_tiles is not None else []
         self.versions = len(versions)
         for asks in (False, True) if part.both else (False,):
             for version, types, bits in versions:
@@ -317,7 +330,7 @@ class GpuWriter(Writer):
         self.use("lw_small")
         self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
-        near = f"{FLAG} ? 2 : 0" if self.even else "0"
+        near = f"{FLAG} ? 2 : 0" if self.full_tiles is not None else "0"
         self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
         threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
         units = f"lw_spent(lw_together({work}, {threads}))"

@@ -7,22 +7,24 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import prod
 
 from loopwright.codegen.block import Whole
-from loopwright.codegen.full_tiles import FLAG, even_of
+from loopwright.codegen.full_tiles import condition
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import AXES, GpuWriter
+from loopwright.codegen.gpu_writer import AXES, FLAG, GpuWriter
+from loopwright.codegen.lowered import Lowering
+from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
-from loopwright.codegen.threads import block_size, has_threads
+from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.nodes import (
     Body,
     For,
     Stmt,
 )
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
@@ -33,12 +35,9 @@ MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 def write_grid(loop: For, w: GpuWriter) -> None:
     """The kernel of a nest whose outermost loop is bound, and its start."""
-    blocks: list[For] = []
-    body: Body = (loop,)
-    while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
-        blocks.append(body[0])
-        body = body[0].body
-    size = block_size(body)
+    nest = BoundNest.of(loop)
+    blocks, body, size = nest.blocks, nest.body, nest.size
+    w.lowering = lower(nest, w)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
     bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
@@ -50,7 +49,6 @@ def write_grid(loop: For, w: GpuWriter) -> None:
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
-        w.even = even_of(blocks, body)
         parts = whole.goes_on(body) if [block.run for block in blocks] == ["block.x"] else 0
         if parts:
             whole.each_part = _each_part(blocks[0], w)
@@ -66,7 +64,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     w.parallel.append(loop.name)
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
-    w.even = None
+    w.lowering = Lowering()
 
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:
@@ -119,8 +117,8 @@ def _start_grid(
         w.line(f"const int64_t lw_lower_{axis} = {lower}, lw_trip_{axis} = lw_trip(lw_lower_{axis}, {upper}, "
                f"{step_of(block)});")  # fmt: skip
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
-    if w.even:
-        w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
+    if (full := w.full_tiles) is not None:
+        w.line(f"const int64_t {FLAG} = {condition(full, w)};")
     each = write_each(part, work, w)
     at_once = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
     if blocks and w.asks and (part.both or not part.asks):
