@@ -13,7 +13,7 @@ from loopwright.ir.nodes import Body, Compare, Expr, For, Load, Stmt, Store
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweringDecision:
     """A decision. loop: the loop of the kernel that it is about."""
 
     loop: str
@@ -29,11 +29,11 @@ class Lowered:
         raise NotImplementedError
 
 
-D = TypeVar("D", bound=Lowered)
+D = TypeVar("D", bound=LoweringDecision)
 
 
 @dataclass(frozen=True, slots=True)
-class InRegisters(Lowered):
+class InRegisters(LoweringDecision):
     """A local array of a block whose elements each belong to one thread: how, along each axis."""
 
     array: str
@@ -49,7 +49,7 @@ class InRegisters(Lowered):
 
 
 @dataclass(frozen=True, slots=True)
-class DoubleBuffered(Lowered):
+class DoubleBuffered(LoweringDecision):
     """A loop whose tiles arrive for the next iteration while this one uses others."""
 
     rounds: Rounds
@@ -87,7 +87,7 @@ class WideAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorAccesses(Lowered):
+class VectorAccesses(LoweringDecision):
     """A loop inside a thread, of so many iterations, with accesses of several elements at once."""
 
     trip: int
@@ -101,7 +101,7 @@ class VectorAccesses(Lowered):
 
 
 @dataclass(frozen=True, slots=True)
-class AsyncCopy(Lowered):
+class AsyncCopy(LoweringDecision):
     """A copy into a tile of a loop with double buffering that arrives later, without a register on the way. one:
     single elements can; many: so many neighbours can, all those of the innermost loop around, 0 for none; tests: what
     has to hold for these."""
@@ -150,7 +150,7 @@ class Flows:
 
 
 @dataclass(frozen=True, slots=True)
-class SoftwarePipeline(Lowered):
+class SoftwarePipeline(LoweringDecision):
     """The steady part of a loop. whole: the text for whole tiles; ends: the one for all others, if there is one. tests:
     what has to hold in a block for whole tiles; aligned: and for its copies; conditions: what makes the next tile whole
     in this iteration; body: what is done with whole tiles, under `needed`; rest: what does the same with any tile.
@@ -173,7 +173,7 @@ class SoftwarePipeline(Lowered):
 
 
 @dataclass(frozen=True, slots=True)
-class FullTiles(Lowered):
+class FullTiles(LoweringDecision):
     """A kernel for launches with whole tiles only. tests, aligned: what the host asks for it, which the kernel then
     need not; loops: those that the tests are about. pipelines: the loops all of whose iterations are steady then."""
 
@@ -191,7 +191,7 @@ class FullTiles(Lowered):
 class Lowering:
     """All decisions of one nest, in the order of the passes."""
 
-    decisions: tuple[Lowered, ...] = ()
+    decisions: tuple[LoweringDecision, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from loopwright.codegen.async_copies import async_copies
 from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
 from loopwright.codegen.function import Writer
-from loopwright.codegen.lowered import Lowered, Lowering
+from loopwright.codegen.lowered import Lowering, LoweringDecision
 from loopwright.codegen.software_pipeline import software_pipelines
 from loopwright.codegen.threads import BoundNest, in_registers
 from loopwright.codegen.vector_accesses import vector_accesses
@@ -24,7 +24,7 @@ class LoweringPass:
     """why: the reason for its place."""
 
     name: str
-    decide: Callable[[BoundNest, Lowering, Writer], Iterator[Lowered]]
+    decide: Callable[[BoundNest, Lowering, Writer], Iterator[LoweringDecision]]
     why: str
 
 
