@@ -19,10 +19,9 @@ from loopwright.codegen.double_buffering import write_ahead
 from loopwright.codegen.full_tiles import if_full
 from loopwright.codegen.gpu_writer import AXES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
-from loopwright.codegen.lowered import DoubleBuffered, InRegisters
+from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
-from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
-from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
+from loopwright.codegen.scatter import copied, fits, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
@@ -257,10 +256,9 @@ class Whole:
         if team:
             self._check_team(band)
         else:
-            rounds = self._rounds(band)
-            copy = copy_of(body, band, rounds, w)
+            copy = w.lowering.of(PrivatisedUpdates, loop.name)
             if copy is not None:
-                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, rounds, self.shared, w):
+                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, self.shared, w):
                     self._parts_of(band)
                 with w.otherwise(indent=0):
                     self._parts_of(band)
@@ -274,30 +272,12 @@ class Whole:
                 spend(IN_A_PART, self.w)
             self._band(band, False)
 
-    def goes_on(self, body: Body) -> int:
-        """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates
-        in copies; 0 elsewhere."""
-        if len(body) > 1 or not (isinstance(loop := body[0], For) and loop.run in THREADS):
-            return 0
-        band = band_of(loop)
-        if any(has_threads(stmt) for stmt in band[-1].body):
-            return 0
-        copy = copy_of(band[-1].body, band, self._rounds(band), self.w)
-        return 0 if copy is None else parts_of(band, copy)
-
-    def _rounds(self, band: Sequence[For]) -> int:
-        """How many iterations each thread has at most; many, where that is not known."""
-        rounds = 1
-        for loop in band:
-            rounds *= max(1, (extent_of(loop) or 2**32) // (step_of(loop) * sharing_of(loop)))
-        return rounds
-
     def _band(self, band: Sequence[For], team: bool) -> None:
         """Loops that threads share, perfectly nested, and what stands in the innermost."""
         w, body = self.w, band[-1].body
         partials = partial_results(band, w)
         idle, axes = self._idle([one.run[-1] for one in band] + ["x"] * team)
-        updating = not team and is_updating(band[-1], w) and self._rounds(band[-1:]) >= LOOKED_AHEAD
+        updating = w.lowering.of(UpdatesAhead, band[-1].name) is not None
         with ExitStack() as opened:
             if idle:
                 opened.enter_context(w.branch(idle, axes=axes, indent=0, joined=True))

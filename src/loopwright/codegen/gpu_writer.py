@@ -5,19 +5,19 @@ lines that start them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from loopwright.analysis.facts import Bounds, Facts, Reduction
+from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.lowered import Alignment, FullTiles, InRegisters, Lowering
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
     Barrier,
@@ -96,7 +96,6 @@ class GpuWriter(Writer):
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.lowering = Lowering()  # of the nest whose text is being written
-        self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
@@ -181,7 +180,7 @@ class GpuWriter(Writer):
 
     def updated(self, stmt: Store) -> str | None:
         """An atomic operation, where other threads may update the same element."""
-        if stmt.array not in self.scattered:
+        if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
         update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
         if update is None or (value := addend(update, stmt.value.type)) is None:

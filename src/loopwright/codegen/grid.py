@@ -10,13 +10,12 @@ from loopwright.codegen.block import Whole
 from loopwright.codegen.full_tiles import condition
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import AXES, FLAG, GpuWriter
-from loopwright.codegen.lowered import Lowering
+from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates
 from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.scatter import scattered
 from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.nodes import (
     Body,
@@ -40,16 +39,15 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     w.lowering = lower(nest, w)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
-    bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
-    w.scattered = scattered(bound, w)
-    work = most_work(blocks, body, w.scattered, w)
+    updated = {one.array for one in w.lowering.every(AtomicUpdates)}
+    work = most_work(blocks, body, updated, w)
     ask_where_long(part, work, w)
     with w.on_device(part):
-        part.ends_early = part.asks and (bool(w.scattered) or has_questions(body, w, lambda one: _is_whole(one, body)))
+        part.ends_early = part.asks and (bool(updated) or has_questions(body, w, lambda one: _is_whole(one, body)))
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
-        parts = whole.goes_on(body) if [block.run for block in blocks] == ["block.x"] else 0
+        parts = _parts_of(nest, w)
         if parts:
             whole.each_part = _each_part(blocks[0], w)
         else:
@@ -59,12 +57,20 @@ def write_grid(loop: For, w: GpuWriter) -> None:
                 )
         whole.body(body)
         slots = write_handed(handed, w, FIRST)
-        w.scattered = {}
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
     w.parallel.append(loop.name)
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
     w.lowering = Lowering()
+
+
+def _parts_of(nest: BoundNest, w: GpuWriter) -> int:
+    """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates in
+    copies; 0 elsewhere."""
+    if len(nest.body) > 1 or [block.run for block in nest.blocks] != ["block.x"]:
+        return 0
+    found = w.lowering.of(PrivatisedUpdates, nest.body[0].name) if isinstance(nest.body[0], For) else None
+    return 0 if found is None else found.parts
 
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from loopwright.analysis.facts import Reduction
 from loopwright.analysis.ownership import OwnedRange
 from loopwright.analysis.prefetch import Rounds
 from loopwright.ir.nodes import Body, Compare, Expr, For, Load, Stmt, Store
+from loopwright.ir.types import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,60 @@ class LoweringDecision:
 
 
 D = TypeVar("D", bound=LoweringDecision)
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicUpdates(LoweringDecision):
+    """An array whose elements any thread may update."""
+
+    array: str
+    reduction: Reduction
+
+    @property
+    def name(self) -> str:
+        return self.array
+
+    @property
+    def text(self) -> str:
+        return f"atomic updates: of '{self.array}', by several threads at once"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivatisedUpdates(LoweringDecision):
+    """A nest that threads share, for which a block has copies of the array that they update, of so many bytes. element:
+    the type of their elements; rounds: how many iterations each thread has; parts: how many iterations of the loop over
+    blocks one block may do with the same copies."""
+
+    updates: AtomicUpdates
+    element: Scalar
+    size_bytes: int
+    rounds: int
+    parts: int
+
+    @property
+    def array(self) -> str:
+        """Of which there are copies."""
+        return self.updates.array
+
+    @property
+    def most(self) -> int:
+        """How many elements there is room for."""
+        return self.size_bytes // self.element.size_bytes
+
+    @property
+    def text(self) -> str:
+        return f"privatised updates: copies of '{self.array}' in shared memory, up to {self.most} elements"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatesAhead(LoweringDecision):
+    """A loop of updates of which a thread looks so many up before it makes them."""
+
+    count: int
+
+    @property
+    def text(self) -> str:
+        return f"updates ahead: each thread looks up {self.count} before it makes them"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
 from loopwright.codegen.function import Writer
 from loopwright.codegen.lowered import Lowering, LoweringDecision
+from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
 from loopwright.codegen.threads import BoundNest, in_registers
 from loopwright.codegen.vector_accesses import vector_accesses
@@ -30,6 +31,8 @@ class LoweringPass:
 
 PASSES = (
     LoweringPass("registers", in_registers, "first: what a thread keeps is in no memory that later passes speak of"),
+    LoweringPass("privatised updates", privatised_updates, "of what several threads update, in shared memory"),
+    LoweringPass("updates ahead", updates_ahead, "the same, whether privatised or not"),
     LoweringPass("double buffering", double_buffered, "then: it tells which copies are made ahead"),
     LoweringPass("vector accesses", vector_accesses, "of arrays in memory, and of no copies that are made ahead"),
     LoweringPass("asynchronous copies", async_copies, "of the copies that are made ahead"),
@@ -39,5 +42,6 @@ PASSES = (
 
 
 def lower(nest: BoundNest, w: Writer) -> Lowering:
-    """All decisions of a nest."""
-    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, w))), PASSES, Lowering())
+    """All decisions of a nest. What must be atomic is no choice, and stands before all. Raises NotOnGpu."""
+    first = Lowering(tuple(atomic_updates(nest, w)))
+    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, w))), PASSES, first)

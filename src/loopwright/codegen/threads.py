@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -110,6 +110,11 @@ def band_of(loop: For) -> list[For]:
     while len(band[-1].body) == 1 and isinstance(inner := band[-1].body[0], For) and inner.run in THREADS:
         band.append(inner)
     return band
+
+
+def rounds_of_threads(band: Sequence[For]) -> int:
+    """How many iterations each thread has at most; many, where that is not known."""
+    return prod(max(1, (extent_of(loop) or 2**32) // (step_of(loop) * sharing_of(loop))) for loop in band)
 
 
 def in_registers(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[InRegisters]:
