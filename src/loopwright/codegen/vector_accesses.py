@@ -15,7 +15,7 @@ from loopwright.codegen.full_tiles import or_full
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
-from loopwright.codegen.lowered import Alignment, DoubleBuffered, Lowering, VectorAccesses, WideAccess
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.threads import BoundNest
 from loopwright.ir.linear import coefficient
@@ -49,7 +49,7 @@ def _vector(loop: For, nest: BoundNest, before: Lowering, w: Writer) -> Iterator
     trip = constant_trip(loop, w)
     if trip is None or trip < 2 or step_of(loop) != 1 or may_fail(loop.body, w):
         return
-    if found := tuple(_wide(loop, trip, nest.registers(before), w)):
+    if found := tuple(_wide(loop, trip, nest, before, w)):
         tests = [test for one in found for test in aligned(one.node, one.count, nest, w)]
         yield VectorAccesses(loop.name, trip, found, tuple(dict.fromkeys(tests)))
 
@@ -107,7 +107,7 @@ def _element(name: str, one: WideAccess, trip: int) -> str:
     return f"{name}[0].v[lw_k]" if one.count == trip else f"{name}[lw_k / {one.count}].v[lw_k % {one.count}]"
 
 
-def _wide(loop: For, trip: int, registers: set[str], w: Writer) -> Iterator[WideAccess]:
+def _wide(loop: For, trip: int, nest: BoundNest, before: Lowering, w: Writer) -> Iterator[WideAccess]:
     """The accesses of a loop that can be wide."""
     if any(not isinstance(stmt, Store | Assign) for stmt in loop.body):
         return
@@ -121,6 +121,8 @@ def _wide(loop: For, trip: int, registers: set[str], w: Writer) -> Iterator[Wide
         if isinstance(stmt, Store):
             nodes.setdefault(stmt.array, []).append(stmt)
     for array, accesses in nodes.items():
+        if before.of(AtomicUpdates, array) is not None:
+            continue  # what other threads add meanwhile would be overwritten
         places = dict.fromkeys(access.index for access in accesses)
         if array in stored and len(places) > 1:
             continue  # in one iteration, these may be one element: then each access has to happen where it stands
@@ -129,7 +131,7 @@ def _wide(loop: For, trip: int, registers: set[str], w: Writer) -> Iterator[Wide
             reads = any(isinstance(access, Load) for access in same)
             if reads and not any(id(access) in sure for access in same):
                 continue
-            count = width_of(same[0], loop, changing, trip, registers, w)
+            count = width_of(same[0], loop, changing, trip, nest.registers(before), w)
             if count > 1:
                 yield WideAccess(same[0], count, reads, array in stored)
 
