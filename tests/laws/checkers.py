@@ -317,7 +317,12 @@ QUESTIONS = {
     ("expressions", "name", "Var"): "names_read",
     ("subexpressions", "name", "Var"): "names_in",
 }
-NOT_YET_ASKED = ("codegen",)  # to be gone when its writers give way to the code tree
+NOT_YET_ASKED = tuple(
+    f"codegen/{name}.py"
+    for name in (
+        "arrays", "function", "loops", "owner_computes", "parallel", "safepoints", "versions", "work", "work_sharing",
+    )
+)  # fmt: skip
 HOMES = ("ir/walk.py", "ir/queries.py")
 
 
@@ -326,7 +331,7 @@ def trees_are_asked(root: Path) -> list[str]:
     ir/queries.py answers there: no comprehension and no loop picks them by isinstance."""
     faults: list[str] = []
     for file in source_files(root):
-        if file.path in HOMES or file.place in NOT_YET_ASKED:
+        if file.path in (*HOMES, *NOT_YET_ASKED):
             continue
         for node in ast.walk(file.tree):
             if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):

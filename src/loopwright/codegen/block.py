@@ -34,7 +34,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
-from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
+from loopwright.codegen.threads import band_of, has_threads, own_sizes, runs_of, sharing_of
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import (
@@ -51,8 +51,8 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_made
-from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, has
+from loopwright.ir.walk import own_expressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
@@ -96,7 +96,7 @@ class Whole:
             self._ahead(stmt, found.rounds)
         elif isinstance(stmt, For | While | If) and has_threads(stmt):
             self._around(stmt)
-        elif any(isinstance(inner, Store) for inner in statements((stmt,))):
+        elif contains((stmt,), Store):
             self._meet((stmt,))
             self._by_one(stmt)
         else:  # scalars, which every thread has for itself
@@ -110,8 +110,7 @@ class Whole:
         inside = arrays_made(body) | {one.name for one in self.w.lowering.every(InRegisters)}
         # The loop around has a barrier of its own for tiles of which there are two.
         inside |= {name for name, array in self.w.arrays.items() if array.after}
-        reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
-        writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
+        reads, writes = arrays_loaded(body) - inside, arrays_stored(body) - inside
         if reads & self.written or writes & (self.read | self.written):
             self._barrier()
         self.read |= reads
@@ -141,12 +140,11 @@ class Whole:
                     self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
-            case For() if not any(isinstance(part, Load) for e in own_expressions(stmt) for part in subexpressions(e)):
+            case For() if not any(has(expr, Load) for expr in own_expressions(stmt)):
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
-                self.read |= {part.array for part in expressions(stmt.body) if isinstance(part, Load)}
-                self.written |= {inner.array for inner in statements(stmt.body) if isinstance(inner, Store)}
-                if any(isinstance(inner, Break | Continue) for inner in statements(stmt.body)):
+                self._meet_after(stmt.body)
+                if contains(stmt.body, Break, Continue):
                     before = set(self.read), set(self.written)  # the last iteration may end before its barriers
                 self._repeated(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
@@ -234,7 +232,7 @@ class Whole:
 
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
-        if any(isinstance(inner, Assign) for inner in statements((stmt,))):
+        if contains((stmt,), Assign):
             raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
         idle, axes = self._idle(())
         with self.w.branch(idle or "true", axes=axes):
@@ -250,7 +248,7 @@ class Whole:
         w, band = self.w, band_of(loop)
         body = band[-1].body
         team = any(has_threads(stmt) for stmt in body)
-        if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
+        if team and runs_of(body) == {"thread.y"}:
             self._columns(band)
             return
         if team:
@@ -334,8 +332,8 @@ class Whole:
 
     def _meet_after(self, body: Body) -> None:
         """What threads have touched since a barrier that may not have been the last thing they came to."""
-        self.read |= {part.array for part in expressions(body) if isinstance(part, Load)}
-        self.written |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        self.read |= arrays_loaded(body)
+        self.written |= arrays_stored(body)
 
     def _put_together(self, partial: ThreadPartial) -> None:
         threads = prod(self.size)
@@ -375,8 +373,7 @@ class Whole:
     def _check_team(self, band: Sequence[For]) -> None:
         """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
         has to lie within a warp. Raises NotOnGpu."""
-        inside = {s.run for s in statements(band[-1].body) if isinstance(s, For) and s.run in THREADS}
-        if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
+        if runs_of(band[-1].body) != {"thread.x"} or any(one.run == "thread.x" for one in band):
             raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
         if self.size[0] not in POWERS:
             sizes = ", ".join(map(str, POWERS))
@@ -441,15 +438,13 @@ class Team(Whole):
             whole.w.line(f"const uint32_t lw_team = {hex((1 << lanes) - 1)}u << {first};")
         else:
             whole.w.line("const uint32_t lw_team = 0xffffffffu;")
-        stored = frozenset(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
+        stored = frozenset(arrays_stored(body))
         return cls(whole.w, (lanes, 1, 1), stored=stored)
 
     def _meet(self, body: Body) -> None:
         local = {name for name, array in self.w.arrays.items() if not array.on_device}
         local -= {one.name for one in self.w.lowering.every(InRegisters)}
-        touched = {part.array for part in expressions(body) if isinstance(part, Load)}
-        touched |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
-        if shared := touched & local & self.stored:
+        if shared := (arrays_loaded(body) | arrays_stored(body)) & local & self.stored:
             raise NotOnGpu(f"teams of threads share '{min(shared)}': they would have to wait for one another")
         super()._meet(body)
 
@@ -488,7 +483,7 @@ class Columns(Whole):
             return
         if has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
             raise NotOnGpu("threads along y meet in a loop of each column")
-        scalars = not has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
+        scalars = not has_threads(stmt) and not contains((stmt,), Store, Allocate)
         if scalars:
             self._meet((stmt,))
             with self.w.branch(self.active, indent=0):

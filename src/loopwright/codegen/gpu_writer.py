@@ -45,6 +45,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import arrays_stored
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
@@ -245,7 +246,7 @@ class GpuWriter(Writer):
     ) -> None:  # fmt: skip
         """The kernels of a device function whose code is complete. tested: these look by themselves whether something
         has failed before. loop: the outermost one of the nest that it is."""
-        stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        stored = arrays_stored(body)
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
@@ -395,7 +396,5 @@ def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
 
 def any_may_fail(w: GpuWriter) -> bool:
     """Whether some access of the kernel is checked where it stands."""
-    return any(
-        isinstance(node, Load | Store | Checked) and w.may_fail(node)
-        for node in (*expressions(w.kernel.body), *statements(w.kernel.body))
-    )
+    body = w.kernel.body
+    return any(map(w.may_fail, (*expressions(body, Load, Checked), *statements(body, Store))))

@@ -75,7 +75,7 @@ def _parts_of(nest: BoundNest, w: GpuWriter) -> int:
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:
     """Whether all threads of a block run a loop together, not only those of one team; or share a short one."""
-    shared = [loop for loop in statements(body) if isinstance(loop, For) and loop.run in THREADS]
+    shared = [loop for loop in statements(body, For) if loop.run in THREADS]
     for loop in shared:
         if loop is stmt:
             return bool(extent_of(loop))
