@@ -9,26 +9,29 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.codegen.full_tiles import even_of
+from loopwright.analysis.analyse import analyse
+from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.lowered import FullTiles
+from loopwright.codegen.lowering import lower
+from loopwright.codegen.threads import BoundNest
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedModule
-from loopwright.ir.nodes import Expr, For, If
+from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel
-from loopwright.ir.walk import statements
 from loopwright.toolchain import nvrtc
 from loopwright.toolchain.device_text import complete, of_width, only
 
 RANDOM = np.random.default_rng(3)
 TILED = """
 kernel tiled(n: int64, m: int64, p: int32[1] C, a: float64[1] C, b: float64[1] C):
-    for i.o in 0 .. n step 8:
+    for i.o in 0 .. n step 8 block.x:
         for k.o in 0 .. m step 4:
             allocate t: float64[4] double
             if {condition}:
-                for x in 0 .. 4:
+                for x in 0 .. 4 thread.x:
                     t[x] = a[k.o + x]
             else:
-                for x.1 in 0 .. 4:
+                for x.1 in 0 .. 4 thread.x:
                     t[x.1] = (a[k.o + x.1] if k.o + x.1 < m else 0.0)
             for i in i.o .. min(i.o + 8, n):
                 b[i] = b[i] + t[0]
@@ -101,13 +104,16 @@ def test_there_is_little_left_to_compile() -> None:
 
 def asked(condition: str) -> bool:
     """Whether a launch can be asked for the condition of the first branch."""
-    kernel = parse_kernel(TILED.format(condition=condition))
+    full = decided(TILED.format(condition=condition))
+    return full is not None and len(full.tests) == 1
+
+
+def decided(text: str) -> FullTiles | None:
+    """What is decided of the only nest of a kernel."""
+    kernel = parse_kernel(text)
     (block,) = (stmt for stmt in kernel.body if isinstance(stmt, For))
-    even = even_of([block], block.body)
-    tests: list[Expr] = [stmt.condition for stmt in statements(kernel.body) if isinstance(stmt, If)]
-    assert even is not None and not even
-    assert even.asks(tests[:1]) == bool(even)
-    return bool(even)
+    found = lower(BoundNest(block, (block,), block.body, (4, 1, 1)), GpuWriter(kernel, analyse(kernel), True))
+    return found.of(FullTiles, block.name)
 
 
 @pytest.mark.parametrize("condition", ["k.o + 4 <= m", "i.o + k.o + 4 <= m - n", "n <= m"])
@@ -124,5 +130,4 @@ def test_a_condition_that_the_text_has_to_ask(condition: str) -> None:
 
 
 def test_without_other_tiles_there_is_nothing_to_spare() -> None:
-    kernel = parse_kernel("kernel one(n: int64, a: float64[1] C):\n    for i in 0 .. n:\n        a[i] = 1.0\n")
-    assert even_of([], kernel.body) is None
+    assert decided("kernel one(n: int64, a: float64[1] C):\n    for i in 0 .. n block.x:\n        a[i] = 1.0\n") is None

@@ -71,7 +71,7 @@ def test_views_of_any_kind(view: Callable[[Any], Any]) -> None:
 
 
 def test_the_test_at_run_time_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_accesses, "aligned", lambda node, count, w: iter(()))
+    monkeypatch.setattr(vector_accesses, "aligned", lambda node, count, nest, w: iter(()))
     with lw.options(device="emulated", schedule=TILES), pytest.raises(DeviceError, match="16 bytes"):
         lw.kernel(sums)(numbers(8, 129), numbers(8, 129), numbers(8, 129))
 
@@ -144,3 +144,22 @@ def test_rows_down_and_columns() -> None:
     for rows in (64, 130, 68):
         a, b, c = (np.asfortranarray(numbers(rows, 8)) for _ in range(3))
         assert accesses(agree(sums, a, b, c, schedule=schedule)) == {"read a 4", "read b 4", "write c 4"}
+
+
+def columns(a, s):
+    for i in range(a.shape[0]):
+        for j in range(64):
+            s[j] += a[i, j]
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "split i 32; split j 4; bind i.o block.x; bind i thread.y; bind j.o thread.x; vectorize j",
+        "bind i thread.x 32; split j 4; vectorize j",
+    ],
+)
+def test_what_other_threads_update_is_not_written_back(schedule: str) -> None:
+    """An element that is read before others add to it, and written after that, would lose what they added."""
+    found = agree(columns, numbers(128, 64, dtype=np.int32), numbers(64, dtype=np.int32), schedule=schedule)
+    assert accesses(found) == {"read a 4"}

@@ -4,10 +4,15 @@ once, and zeros where a tile ends early.
 
 from __future__ import annotations
 
-from loopwright.codegen.full_tiles import or_even
+from collections.abc import Iterator
+
+from loopwright.codegen.full_tiles import or_full
+from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.lowered import AsyncCopy, DoubleBuffered, Lowering
 from loopwright.codegen.statements import write_body, write_store
+from loopwright.codegen.threads import BoundNest
 from loopwright.codegen.vector_accesses import aligned, place_of, width_of
 from loopwright.ir.nodes import Const, For, Load, Select, Store
 from loopwright.ir.walk import statements
@@ -19,26 +24,61 @@ ZEROS = ("0", "0.0", "False")
 """The values all of whose bits are zeros, as Python writes them."""
 
 
+def async_copies(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[AsyncCopy]:
+    """The copies of loops with double buffering that need no register."""
+    for ahead in before.every(DoubleBuffered):
+        around = {id(loop.body[0]): loop for loop in statements(ahead.rounds.copies, For) if len(loop.body) == 1}
+        for store in statements(ahead.rounds.copies, Store):
+            source = _source(store)
+            if source is not None and _fits(store, source, nest, w):
+                one = w.arrays[store.array].element.size_bytes in AT_ONCE
+                many = _at_once(store, source, around.get(id(store)), nest.registers(before), w)
+                tests = tuple(aligned(source, many, nest, w)) if many else ()
+                if one or many:
+                    yield AsyncCopy(ahead.loop, store, source, one, many, tests)
+
+
+def _source(store: Store) -> Load | None:
+    """What a store copies as it is, or else zeros; None where it does anything else."""
+    value = store.value
+    if isinstance(value, Select):
+        if not isinstance(value.otherwise, Const) or repr(value.otherwise.value) not in ZEROS:
+            return None
+        value = value.then
+    return value if isinstance(value, Load) else None
+
+
+def _fits(store: Store, value: Load, nest: BoundNest, w: Writer) -> bool:
+    """Whether elements are copied from global memory as they are."""
+    source, tile = w.arrays[value.array], w.arrays[store.array]
+    is_global = value.array not in nest.local
+    return is_global and not source.bytes and source.element == tile.element and not w.may_fail(value)
+
+
+def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], w: Writer) -> int:
+    """How many neighbours are one copy: all those of the loop around, or 0."""
+    trip = constant_trip(loop, w) if loop is not None and loop.run == "vector" else None
+    if loop is None or trip is None:
+        return 0
+    count = min(width_of(node, loop, {loop.name}, trip, registers, w) for node in (store, source))
+    return count if count == trip and count * w.arrays[store.array].element.size_bytes in AT_ONCE else 0
+
+
 def write_copies(loop: For, w: GpuWriter) -> None:
     """A loop inside a thread that only copies: neighbours at once, where they are aligned."""
     if has_ends(loop):
         _write_rolled(loop, w)
         return
-    trip = constant_trip(loop, w) if loop.run == "vector" else None
     inner = loop.body[0]
-    if trip is None or len(loop.body) != 1 or not isinstance(inner, Store) or not isinstance(inner.value, Load):
-        write_sequential(loop, w)
-        return
-    count = min(width_of(node, loop, {loop.name}, trip, w) for node in (inner, inner.value))
-    if count < trip or not can_arrive(inner, count, w):
+    found = w.lowering.copy(inner)
+    if found is None or not found.many or loop.run != "vector":
         write_sequential(loop, w)
         return
     variable = w.names.of(loop.name)
-    tests = tuple(aligned(inner.value, count, w))
-    with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
+    with w.branch(or_full(found.tests, w), indent=0, versions=True):
         w.function.scoped.add(variable)
         w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
-        write_copy(inner, w, count)
+        write_copy(found.store, w, found.many)
         w.function.scoped.discard(variable)
     with w.otherwise():
         write_sequential(loop, w)
@@ -46,7 +86,7 @@ def write_copies(loop: For, w: GpuWriter) -> None:
 
 def has_ends(loop: For) -> bool:
     """Whether a loop copies up to an end that may come early."""
-    return any(isinstance(stmt, Store) and isinstance(stmt.value, Select) for stmt in statements(loop.body))
+    return any(isinstance(stmt.value, Select) for stmt in statements(loop.body, Store))
 
 
 def _write_rolled(loop: For, w: GpuWriter) -> None:
@@ -62,29 +102,12 @@ def _write_rolled(loop: For, w: GpuWriter) -> None:
 
 def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:
     """A copy of so many neighbours, which may arrive later; at once, where it cannot."""
-    if not can_arrive(stmt, count, w):
+    found = w.lowering.copy(stmt)
+    if found is None or not (found.one or count > 1):
         write_store(stmt, w)
         return
-    value = stmt.value
-    source_of = value.then if isinstance(value, Select) else value
-    assert isinstance(source_of, Load)
-    (tile, to), (source, index) = place_of(stmt, w), place_of(source_of, w)
-    if isinstance(value, Select):
-        w.line(f"lw_arrive_or_zero<{count}>({tile}, {to}, {source}, {index}, {w.text(value.condition)});")
+    (tile, to), (source, index) = place_of(stmt, w), place_of(found.source, w)
+    if isinstance(stmt.value, Select):
+        w.line(f"lw_arrive_or_zero<{count}>({tile}, {to}, {source}, {index}, {w.text(stmt.value.condition)});")
     else:
         w.line(f"lw_arrive<{count}>({tile}, {to}, {source}, {index});")
-
-
-def can_arrive(stmt: Store, count: int, w: GpuWriter) -> bool:
-    """Whether a store copies from global memory as it is, or else zeros, and so many bytes that no register is needed
-    for it."""
-    value = stmt.value
-    if isinstance(value, Select):
-        if not isinstance(value.otherwise, Const) or repr(value.otherwise.value) not in ZEROS:
-            return False
-        value = value.then
-    if not isinstance(value, Load):
-        return False
-    source, tile = w.arrays[value.array], w.arrays[stmt.array]
-    known = source.on_device and not source.bytes and source.element == tile.element
-    return known and not w.may_fail(value) and count * tile.element.size_bytes in AT_ONCE

@@ -12,18 +12,16 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from loopwright.analysis.ownership import OwnedRange, shares
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.double_buffering import ahead_of, write_ahead
-from loopwright.codegen.full_tiles import or_even
-from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.double_buffering import write_ahead
+from loopwright.codegen.full_tiles import if_full
+from loopwright.codegen.gpu_writer import AXES, GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
+from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
-from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
-from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts_of, write_updates
-from loopwright.codegen.software_pipeline import steady_of
+from loopwright.codegen.scatter import copied, fits, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
     WARP,
@@ -36,7 +34,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
-from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
+from loopwright.codegen.threads import band_of, has_threads, own_sizes, runs_of, sharing_of
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import (
@@ -53,7 +51,8 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, has
+from loopwright.ir.walk import own_expressions
 from loopwright.steps.bind import SHARED_BYTES, THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
@@ -93,11 +92,11 @@ class Whole:
             self._nest(stmt)
         elif isinstance(stmt, Allocate):
             self._array(stmt)
-        elif isinstance(stmt, For) and has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
-            self._ahead(stmt, found)
+        elif isinstance(stmt, For) and (found := self.w.lowering.of(DoubleBuffered, stmt.name)) is not None:
+            self._ahead(stmt, found.rounds)
         elif isinstance(stmt, For | While | If) and has_threads(stmt):
             self._around(stmt)
-        elif any(isinstance(inner, Store) for inner in statements((stmt,))):
+        elif contains((stmt,), Store):
             self._meet((stmt,))
             self._by_one(stmt)
         else:  # scalars, which every thread has for itself
@@ -108,11 +107,10 @@ class Whole:
 
     def _meet(self, body: Body) -> None:
         """Before what comes now: a barrier, where it touches what another thread has touched since the last one."""
-        inside = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)} | set(self.w.owned)
+        inside = arrays_made(body) | {one.name for one in self.w.lowering.every(InRegisters)}
         # The loop around has a barrier of its own for tiles of which there are two.
         inside |= {name for name, array in self.w.arrays.items() if array.after}
-        reads = {part.array for part in expressions(body) if isinstance(part, Load)} - inside
-        writes = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)} - inside
+        reads, writes = arrays_loaded(body) - inside, arrays_stored(body) - inside
         if reads & self.written or writes & (self.read | self.written):
             self._barrier()
         self.read |= reads
@@ -132,8 +130,8 @@ class Whole:
         match stmt:
             case If():
                 self._meet((replace(stmt, then=(), otherwise=()),))
-                asked = terms(stmt.condition) if stmt.otherwise else ()
-                with w.branch(or_even(w.text(stmt.condition), w.even, asked)):
+                asked = tuple(terms(stmt.condition)) if stmt.otherwise else ()
+                with w.branch(if_full(w.text(stmt.condition), asked, w)):
                     before = set(self.read), set(self.written)
                     self.body(stmt.then)
                     after = set(self.read), set(self.written)
@@ -142,12 +140,11 @@ class Whole:
                     self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
-            case For() if not any(isinstance(part, Load) for e in own_expressions(stmt) for part in subexpressions(e)):
+            case For() if not any(has(expr, Load) for expr in own_expressions(stmt)):
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
-                self.read |= {part.array for part in expressions(stmt.body) if isinstance(part, Load)}
-                self.written |= {inner.array for inner in statements(stmt.body) if isinstance(inner, Store)}
-                if any(isinstance(inner, Break | Continue) for inner in statements(stmt.body)):
+                self._meet_after(stmt.body)
+                if contains(stmt.body, Break, Continue):
                     before = set(self.read), set(self.written)  # the last iteration may end before its barriers
                 self._repeated(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
@@ -161,8 +158,7 @@ class Whole:
             self._in_shared_memory(stmt, 2)
         self.read.clear()  # by the barriers at its beginning and in it
         self.written.clear()
-        steady = steady_of(loop, found, self.size, self.w)
-        write_ahead(loop, found, steady, self.w, self._copies, self.body)
+        write_ahead(loop, found, self.w, self._copies, self.body)
         self.read |= found.sources
         for name in found.arrays:
             self.w.arrays[name] = replace(self.w.arrays[name], after="")
@@ -212,10 +208,9 @@ class Whole:
     def _keep(self, stmt: Allocate) -> bool:
         """Keep an array in registers, where each thread has elements of its own."""
         w, array = self.w, self.w.arrays[stmt.array]
-        if (found := self._owned(stmt)) is None:
+        if (found := w.lowering.of(InRegisters, stmt.array)) is None:
             return False
-        sizes = own_sizes(stmt, found)
-        w.owned[stmt.array] = found
+        sizes = own_sizes(stmt, found.ranges)
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
         w.function.own_bytes += own * stmt.element.size_bytes
@@ -235,27 +230,9 @@ class Whole:
         w.arrays[stmt.array] = replace(array, on_device=False)
         return count
 
-    def _owned(self, stmt: Allocate) -> tuple[OwnedRange | None, ...] | None:
-        """How the threads of the block own the elements of an array, None where they share them."""
-        found = shares(self.w.kernel, stmt.array)
-        if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
-            return None
-        runs = {share.run for share in found if share is not None}
-        if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
-            return None
-        own = prod(own_sizes(stmt, found))
-        nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
-        for loop in nests:
-            uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
-                isinstance(part, Load) and part.array == stmt.array for part in expressions(loop.body)
-            )
-            if uses and sharing_of(loop) * step_of(loop) < (extent_of(loop) or 2**62):
-                return None  # a thread would come back for another part
-        return found if own * stmt.element.size_bytes <= OWN_BYTES else None
-
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
-        if any(isinstance(inner, Assign) for inner in statements((stmt,))):
+        if contains((stmt,), Assign):
             raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
         idle, axes = self._idle(())
         with self.w.branch(idle or "true", axes=axes):
@@ -271,16 +248,15 @@ class Whole:
         w, band = self.w, band_of(loop)
         body = band[-1].body
         team = any(has_threads(stmt) for stmt in body)
-        if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
+        if team and runs_of(body) == {"thread.y"}:
             self._columns(band)
             return
         if team:
             self._check_team(band)
         else:
-            rounds = self._rounds(band)
-            copy = copy_of(body, band, rounds, w)
+            copy = w.lowering.of(PrivatisedUpdates, loop.name)
             if copy is not None:
-                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, rounds, self.shared, w):
+                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, self.shared, w):
                     self._parts_of(band)
                 with w.otherwise(indent=0):
                     self._parts_of(band)
@@ -294,30 +270,12 @@ class Whole:
                 spend(IN_A_PART, self.w)
             self._band(band, False)
 
-    def goes_on(self, body: Body) -> int:
-        """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates
-        in copies; 0 elsewhere."""
-        if len(body) > 1 or not (isinstance(loop := body[0], For) and loop.run in THREADS):
-            return 0
-        band = band_of(loop)
-        if any(has_threads(stmt) for stmt in band[-1].body):
-            return 0
-        copy = copy_of(band[-1].body, band, self._rounds(band), self.w)
-        return 0 if copy is None else parts_of(band, copy)
-
-    def _rounds(self, band: Sequence[For]) -> int:
-        """How many iterations each thread has at most; many, where that is not known."""
-        rounds = 1
-        for loop in band:
-            rounds *= max(1, (extent_of(loop) or 2**32) // (step_of(loop) * sharing_of(loop)))
-        return rounds
-
     def _band(self, band: Sequence[For], team: bool) -> None:
         """Loops that threads share, perfectly nested, and what stands in the innermost."""
         w, body = self.w, band[-1].body
         partials = partial_results(band, w)
         idle, axes = self._idle([one.run[-1] for one in band] + ["x"] * team)
-        updating = not team and is_updating(band[-1], w) and self._rounds(band[-1:]) >= LOOKED_AHEAD
+        updating = w.lowering.of(UpdatesAhead, band[-1].name) is not None
         with ExitStack() as opened:
             if idle:
                 opened.enter_context(w.branch(idle, axes=axes, indent=0, joined=True))
@@ -374,8 +332,8 @@ class Whole:
 
     def _meet_after(self, body: Body) -> None:
         """What threads have touched since a barrier that may not have been the last thing they came to."""
-        self.read |= {part.array for part in expressions(body) if isinstance(part, Load)}
-        self.written |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        self.read |= arrays_loaded(body)
+        self.written |= arrays_stored(body)
 
     def _put_together(self, partial: ThreadPartial) -> None:
         threads = prod(self.size)
@@ -415,8 +373,7 @@ class Whole:
     def _check_team(self, band: Sequence[For]) -> None:
         """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
         has to lie within a warp. Raises NotOnGpu."""
-        inside = {s.run for s in statements(band[-1].body) if isinstance(s, For) and s.run in THREADS}
-        if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
+        if runs_of(band[-1].body) != {"thread.x"} or any(one.run == "thread.x" for one in band):
             raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
         if self.size[0] not in POWERS:
             sizes = ", ".join(map(str, POWERS))
@@ -481,14 +438,13 @@ class Team(Whole):
             whole.w.line(f"const uint32_t lw_team = {hex((1 << lanes) - 1)}u << {first};")
         else:
             whole.w.line("const uint32_t lw_team = 0xffffffffu;")
-        stored = frozenset(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
+        stored = frozenset(arrays_stored(body))
         return cls(whole.w, (lanes, 1, 1), stored=stored)
 
     def _meet(self, body: Body) -> None:
-        local = {name for name, array in self.w.arrays.items() if not array.on_device} - set(self.w.owned)
-        touched = {part.array for part in expressions(body) if isinstance(part, Load)}
-        touched |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
-        if shared := touched & local & self.stored:
+        local = {name for name, array in self.w.arrays.items() if not array.on_device}
+        local -= {one.name for one in self.w.lowering.every(InRegisters)}
+        if shared := (arrays_loaded(body) | arrays_stored(body)) & local & self.stored:
             raise NotOnGpu(f"teams of threads share '{min(shared)}': they would have to wait for one another")
         super()._meet(body)
 
@@ -527,7 +483,7 @@ class Columns(Whole):
             return
         if has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
             raise NotOnGpu("threads along y meet in a loop of each column")
-        scalars = not has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
+        scalars = not has_threads(stmt) and not contains((stmt,), Store, Allocate)
         if scalars:
             self._meet((stmt,))
             with self.w.branch(self.active, indent=0):

@@ -5,34 +5,41 @@ and behind it nobody uses the tile any more that is overwritten next.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from math import prod
 
 from loopwright.analysis.prefetch import Rounds, rounds_of
 from loopwright.codegen.async_copies import write_copies, write_copy
-from loopwright.codegen.full_tiles import FLAG
-from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.function import Writer
+from loopwright.codegen.gpu_writer import FLAG, GpuWriter
+from loopwright.codegen.lowered import DoubleBuffered, Lowering, SoftwarePipeline
 from loopwright.codegen.safepoints import every, stop_together
-from loopwright.codegen.software_pipeline import Steady
 from loopwright.codegen.software_pipeline_text import Copying, SteadyText, Written
 from loopwright.codegen.statements import may_fail
+from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.code import Part
 from loopwright.ir.nodes import For
+from loopwright.steps.bind import THREADS
 from loopwright.steps.nest import step_of
 
 
-def ahead_of(loop: For, w: GpuWriter) -> Rounds | None:
-    """The loop taken apart, if it has tiles that can be filled ahead."""
-    found = rounds_of(loop)
-    if isinstance(found, str) or not found.arrays or may_fail(found.copies, w):
-        return None
-    return found
+def double_buffered(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[DoubleBuffered]:
+    """The loops of a block whose tiles can be filled ahead."""
+    for one in nest.together():
+        if isinstance(loop := one.stmt, For) and loop.run not in THREADS and has_threads(loop):
+            found = rounds_of(loop)
+            if not isinstance(found, str) and found.arrays and not may_fail(found.copies, w):
+                yield DoubleBuffered(loop.name, found)
 
 
-def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, copy: Copying, write: Written) -> None:
+def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Written) -> None:
     """The loop, for all threads of a block. copy, write: what writes copies, and other statements, that they run
     together."""
+    steady, full = w.lowering.of(SoftwarePipeline, loop.name), w.full_tiles
+    even = steady is not None and full is not None and loop.name in full.pipelines
+    tests = () if steady is None else (*map(w.text, steady.tests), *w.aligned(steady.aligned))
     variable, upper = w.names.of(loop.name), w.text(loop.upper)
     turn = w.names.fresh("lw_turn")
     w.barrier()  # whoever still uses the tiles of an earlier run of this loop
@@ -42,7 +49,7 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
         w.line(f"int64_t {variable} = {w.text(loop.lower)};")
         _arriving(found, w, turn, copy, f"{variable} < lw_upper", loop.name, "prologue")
         if steady is not None:
-            SteadyText(loop, steady, w, turn, partial(with_buffers, found, w), copy, write).both()
+            SteadyText(loop, steady, tests, even, w, turn, partial(with_buffers, found, w), copy, write).both()
         head = f"; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, part="epilogue"):
             w.line("lw_arrived();")
@@ -53,7 +60,7 @@ def write_ahead(loop: For, found: Rounds, steady: Steady | None, w: GpuWriter, c
                 w.function.renamed = before | {loop.name: "lw_next"}
                 w.function.scoped.add("lw_next")
                 # Where all tiles are whole, only the last iteration is left.
-                runs = "lw_next < lw_upper" if steady is None or not steady.even else f"!{FLAG} && lw_next < lw_upper"
+                runs = f"!{FLAG} && lw_next < lw_upper" if even else "lw_next < lw_upper"
                 _arriving(found, w, f"({turn} ^ 1)", copy, runs)
                 w.function.scoped.discard("lw_next")
                 w.function.renamed = before

@@ -39,7 +39,8 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.program import DeviceText, Program
-from loopwright.ir.walk import own_expressions, statements, subexpressions, with_own_expressions
+from loopwright.ir.queries import has
+from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.bind import BLOCKS, THREADS
 
 
@@ -79,7 +80,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
 
 def _returns_early(body: Body) -> bool:
     """Whether there is a way out before the end."""
-    return any(isinstance(stmt, Return) for stmt in statements(body) if stmt is not body[-1])
+    return any(stmt is not body[-1] for stmt in statements(body, Return))
 
 
 # ---- what runs where --------------------------------------------------------------------------------------------
@@ -94,10 +95,6 @@ def _launches(stmt: Stmt) -> bool:
     return any(is_bound(inner) for inner in statements((stmt,)))
 
 
-def _touches(expr: Expr) -> bool:
-    return any(isinstance(part, Load) for part in subexpressions(expr))
-
-
 def _is_host(stmt: Stmt) -> bool:
     """Whether the host can run a statement by itself: scalars and control flow."""
     if isinstance(stmt, Allocate):
@@ -105,7 +102,7 @@ def _is_host(stmt: Stmt) -> bool:
     inside = list(statements((stmt,)))
     if any(isinstance(one, Store | Allocate) for one in inside):
         return False
-    return not any(_touches(expr) for one in inside for expr in own_expressions(one))
+    return not any(has(expr, Load) for one in inside for expr in own_expressions(one))
 
 
 def _host_body(body: Body, w: GpuWriter) -> None:
@@ -135,7 +132,7 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     if isinstance(stmt, Allocate):
         _allocate(stmt, w)
         return
-    if isinstance(stmt, While) and _touches(stmt.condition):
+    if isinstance(stmt, While) and has(stmt.condition, Load):
         raise NotOnGpu("data decides how often a loop around others runs")
     stmt = _without_loads(stmt, w)
     match stmt:
@@ -176,7 +173,7 @@ def _without_loads(stmt: Stmt, w: GpuWriter) -> Stmt:
     values: list[Expr] = []
     first: list[Stmt] = []
     for expr in own_expressions(stmt):
-        if _touches(expr):
+        if has(expr, Load):
             name = w.new_scalar("value", expr.type)
             first.append(Assign(name, expr))
             expr = Var(name, expr.type)

@@ -5,20 +5,19 @@ lines that start them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from loopwright.analysis.facts import Bounds, Facts, Reduction
-from loopwright.analysis.ownership import OwnedRange
+from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.full_tiles import FLAG, Even
 from loopwright.codegen.function import Function, Writer, code_lines
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering
 from loopwright.codegen.print_cuda import print_kernel
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
@@ -46,6 +45,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import arrays_stored
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
 from loopwright.steps.bind import ATOMIC
@@ -53,6 +53,8 @@ from loopwright.steps.bind import ATOMIC
 AXES = "xyz"
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
+FLAG = "lw_even"
+"""In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
 OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
@@ -87,7 +89,6 @@ class GpuWriter(Writer):
         self.functions: list[DeviceFunction] = []
         self.kernels: list[str] = []
         self.first = self.versions = 0  # of the kernels finished last: the number of the first; how many ask or do not
-        self.even: Even | None = None  # of the kernel whose text is being written
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
         self.in_index = False
@@ -95,8 +96,7 @@ class GpuWriter(Writer):
         self.checks = False
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
-        self.owned: dict[str, tuple[OwnedRange | None, ...]] = {}
-        self.scattered: Mapping[str, Reduction] = {}  # arrays whose elements any thread may update
+        self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
@@ -154,10 +154,10 @@ class GpuWriter(Writer):
 
     def index_of(self, node: Load | Store) -> tuple[str, ...]:
         """As for the CPU; of an array that threads own parts of, counted from the beginning of the own part."""
-        if (found := self.owned.get(node.array)) is None:
+        if (found := self.lowering.of(InRegisters, node.array)) is None:
             return super().index_of(node)
         index: list[str] = []
-        for axis, share in enumerate(found):
+        for axis, share in enumerate(found.ranges):
             expr = node.index[axis]
             if share is not None:
                 loop = self.threads[share.run]
@@ -168,9 +168,20 @@ class GpuWriter(Writer):
             index.append(text)
         return tuple(index)
 
+    def aligned(self, tests: Iterable[Alignment]) -> Iterator[str]:
+        """C text of conditions on pointers and sizes."""
+        for test in tests:
+            self.use(test.symbol)
+            yield test.text
+
+    @property
+    def full_tiles(self) -> FullTiles | None:
+        """The decision that there is a kernel for whole tiles only."""
+        return next(self.lowering.every(FullTiles), None)
+
     def updated(self, stmt: Store) -> str | None:
         """An atomic operation, where other threads may update the same element."""
-        if stmt.array not in self.scattered:
+        if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
         update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
         if update is None or (value := addend(update, stmt.value.type)) is None:
@@ -235,7 +246,7 @@ class GpuWriter(Writer):
     ) -> None:  # fmt: skip
         """The kernels of a device function whose code is complete. tested: these look by themselves whether something
         has failed before. loop: the outermost one of the nest that it is."""
-        stored = {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
+        stored = arrays_stored(body)
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
@@ -249,7 +260,7 @@ class GpuWriter(Writer):
         code = KernelCode(
             part.name,
             tuple(types.items()),
-            ((FLAG, "even"),) * bool(self.even) + (("lw_asks", "asks"),) * part.both,
+            ((FLAG, "even"),) * (self.full_tiles is not None) + (("lw_asks", "asks"),) * part.both,
             tuple(shared),
             code_lines(*part.declared.values()),
             tuple(part.code),
@@ -259,12 +270,14 @@ class GpuWriter(Writer):
         region, entries = print_kernel(code, self.device)
         self.first = len(self.kernels)
         self.kernels += (one.name for one in entries)
-        self.functions.append(DeviceFunction(part.name, loop, threads, code.parameters, code.shared, region, entries))
+        self.functions.append(
+            DeviceFunction(part.name, loop, threads, code.parameters, code.shared, region, entries, self.lowering.texts)
+        )
 
     def _entries(self, part: Function) -> Iterator[KernelEntry]:
         """For each version of the code one: by distances, for whole tiles, and with and without questions."""
         versions: list[tuple[str, Literal[32, 64]]] = [("32", 32), ("64", 64)]
-        versions += [("even", 32)] if self.even else []
+        versions += [("even", 32)] if self.full_tiles is not None else []
         self.versions = len(versions)
         for asks in (False, True) if part.both else (False,):
             for version, bits in versions:
@@ -303,7 +316,7 @@ class GpuWriter(Writer):
         self.use("lw_small")
         self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
         self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
-        near = f"{FLAG} ? 2 : 0" if self.even else "0"
+        near = f"{FLAG} ? 2 : 0" if self.full_tiles is not None else "0"
         self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
         threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
         units = f"lw_spent(lw_together({work}, {threads}))"
@@ -369,7 +382,5 @@ def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
 
 def any_may_fail(w: GpuWriter) -> bool:
     """Whether some access of the kernel is checked where it stands."""
-    return any(
-        isinstance(node, Load | Store | Checked) and w.may_fail(node)
-        for node in (*expressions(w.kernel.body), *statements(w.kernel.body))
-    )
+    body = w.kernel.body
+    return any(map(w.may_fail, (*expressions(body, Load, Checked), *statements(body, Store))))

@@ -7,22 +7,23 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import prod
 
 from loopwright.codegen.block import Whole
-from loopwright.codegen.full_tiles import FLAG, even_of
+from loopwright.codegen.full_tiles import condition
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import AXES, GpuWriter
+from loopwright.codegen.gpu_writer import AXES, FLAG, GpuWriter
+from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates
+from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.scatter import scattered
-from loopwright.codegen.threads import block_size, has_threads
+from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.nodes import (
     Body,
     For,
     Stmt,
 )
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
@@ -33,25 +34,20 @@ MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 def write_grid(loop: For, w: GpuWriter) -> None:
     """The kernel of a nest whose outermost loop is bound, and its start."""
-    blocks: list[For] = []
-    body: Body = (loop,)
-    while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
-        blocks.append(body[0])
-        body = body[0].body
-    size = block_size(body)
+    nest = BoundNest.of(loop)
+    blocks, body, size = nest.blocks, nest.body, nest.size
+    w.lowering = lower(nest, w)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
-    bound = [*blocks, *(s for s in statements(body) if isinstance(s, For) and s.run in THREADS)]
-    w.scattered = scattered(bound, w)
-    work = most_work(blocks, body, w.scattered, w)
+    updated = {one.array for one in w.lowering.every(AtomicUpdates)}
+    work = most_work(blocks, body, updated, w)
     ask_where_long(part, work, w)
     with w.on_device(part):
-        part.ends_early = part.asks and (bool(w.scattered) or has_questions(body, w, lambda one: _is_whole(one, body)))
+        part.ends_early = part.asks and (bool(updated) or has_questions(body, w, lambda one: _is_whole(one, body)))
         handed = [] if blocks else handed_over(body, w)
         declare_own(body, handed, w)
         whole = Whole(w, size)
-        w.even = even_of(blocks, body)
-        parts = whole.goes_on(body) if [block.run for block in blocks] == ["block.x"] else 0
+        parts = _parts_of(nest, w)
         if parts:
             whole.each_part = _each_part(blocks[0], w)
         else:
@@ -61,17 +57,25 @@ def write_grid(loop: For, w: GpuWriter) -> None:
                 )
         whole.body(body)
         slots = write_handed(handed, w, FIRST)
-        w.scattered = {}
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
     w.parallel.append(loop.name)
     with fetched(slots, w):
         _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
-    w.even = None
+    w.lowering = Lowering()
+
+
+def _parts_of(nest: BoundNest, w: GpuWriter) -> int:
+    """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates in
+    copies; 0 elsewhere."""
+    if len(nest.body) > 1 or [block.run for block in nest.blocks] != ["block.x"]:
+        return 0
+    found = w.lowering.of(PrivatisedUpdates, nest.body[0].name) if isinstance(nest.body[0], For) else None
+    return 0 if found is None else found.parts
 
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:
     """Whether all threads of a block run a loop together, not only those of one team; or share a short one."""
-    shared = [loop for loop in statements(body) if isinstance(loop, For) and loop.run in THREADS]
+    shared = [loop for loop in statements(body, For) if loop.run in THREADS]
     for loop in shared:
         if loop is stmt:
             return bool(extent_of(loop))
@@ -119,8 +123,8 @@ def _start_grid(
         w.line(f"const int64_t lw_lower_{axis} = {lower}, lw_trip_{axis} = lw_trip(lw_lower_{axis}, {upper}, "
                f"{step_of(block)});")  # fmt: skip
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
-    if w.even:
-        w.line(f"const int64_t {FLAG} = {w.even.condition(w)};")
+    if (full := w.full_tiles) is not None:
+        w.line(f"const int64_t {FLAG} = {condition(full, w)};")
     each = write_each(part, work, w)
     at_once = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
     if blocks and w.asks and (part.both or not part.asks):

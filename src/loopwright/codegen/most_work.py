@@ -17,7 +17,6 @@ from loopwright.codegen.function import Writer
 from loopwright.codegen.work import operations_of
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Binary,
     Body,
     Cast,
@@ -32,8 +31,9 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import arrays_made, names_assigned
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.ir.walk import bodies, own_expressions, subexpressions
 from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of, trip_of
 
@@ -47,9 +47,8 @@ Amount = float | str | None
 def most_work(around: Sequence[For], body: Body, updated: Collection[str], w: Writer) -> Amount:
     """What a thread does for one iteration of the loops around. updated: arrays whose elements any thread updates. It
     is text of the function that starts the kernel."""
-    own = {stmt.array for stmt in statements(body) if isinstance(stmt, Allocate)}
-    set_here = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-    return _Bound(w, own, set_here, updated, {loop.name: loop for loop in around}).body(body)
+    loops = {loop.name: loop for loop in around}
+    return _Bound(w, arrays_made(body), names_assigned(body), updated, loops).body(body)
 
 
 @dataclass
@@ -70,7 +69,7 @@ class _Bound:
 
     def _statement(self, stmt: Stmt) -> Amount:
         own = 1.0 + sum(operations_of(expr) for expr in own_expressions(stmt))
-        loads = (part for expr in own_expressions(stmt) for part in subexpressions(expr) if isinstance(part, Load))
+        loads = (part for expr in own_expressions(stmt) for part in subexpressions(expr, Load))
         own += ACCESS * sum(load.array not in self.own for load in loads)
         match stmt:
             case While():

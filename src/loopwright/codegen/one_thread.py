@@ -14,13 +14,13 @@ from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import (
-    Assign,
     Body,
     Const,
     Kernel,
     Store,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 FILL_THREADS = 256
@@ -54,14 +54,12 @@ def write_each(part: Function, work: Amount, w: GpuWriter) -> str:
 
 def handed_over(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> list[str]:
     """The scalars that statements set and others read, or that are wanted."""
-    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-    return [name for name in sorted(assigned) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
+    return [name for name in sorted(names_assigned(body)) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
 
 
 def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
     """Declare the scalars that statements set before they read them, and that nobody else needs."""
-    assigned = {stmt.name for stmt in statements(body) if isinstance(stmt, Assign)}
-    for name in sorted(assigned - flow(body).exposed - set(handed)):
+    for name in sorted(names_assigned(body) - flow(body).exposed - set(handed)):
         w.own(w.names.of(name))
 
 

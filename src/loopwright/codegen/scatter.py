@@ -9,24 +9,27 @@ overlap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
+from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
 from loopwright.codegen.interleave import Iteration, about, read_ahead
+from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
+from loopwright.codegen.threads import BoundNest, band_of, has_threads, rounds_of_threads
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
-from loopwright.steps.bind import ATOMIC
+from loopwright.steps.bind import ATOMIC, THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
@@ -38,58 +41,46 @@ AHEAD = 8  # iterations that a thread looks ahead
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """What a block has copies of. element: the type of their elements. each: what an iteration adds to it at most,
-    where that has to stay within 32 bits; else 0."""
-
-    array: str
-    element: Scalar
-    each: int
-
-    @property
-    def most(self) -> int:
-        """How many elements there is room for."""
-        return COPY_BYTES // self.element.size_bytes
-
-    @property
-    def lanes(self) -> int:
-        """How many copies are of use, as a power of two: integers of 32 bits are added and compared at once."""
-        return LANES if self.element.is_float or self.element.size_bytes > INT32.size_bytes else 0
-
-
-def scattered(loops: Iterable[For], w: GpuWriter) -> Mapping[str, Reduction]:
-    """The arrays whose elements these loops, bound to blocks or threads, all update."""
-    found = {
-        reduction.target: reduction
-        for loop in loops
-        for reduction in w.facts.loops[loop.name].reductions
-        if reduction.kind != "scalar"
-    }
-    for name in found:
+def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
+    """The arrays whose elements the loops that are bound to blocks or threads all update. Raises NotOnGpu."""
+    found: dict[str, Reduction] = {}
+    for loop in (*nest.blocks, *(one for one in statements(nest.body, For) if one.run in THREADS)):
+        reductions = w.facts.loops[loop.name].reductions
+        found |= {reduction.target: reduction for reduction in reductions if reduction.kind != "scalar"}
+    for name, reduction in found.items():
         if w.arrays[name].bytes:
             raise NotOnGpu(f"elements of '{name}' lie in records: they cannot be updated by several threads at once")
-    return found
+        yield AtomicUpdates(nest.loop.name, name, reduction)
 
 
 # ---- copies -----------------------------------------------------------------------------------------------------
 
 
-def copy_of(body: Body, band: Sequence[For], rounds: int, w: GpuWriter) -> Copy | None:
-    """The array of those that a body updates that a block should have copies of, if there is one. rounds: how many
-    iterations of the band each thread has."""
-    if rounds < ROUNDS:
-        return None
-    stored = dict.fromkeys(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
-    arrays = [w.arrays[name] for name in stored if name in w.scattered]
-    fitting = [array for array in arrays if array.layout == "C" and array.on_device]
-    if len(fitting) != 1:
-        return None
-    array = fitting[0]
-    each = _each(array.name, body, w) if array.element in (INT64, UINT64) else None
-    if each is None or prod(_iterations(loop) for loop in band) * each > INT32.maximum:
-        return Copy(array.name, array.element, 0)
-    return Copy(array.name, INT32, each)
+def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[PrivatisedUpdates]:
+    """The nests that threads share, of which a block should have copies of the one array that they update."""
+    for one in nest.together():
+        if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
+            continue
+        band = band_of(loop)
+        body, rounds = band[-1].body, rounds_of_threads(band)
+        if rounds < ROUNDS or any(map(has_threads, body)):
+            continue
+        updates = [found for name in _stored(body) if (found := before.of(AtomicUpdates, name)) is not None]
+        fitting = [one for one in updates if w.arrays[one.array].layout == "C" and one.array not in nest.local]
+        if len(fitting) == 1:
+            yield _privatised(loop, band, fitting[0], rounds, w)
+
+
+def _privatised(loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, w: Writer) -> PrivatisedUpdates:
+    array, iterations = w.arrays[found.array], prod(map(_iterations, band))
+    each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
+    if each is None or iterations * each > INT32.maximum:
+        return PrivatisedUpdates(loop.name, found, array.element, COPY_BYTES, rounds, INT32.maximum)
+    return PrivatisedUpdates(loop.name, found, INT32, COPY_BYTES, rounds, INT32.maximum // (iterations * each))
+
+
+def _stored(body: Body) -> dict[str, None]:
+    return dict.fromkeys(stmt.array for stmt in statements(body, Store))
 
 
 def _iterations(loop: For) -> int:
@@ -98,13 +89,12 @@ def _iterations(loop: For) -> int:
     return -(-extent // step_of(loop)) if extent else INT32.maximum + 1
 
 
-def _each(name: str, body: Body, w: GpuWriter) -> int | None:
+def _each(found: AtomicUpdates, body: Body, element: Scalar) -> int | None:
     """What an iteration adds to an integer at most, at least 1, where these are constants: what all threads of a block
     add is then counted in 32 bits, whose additions are faster. None where that is not known."""
-    element = w.arrays[name].element
-    if w.scattered[name].op != "add":
+    if found.reduction.op != "add":
         return None
-    sizes = [_size(addend(update, element)) for update in updates_of(body, name, element)]
+    sizes = [_size(addend(update, element)) for update in updates_of(body, found.array, element)]
     return None if None in sizes else max(1, sum(size or 0 for size in sizes))
 
 
@@ -123,11 +113,11 @@ def _size(value: Expr | None) -> int | None:
 
 @contextmanager
 def copied(
-    copy: Copy, size: tuple[int, int, int], rounds: int, shared: list[SharedArray], w: GpuWriter
+    copy: PrivatisedUpdates, size: tuple[int, int, int], shared: list[SharedArray], w: GpuWriter
 ) -> Iterator[None]:
-    """Lines around a nest that the threads of a block share: within, it updates copies of the array. rounds: as for
-    `copy_of`."""
-    array, op = w.arrays[copy.array], w.scattered[copy.array].op
+    """Lines around a nest that the threads of a block share: within, it updates copies of the array."""
+    array, op = w.arrays[copy.array], copy.updates.reduction.op
+    lanes = LANES if copy.element.is_float or copy.element.size_bytes > INT32.size_bytes else 0
     threads, number = prod(size), number_in_block(size)
     memory = MEMORY_TYPE[copy.element.name]
     pointer = w.fresh("lw_copy", f"{memory} *")
@@ -135,22 +125,22 @@ def copied(
     w.function.scoped.add(pointer)
     none = literal(identity(op, copy.element).value, copy.element)
     count = f"(int)({count_of(copy.array, w)})"
-    places = f"{count} << lw_shift" if copy.lanes else count
-    if copy.lanes:
-        w.line(f"int lw_shift = {copy.lanes};")
-        w.line(f"while (lw_shift && {places} > {min(copy.most, threads * rounds // SHARE)}) --lw_shift;")
+    places = f"{count} << lw_shift" if lanes else count
+    if lanes:
+        w.line(f"int lw_shift = {lanes};")
+        w.line(f"while (lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}) --lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
     w.barrier()  # an iteration before may still be adding its copies up
     with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
         w.line(f"{pointer}[lw_i] = {none};")
     w.barrier()
-    after = " << lw_shift | lw_lane" if copy.lanes else ""
+    after = " << lw_shift | lw_lane" if lanes else ""
     w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after)
     yield
     w.arrays[copy.array] = array
     w.barrier()
     with w.loop(f"int lw_i = {number}; lw_i < {count}; lw_i += {threads}"):
-        if copy.lanes:
+        if lanes:
             w.line(f"{memory} lw_mine = {none};")
             with w.loop("int lw_k = 0; lw_k <= lw_lanes; ++lw_k"):  # neighbours begin in banks of their own
                 w.line(f"const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
@@ -163,18 +153,12 @@ def copied(
         w.only(f"lw_mine != {none}", f"{ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
 
 
-def parts_of(band: Sequence[For], copy: Copy) -> int:
-    """How many iterations of the loop over blocks one block may have with the same copies."""
-    each = prod(_iterations(loop) for loop in band) * copy.each
-    return INT32.maximum // each if each else INT32.maximum
-
-
 def count_of(name: str, w: GpuWriter) -> str:
     """C text of the number of an array's elements."""
     return " * ".join(w.size(name, axis) for axis in range(w.arrays[name].rank)) or "1"
 
 
-def fits(copy: Copy, w: GpuWriter) -> str:
+def fits(copy: PrivatisedUpdates, w: GpuWriter) -> str:
     """C text: whether a block's copy has room for all elements."""
     return f"{count_of(copy.array, w)} <= {copy.most}"
 
@@ -182,12 +166,16 @@ def fits(copy: Copy, w: GpuWriter) -> str:
 # ---- updates ----------------------------------------------------------------------------------------------------
 
 
-def is_updating(loop: For, w: GpuWriter) -> bool:
-    """Whether a loop that threads share does nothing but set scalars, write elements, and update some that only data
-    tells, upwards."""
-    stored = [stmt.array for stmt in loop.body if isinstance(stmt, Store)]
-    plain = all(isinstance(stmt, Assign | Store) for stmt in loop.body)
-    return plain and step_of(loop) > 0 and any(name in w.scattered for name in stored)
+def updates_ahead(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[UpdatesAhead]:
+    """The loops that threads share and that do nothing but set scalars, write elements, and update some that only data
+    tells, upwards, often enough."""
+    for one in nest.together():
+        if isinstance(one.stmt, For) and one.stmt.run in THREADS:
+            loop = band_of(one.stmt)[-1]
+            plain = all(isinstance(stmt, Assign | Store) for stmt in loop.body) and step_of(loop) > 0
+            updating = plain and any(before.of(AtomicUpdates, name) is not None for name in _stored(loop.body))
+            if updating and rounds_of_threads((loop,)) >= AHEAD:
+                yield UpdatesAhead(loop.name, AHEAD)
 
 
 def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
@@ -201,7 +189,7 @@ def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
         spend(AHEAD * max(1, operations_in(loop.body)), w)
         for item in items:
             w.line(f"const int64_t lw_at_{item.number} = lw_at + {item.number * stride};")
-        held = frozenset(stmt.array for stmt in loop.body if isinstance(stmt, Store))
+        held = frozenset(_stored(loop.body))
         targets = frozenset(one.target for one in w.facts.loops[loop.name].reductions)
         rest = read_ahead(loop.body, items, w, targets, held)
         if not _at_once(rest, items, w):
@@ -219,9 +207,9 @@ def write_updates(loop: For, start: str, stride: int, w: GpuWriter) -> None:
 def _at_once(rest: Body, items: Sequence[Iteration], w: GpuWriter) -> bool:
     """Write updates with one test of all of their indices, where no index and no value needs what is not read yet."""
     for stmt in rest:
-        if not isinstance(stmt, Store) or stmt.array not in w.scattered:
+        if not isinstance(stmt, Store) or w.lowering.of(AtomicUpdates, stmt.array) is None:
             return False
-        loads = [part for own in own_expressions(stmt) for part in subexpressions(own) if isinstance(part, Load)]
+        loads = [part for own in own_expressions(stmt) for part in subexpressions(own, Load)]
         if any(one.array != stmt.array and (one.array, one.index) not in items[0].replaced for one in loads):
             return False
     texts: list[str | None] = []

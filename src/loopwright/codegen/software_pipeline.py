@@ -9,20 +9,20 @@ ends. What this does not fit, and what is left of the loop, `codegen/double_buff
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeGuard
 
 from loopwright.analysis.prefetch import Rounds
-from loopwright.codegen.async_copies import can_arrive
-from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.function import Writer
 from loopwright.codegen.loops import UNROLLED, constant_trip
-from loopwright.codegen.vector_accesses import aligned, width_of
+from loopwright.codegen.lowered import DoubleBuffered, Flows, Lowering, SoftwarePipeline, StreamedCopy
+from loopwright.codegen.threads import BoundNest
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
-from loopwright.ir.queries import names_in
-from loopwright.ir.walk import statements, subexpressions
+from loopwright.ir.queries import has, names_in
+from loopwright.ir.walk import statements
 from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import substituted
 from loopwright.steps.extent import ends_of, stretch_of, trip_of
@@ -34,86 +34,41 @@ MOST_TESTS = 32
 """Copies of a thread that a word says of whether they are inside."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedCopy:
-    """A copy whose source moves on by one distance with each iteration of the loop around. threads: the loops over
-    threads around it, of which each thread has one iteration; inner: those of a thread; count: how many elements it
-    moves at once; limits: what it has to keep to, where that may not hold. As C names: where the source begins, how far
-    on it is along each loop that counts copies and in the next iteration, and which copies keep to their limits."""
-
-    store: Store
-    source: Load
-    threads: tuple[For, ...]
-    inner: tuple[For, ...]
-    count: int
-    limits: tuple[Expr, ...]
-    begin: str
-    far: tuple[str, ...]
-    along: str
-    within: str
-
-    @property
-    def moved(self) -> tuple[For, ...]:
-        """The loops that count copies."""
-        return self.inner if self.count == 1 else self.inner[:-1]
+def software_pipelines(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[SoftwarePipeline]:
+    """The steady parts of loops with double buffering that have one."""
+    sizes = {one.stmt.name: one.size for one in nest.together() if isinstance(one.stmt, For)}
+    loops = {loop.name: loop for loop in statements(nest.body, For)}
+    for ahead in before.every(DoubleBuffered):
+        loop = loops[ahead.loop]
+        found = _steady(loop, ahead.rounds, sizes[loop.name], before, w)
+        if found is not None:
+            yield found
 
 
-@dataclass(frozen=True, slots=True)
-class Flows:
-    """One text of the copies. tests: what has to hold in a block for it, as C text."""
-
-    copies: Body
-    flows: tuple[StreamedCopy, ...]
-    tests: tuple[str, ...]
-
-    def of(self, store: Store) -> StreamedCopy:
-        """The flow of a statement."""
-        return next(flow for flow in self.flows if flow.store is store)
-
-
-@dataclass(frozen=True, slots=True)
-class Steady:
-    """whole: the text for whole tiles; ends: the one for all others, if there is one. conditions: what makes the next
-    tile whole in this iteration; body: what is done with whole tiles, under `needed`; rest: what does the same with any
-    tile. even: whether all iterations are such in the kernel for whole tiles only. among: the loop of a thread among
-    whose iterations the copies are to be spread."""
-
-    whole: Flows
-    ends: Flows | None
-    conditions: tuple[Compare, ...]
-    needed: tuple[Compare, ...]
-    body: Body
-    rest: Body
-    even: bool
-    among: For | None
-
-
-def steady_of(loop: For, found: Rounds, size: Sequence[int], w: GpuWriter) -> Steady | None:
-    """The steady part of the loop; None where it has none. size: of the block."""
+def _steady(loop: For, found: Rounds, size: Sequence[int], before: Lowering, w: Writer) -> SoftwarePipeline | None:
+    """size: of the block."""
     if found.conditions:
         return None
     tests = [test for stmt in found.copies if isinstance(stmt, If) for test in terms(stmt.condition)]
-    if any(isinstance(part, Load | Checked) for test in tests for part in subexpressions(test)):
+    if any(has(test, Load, Checked) for test in tests):
         return None
     moving = [test for test in tests if loop.name in names_in(test)]
     conditions = tuple(test for test in moving if is_end(test, loop))
     if len(conditions) < len(moving):
         return None
-    search = _StreamSearch(loop, size, w, conditions)
+    search = _StreamSearch(loop, size, before, w, conditions)
     whole = search.flows([stmt.then[0] if isinstance(stmt, If) else stmt for stmt in found.copies])
     if whole is None:
         return None
-    wide = dict.fromkeys(text for flow in whole.flows if flow.count > 1 for text in aligned(flow.source, flow.count, w))
-    whole = replace(whole, tests=(*(w.text(test) for test in tests if test not in moving), *wide))
+    wide = tuple(dict.fromkeys(test for flow in whole.flows for test in flow.tests))
     ends = None
     if all(isinstance(stmt, If) and stmt.otherwise for stmt in found.copies):
         ends = search.flows([stmt.otherwise[0] for stmt in found.copies if isinstance(stmt, If)])
     body, needed, rest = _body(found.body, loop)
     rest = rest if ends is not None else found.body
-    even = ends is not None and w.even is not None and w.even.asks((*tests, *needed))
-    if even and w.even is not None:
-        w.even.aligned |= wide
-    return Steady(whole, ends, conditions, needed, body, rest, even, search.written_out(body))
+    fixed = tuple(test for test in tests if test not in moving)
+    among = search.written_out(body)
+    return SoftwarePipeline(loop.name, whole, ends, fixed, wide, conditions, needed, body, rest, among)
 
 
 def is_end(test: Expr, loop: For) -> TypeGuard[Compare]:
@@ -129,14 +84,15 @@ class _StreamSearch:
 
     loop: For
     size: Sequence[int]
-    w: GpuWriter
+    before: Lowering
+    w: Writer
     whole: tuple[Compare, ...]
 
     def flows(self, copies: Sequence[Stmt]) -> Flows | None:
         """One flow for each of the copies; None where one of them does not flow."""
         found = [self._flow(stmt) for stmt in copies]
         flows = tuple(flow for flow in found if flow is not None)
-        return Flows(tuple(copies), flows, ()) if found and len(flows) == len(found) else None
+        return Flows(tuple(copies), flows) if found and len(flows) == len(found) else None
 
     def written_out(self, body: Body) -> For | None:
         """The loop that is all that each thread of the block runs, where it is written out."""
@@ -159,25 +115,16 @@ class _StreamSearch:
         inner = tuple(band[len(threads) :])
         if not isinstance(stmt, Store) or threads != band[: len(threads)] or not self._all_take_part(threads):
             return None
-        limits: tuple[Expr, ...] = ()
-        source = stmt.value
-        if isinstance(source, Select):
-            limits, source = tuple(terms(source.condition)), source.then
-        if not isinstance(source, Load):
+        if (copy := self.before.copy(stmt)) is None or not self._is_even(copy.source, inner):
             return None
-        count = self._at_once(stmt, source, inner)
-        if not can_arrive(stmt, count, self.w) or not self._is_even(source, inner):
-            return None
-        limits = tuple(test for test in limits if not self._holds(test))
+        asked = terms(stmt.value.condition) if isinstance(stmt.value, Select) else ()
+        limits = tuple(test for test in asked if not self._holds(test))
+        count = copy.many or 1
         if limits and (
             count > 1 or prod(_trips(inner, self.w)) > MOST_TESTS or self.loop.name in names_in(all_of(limits))
         ):
             return None
-        name, fresh = self.w.names.of(source.array), self.w.names.fresh
-        far = tuple(fresh(f"lw_far_{name}") for _ in (inner if count == 1 else inner[:-1]))
-        within = fresh(f"lw_within_{name}") if limits else ""
-        begin, along = fresh(f"lw_from_{name}"), fresh(f"lw_along_{name}")
-        return StreamedCopy(stmt, source, tuple(threads), inner, count, limits, begin, far, along, within)
+        return StreamedCopy(stmt, copy.source, tuple(threads), inner, count, limits, copy.tests)
 
     def _all_take_part(self, threads: Sequence[For]) -> bool:
         """Whether each thread of the block has one iteration of the loops over threads."""
@@ -185,12 +132,6 @@ class _StreamSearch:
         return all(counts.get(run, 1) == size for run, size in zip(THREADS, self.size, strict=True)) and len(
             counts
         ) == len(threads)
-
-    def _at_once(self, stmt: Store, source: Load, inner: tuple[For, ...]) -> int:
-        if not inner or inner[-1].run != "vector" or (trip := constant_trip(inner[-1], self.w)) is None:
-            return 1
-        count = min(width_of(node, inner[-1], {inner[-1].name}, trip, self.w) for node in (stmt, source))
-        return count if count == trip else 1
 
     def _is_even(self, source: Load, inner: tuple[For, ...]) -> bool:
         """Whether the place of the source is a sum in which the loops' variables are counted."""
@@ -211,7 +152,7 @@ class _StreamSearch:
         )
 
 
-def _trips(inner: Sequence[For], w: GpuWriter) -> list[int]:
+def _trips(inner: Sequence[For], w: Writer) -> list[int]:
     return [constant_trip(one, w) or 0 for one in inner]
 
 
@@ -221,7 +162,7 @@ def _body(body: Body, loop: For) -> tuple[Body, tuple[Compare, ...], Body]:
         return body, (), body
     tests = tuple(terms(stmt.condition))
     needed = tuple(test for test in tests if is_end(test, loop))
-    if len(needed) < len(tests) or any(isinstance(part, Load | Checked) for part in subexpressions(stmt.condition)):
+    if len(needed) < len(tests) or has(stmt.condition, Load, Checked):
         return body, (), body
     return stmt.then, needed, stmt.otherwise if is_shorter(stmt) else body
 
@@ -230,7 +171,7 @@ def is_shorter(stmt: If) -> bool:
     """Whether the condition only lets loops go to the ends of their stretches: then what stands under `else` does the
     same as what stands under it."""
     known = set(terms(stmt.condition))
-    loops, others = ([one for one in statements(body) if isinstance(one, For)] for body in (stmt.then, stmt.otherwise))
+    loops, others = (list(statements(body, For)) for body in (stmt.then, stmt.otherwise))
     if len(loops) != len(others):
         return False
     ours = {other.name: one for one, other in zip(loops, others, strict=True)}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 
-from loopwright.codegen.full_tiles import FLAG
-from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy
 from loopwright.codegen.safepoints import MEETINGS, stop_together
-from loopwright.codegen.software_pipeline import Flows, Steady, StreamedCopy
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.vector_accesses import place_of, write_in_thread
 from loopwright.ir.linear import plus
@@ -28,13 +27,55 @@ Copying = Callable[[Body, Callable[[For, GpuWriter], None], Callable[[Store], No
 
 
 @dataclass(frozen=True, slots=True)
+class Stream(StreamedCopy):
+    """With the C names of where the source begins, how far on it is along each loop that counts copies and in the next
+    iteration, and which copies keep to their limits."""
+
+    begin: str
+    far: tuple[str, ...]
+    along: str
+    within: str
+
+    @classmethod
+    def named(cls, copy: StreamedCopy, w: GpuWriter) -> Stream:
+        """With names of its own."""
+        name, fresh = w.names.of(copy.source.array), w.names.fresh
+        far = tuple(fresh(f"lw_far_{name}") for _ in copy.moved)
+        within = fresh(f"lw_within_{name}") if copy.limits else ""
+        return cls(
+            copy.store, copy.source, copy.threads, copy.inner, copy.count, copy.limits, copy.tests,
+            fresh(f"lw_from_{name}"), far, fresh(f"lw_along_{name}"), within,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """One text of the copies."""
+
+    copies: Body
+    flows: tuple[Stream, ...]
+
+    @classmethod
+    def named(cls, flows: Flows, w: GpuWriter) -> Streams:
+        """With names of their own."""
+        return cls(flows.copies, tuple(Stream.named(one, w) for one in flows.flows))
+
+    def of(self, store: Store) -> Stream:
+        """The copy that a statement is."""
+        return next(flow for flow in self.flows if flow.store is store)
+
+
+@dataclass(frozen=True, slots=True)
 class SteadyText:
-    """Writes iterations from the value of the loop's variable on, as long as all is whole. turn: the C name of the
-    number of the tiles in use; buffers: makes the names of tiles mean those of a turn; together, write: what writes
-    statements that all threads of a block run."""
+    """Writes iterations from the value of the loop's variable on, as long as all is whole. tests: C text of what has to
+    hold in a block for whole tiles; even: whether all iterations are such in the kernel for whole tiles only. turn:
+    the C name of the number of the tiles in use; buffers: makes the names of tiles mean those of a turn; together,
+    write: what writes statements that all threads of a block run."""
 
     loop: For
-    steady: Steady
+    steady: SoftwarePipeline
+    tests: Sequence[str]
+    even: bool
     w: GpuWriter
     turn: str
     buffers: Callable[[str], None]
@@ -45,17 +86,19 @@ class SteadyText:
         """One text for whole tiles, and one for others, between which each block decides."""
         # Few arrays are so large that distances take 64 bits: the one text that fits all tiles is enough for them, and
         # the compiler has less to do.
-        narrow = ["sizeof(lw_int) == 4"] if self.steady.ends is not None else []
-        tests = " && ".join((*narrow, *self.steady.whole.tests)) or "true"
-        with self.w.branch(f"{tests}{f' || {FLAG}' if self.steady.even else ''}", indent=0):
+        whole = Streams.named(self.steady.whole, self.w)
+        ends = None if self.steady.ends is None else Streams.named(self.steady.ends, self.w)
+        narrow = [] if ends is None else ["sizeof(lw_int) == 4"]
+        tests = " && ".join((*narrow, *self.tests)) or "true"
+        with self.w.branch(f"{tests}{f' || {FLAG}' if self.even else ''}", indent=0):
             self.w.line("")
             with self.w.indented():
-                self._begin(self.steady.whole)
-                self._rounds(self.steady.whole)
-        if self.steady.ends is not None:
+                self._begin(whole)
+                self._rounds(whole)
+        if ends is not None:
             with self.w.otherwise():
-                self._begin(self.steady.ends)
-                self._rounds(self.steady.ends)
+                self._begin(ends)
+                self._rounds(ends)
 
     @property
     def _ahead(self) -> str:
@@ -72,7 +115,7 @@ class SteadyText:
 
     # ---- before the loop
 
-    def _begin(self, flows: Flows) -> None:
+    def _begin(self, flows: Streams) -> None:
         """Find out where each thread begins, how far its copies are apart, and which of them keep to their limits."""
         w = self.w
         for flow in flows.flows:
@@ -87,7 +130,7 @@ class SteadyText:
             lambda store: self._begin_one(by_store[id(store)]),
         )
 
-    def _begin_one(self, flow: StreamedCopy) -> None:
+    def _begin_one(self, flow: Stream) -> None:
         w, first = self.w, {one.name: one.lower for one in flow.inner}
         with self._meaning(self._ahead):
             begin = _place(flow, first, w)
@@ -110,7 +153,7 @@ class SteadyText:
 
     # ---- the loop
 
-    def _rounds(self, flows: Flows) -> None:
+    def _rounds(self, flows: Streams) -> None:
         w, variable = self.w, self.w.names.of(self.loop.name)
         advance = f"--lw_left, {variable} += {step_of(self.loop)}"
         with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
@@ -145,14 +188,14 @@ class SteadyText:
                     text = f"LW_MIN(int64_t, {text}, {w.text(test.right)} - {w.text(test.left)})"
         return f"lw_rounds({text}, {step_of(self.loop)})"
 
-    def _body_loop(self, flows: Flows, loop: For, w: GpuWriter) -> None:
+    def _body_loop(self, flows: Streams, loop: For, w: GpuWriter) -> None:
         """A loop of a thread that uses the tiles."""
         if loop is self.steady.among:
             write_sequential(loop, w, first=lambda: self._share(flows, loop))
         else:
             write_in_thread(loop, w)
 
-    def _share(self, flows: Flows, among: For) -> None:
+    def _share(self, flows: Streams, among: For) -> None:
         """The copies of one iteration of `among`. They are shared out over the first half of its iterations: where they
         stand all at one place, nothing is computed meanwhile, and late ones would be waited for."""
         w, counts = self.w, [prod(constant_trip(one, self.w) or 1 for one in flow.moved) for flow in flows.flows]
@@ -167,7 +210,7 @@ class SteadyText:
             first += count
         self.buffers(self.turn)
 
-    def _numbered(self, flow: StreamedCopy, count: int) -> None:
+    def _numbered(self, flow: Stream, count: int) -> None:
         """The copy of the number lw_n."""
         w, names = self.w, {self.w.names.of(one.name) for one in (*flow.threads, *flow.inner)}
         w.function.scoped |= names
@@ -186,7 +229,7 @@ class SteadyText:
         w.function.scoped -= names
 
 
-def _place(flow: StreamedCopy, values: dict[str, Expr], w: GpuWriter) -> str:
+def _place(flow: Stream, values: dict[str, Expr], w: GpuWriter) -> str:
     """C text of the place in the source, where the loops' variables have these values."""
     for _ in flow.inner:  # one may be in the value of another
         values = {name: _with(value, values) for name, value in values.items()}
@@ -201,7 +244,7 @@ def _with(expr: Expr, values: dict[str, Expr]) -> Expr:
     return rewrite_expr(expr, lambda one: values.get(getattr(one, "name", ""), one))
 
 
-def _number(flow: StreamedCopy, w: GpuWriter) -> str:
+def _number(flow: Stream, w: GpuWriter) -> str:
     """C text of the number of a copy of a thread."""
     text = "0"
     for one in flow.moved:
@@ -209,7 +252,7 @@ def _number(flow: StreamedCopy, w: GpuWriter) -> str:
     return text
 
 
-def _copy_loop(flows: Flows, loop: For, w: GpuWriter) -> None:
+def _copy_loop(flows: Streams, loop: For, w: GpuWriter) -> None:
     """A loop of a thread around copies; no loop, where it is what is copied at once."""
     stmt = loop.body[0]
     if loop.run != "vector" or not isinstance(stmt, Store) or flows.of(stmt).count == 1:
@@ -222,7 +265,7 @@ def _copy_loop(flows: Flows, loop: For, w: GpuWriter) -> None:
     w.function.scoped.discard(variable)
 
 
-def _copy(flow: StreamedCopy, w: GpuWriter) -> None:
+def _copy(flow: Stream, w: GpuWriter) -> None:
     """One copy."""
     tile, to = place_of(flow.store, w)
     parts = [f"{w.function.counters[one.name]} * {far}" for one, far in zip(flow.moved, flow.far, strict=True)]

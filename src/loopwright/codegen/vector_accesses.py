@@ -8,112 +8,121 @@ time only: a test in the text chooses between wide accesses and the loop as it s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from loopwright.codegen.arrays import ArrayText
-from loopwright.codegen.full_tiles import or_even
+from loopwright.codegen.full_tiles import or_full
+from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
 from loopwright.codegen.statements import may_fail, write_body
+from loopwright.codegen.threads import BoundNest
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import children, own_expressions, subexpressions
+from loopwright.ir.walk import children, own_expressions, statements, subexpressions
+from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import residue
 from loopwright.steps.nest import step_of
 
 WIDEST = 16
 """Bytes of one access."""
 
+Named = tuple[str, WideAccess]
+"""An access, and the C name of where its elements are kept."""
 
-@dataclass(frozen=True, slots=True)
-class Wide:
-    """An element for each iteration: `count` of them in each access, kept in the C variable `variable`."""
 
-    node: Load | Store
-    count: int
-    variable: str
-    is_read: bool
-    is_written: bool
+def vector_accesses(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[VectorAccesses]:
+    """The loops inside threads that are marked `vector` and have wide accesses, but for those that only copy ahead."""
+    ahead = {loop.name for one in before.every(DoubleBuffered) for loop in statements(one.rounds.copies, For)}
+    for one in nest.together():
+        if one.inside or (isinstance(one.stmt, For) and one.stmt.run in THREADS):
+            for loop in statements((one.stmt,), For):
+                if loop.run == "vector" and loop.name not in ahead:
+                    yield from _vector(loop, nest, before, w)
+                    ahead.add(loop.name)
 
-    def element(self, trip: int) -> str:
-        """C text of the element of iteration lw_k."""
-        if self.count == trip:
-            return f"{self.variable}[0].v[lw_k]"
-        return f"{self.variable}[lw_k / {self.count}].v[lw_k % {self.count}]"
+
+def _vector(loop: For, nest: BoundNest, before: Lowering, w: Writer) -> Iterator[VectorAccesses]:
+    trip = constant_trip(loop, w)
+    if trip is None or trip < 2 or step_of(loop) != 1 or may_fail(loop.body, w):
+        return
+    if found := tuple(_wide(loop, trip, nest, before, w)):
+        tests = [test for one in found for test in aligned(one.node, one.count, nest, w)]
+        yield VectorAccesses(loop.name, trip, found, tuple(dict.fromkeys(tests)))
 
 
 def write_in_thread(loop: For, w: GpuWriter) -> None:
     """Any loop inside a thread."""
-    trip = constant_trip(loop, w) if loop.run == "vector" else None
-    if trip is None or trip < 2 or step_of(loop) != 1 or may_fail(loop.body, w):
+    found = w.lowering.of(VectorAccesses, loop.name)
+    if found is None:
         write_sequential(loop, w)
         return
-    found = list(_wide(loop, trip, w))
-    if not found:
-        write_sequential(loop, w)
+    variables = [w.names.fresh(f"lw_wide_{w.names.of(one.node.array)}") for one in found.accesses]
+    wide = list(zip(variables, found.accesses, strict=True))
+    if not found.tests:
+        _written_wide(loop, found.trip, wide, w)
         return
-    tests = tuple(dict.fromkeys(condition for one in found for condition in aligned(one.node, one.count, w)))
-    if tests:
-        with w.branch(or_even(" && ".join(tests), w.even, aligned=tests), indent=0, versions=True):
-            _written_wide(loop, trip, found, w)
-        with w.otherwise():
-            write_sequential(loop, w)
-    else:
-        _written_wide(loop, trip, found, w)
+    with w.branch(or_full(found.tests, w), indent=0, versions=True):
+        _written_wide(loop, found.trip, wide, w)
+    with w.otherwise():
+        write_sequential(loop, w)
 
 
-def _written_wide(loop: For, trip: int, found: list[Wide], w: GpuWriter) -> None:
+def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> None:
     part, variable = w.function, w.names.of(loop.name)
     with w.block(begin=f"const int64_t lw_lower = {w.text(loop.lower)};", indent=0, joined=True):
         part.scoped.add(variable)
-        for one in found:
+        for name, one in wide:
             element = w.arrays[one.node.array].memory_type
-            w.line(f"lw_vector<{element}, {one.count}> {one.variable}[{trip // one.count}];")
+            w.line(f"lw_vector<{element}, {one.count}> {name}[{trip // one.count}];")
         with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for one in (one for one in found if one.is_read):
-                for number in range(trip // one.count):
-                    pointer, index = place_of(one.node, w)
-                    place = _further(index, number, one)
-                    w.line(f"{one.variable}[{number}] = lw_read<{one.count}>({pointer}, {place});")
+            for count, part_of, place in _parts((one for one in wide if one[1].is_read), trip, w):
+                w.line(f"{part_of} = lw_read<{count}>({place});")
         part.counters[loop.name] = "lw_k"
         before = part.replaced
-        part.replaced = before | {(one.node.array, one.node.index): one.element(trip) for one in found}
+        part.replaced = before | {(one.node.array, one.node.index): _element(name, one, trip) for name, one in wide}
         with w.loop(f"int lw_k = 0; lw_k < {trip}; ++lw_k", loop.name, trips=trip, unroll=trip):
             w.line(f"const int64_t {variable} = lw_lower + lw_k;")
             write_body(loop.body, w)
         part.replaced = before
         with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for one in (one for one in found if one.is_written):
-                for number in range(trip // one.count):
-                    pointer, index = place_of(one.node, w)
-                    place = _further(index, number, one)
-                    w.line(f"lw_write<{one.count}>({pointer}, {place}, {one.variable}[{number}]);")
+            for count, part_of, place in _parts((one for one in wide if one[1].is_written), trip, w):
+                w.line(f"lw_write<{count}>({place}, {part_of});")
     part.scoped.discard(variable)
 
 
-def _further(index: str, number: int, one: Wide) -> str:
-    return f"{index} + {number * one.count}" if number else index
+def _parts(wide: Iterable[Named], trip: int, w: GpuWriter) -> Iterator[tuple[int, str, str]]:
+    """Of each access of so many elements at once, C text of the variable and of the place in memory."""
+    for name, one in wide:
+        for number in range(trip // one.count):
+            pointer, index = place_of(one.node, w)
+            yield one.count, f"{name}[{number}]", f"{pointer}, {index}{f' + {number * one.count}' if number else ''}"
 
 
-def _wide(loop: For, trip: int, w: GpuWriter) -> Iterator[Wide]:
+def _element(name: str, one: WideAccess, trip: int) -> str:
+    """C text of the element of iteration lw_k."""
+    return f"{name}[0].v[lw_k]" if one.count == trip else f"{name}[lw_k / {one.count}].v[lw_k % {one.count}]"
+
+
+def _wide(loop: For, trip: int, nest: BoundNest, before: Lowering, w: Writer) -> Iterator[WideAccess]:
     """The accesses of a loop that can be wide."""
     if any(not isinstance(stmt, Store | Assign) for stmt in loop.body):
         return
-    changing = {loop.name} | {stmt.name for stmt in loop.body if isinstance(stmt, Assign)}
-    stored = {stmt.array for stmt in loop.body if isinstance(stmt, Store)}
+    changing, stored = {loop.name} | names_assigned(loop.body), arrays_stored(loop.body)
     sure = {id(load) for load in _sure(loop.body)}
     nodes: dict[str, list[Load | Store]] = {}
     for stmt in loop.body:
         for own in own_expressions(stmt):
-            for part in subexpressions(own):
-                if isinstance(part, Load):
-                    nodes.setdefault(part.array, []).append(part)
+            for part in subexpressions(own, Load):
+                nodes.setdefault(part.array, []).append(part)
         if isinstance(stmt, Store):
             nodes.setdefault(stmt.array, []).append(stmt)
     for array, accesses in nodes.items():
+        if before.of(AtomicUpdates, array) is not None:
+            continue  # what other threads add meanwhile would be overwritten
         places = dict.fromkeys(access.index for access in accesses)
         if array in stored and len(places) > 1:
             continue  # in one iteration, these may be one element: then each access has to happen where it stands
@@ -122,9 +131,9 @@ def _wide(loop: For, trip: int, w: GpuWriter) -> Iterator[Wide]:
             reads = any(isinstance(access, Load) for access in same)
             if reads and not any(id(access) in sure for access in same):
                 continue
-            count = width_of(same[0], loop, changing, trip, w)
+            count = width_of(same[0], loop, changing, trip, nest.registers(before), w)
             if count > 1:
-                yield Wide(same[0], count, w.names.fresh(f"lw_wide_{w.names.of(array)}"), reads, array in stored)
+                yield WideAccess(same[0], count, reads, array in stored)
 
 
 def _sure(body: Body) -> Iterator[Load]:
@@ -141,15 +150,16 @@ def _sure(body: Body) -> Iterator[Load]:
             yield from visit(own)
 
 
-def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, w: GpuWriter) -> int:
+def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, registers: set[str], w: Writer) -> int:
     """How many elements one access of an array may have, where its index goes along with a loop; 1 for no more."""
     array = w.arrays[node.array]
     axis = {"C": array.rank - 1, "last": array.rank - 1, "F": 0, "first": 0}.get(array.layout)
-    own = node.array in w.owned or array.pointer in w.function.declared  # of a thread: registers, not memory
-    if array.bytes or axis is None or not array.rank or own or w.bounds_of(node)[axis].may_be_negative:
+    if array.bytes or axis is None or not array.rank or node.array in registers:
+        return 1
+    if w.bounds_of(node)[axis].may_be_negative:
         return 1
     for number, expr in enumerate(node.index):
-        if any(isinstance(part, Load) for part in subexpressions(expr)):
+        if has(expr, Load):
             return 1
         if names_in(expr) & (changing if number != axis else changing - {loop.name}):
             return 1
@@ -180,7 +190,7 @@ def _distances(array: ArrayText) -> tuple[str, ...]:
             return array.strides[1:]
 
 
-def _starts(w: GpuWriter, count: int) -> dict[Expr, int]:
+def _starts(w: Writer, count: int) -> dict[Expr, int]:
     """What the variables of loops leave when divided by the width, where all of their values leave the same."""
     known: dict[Expr, int] = {}
     for name, loop in w.loops.items():
@@ -190,14 +200,14 @@ def _starts(w: GpuWriter, count: int) -> dict[Expr, int]:
     return known
 
 
-def aligned(node: Load | Store, count: int, w: GpuWriter) -> Iterator[str]:
-    """C text of what has to hold at run time for accesses of so many elements."""
+def aligned(node: Load | Store, count: int, nest: BoundNest, w: Writer) -> Iterator[Alignment]:
+    """What has to hold at run time for accesses of so many elements."""
     array = w.arrays[node.array]
-    if array.on_device:  # arrays in shared memory begin at multiples of 16 bytes
-        yield f"LW_ALIGNED({w.use(array.pointer)}, {count * array.element.size_bytes})"
+    if node.array not in nest.local:  # arrays in shared memory begin at multiples of 16 bytes
+        yield Alignment(array.pointer, count * array.element.size_bytes, True)
     for text in _distances(array):
         if not text[0].isdigit():
-            yield f"{w.use(text)} % {count} == 0"
+            yield Alignment(text, count, False)
 
 
 def place_of(node: Load | Store, w: GpuWriter) -> tuple[str, str]:

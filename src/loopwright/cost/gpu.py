@@ -23,7 +23,7 @@ from math import ceil, prod
 from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.frequency import Frequencies, frequencies
 from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.threads import block_size
+from loopwright.codegen.threads import BoundNest
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
 from loopwright.cost.dynamic import counted
@@ -37,7 +37,6 @@ from loopwright.ir.code import CodeRegion, DeviceFunction
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
-from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
@@ -138,14 +137,12 @@ class _ProgramFacts:
         shown = function.shown
         if nest is None:
             return self._without_nest(GridWork(shown, math.nan, math.nan, threads, 1, 1, 0.0, needs), place, code)
-        blocks, inside = _parts(nest)
+        grid = BoundNest.of(nest)
+        inside = grid.body
         launches = self.found.entries.get(nest.name, 0.0)
-        if blocks:
-            times = self.found.iterations.get(blocks[-1].name, 0.0)
-        else:
-            times = launches
+        times = self.found.iterations.get(grid.blocks[-1].name, 0.0) if grid.blocks else launches
         shared = frozenset(one.array for one in function.shared)
-        moved = bytes_moved(self.kernel, nest, inside, block_size(inside), self.found, self.shape, shared)
+        moved = bytes_moved(self.kernel, nest, inside, grid.size, self.found, self.shape, shared)
         if not code:
             executed = self._from_loops(inside) / max(1.0, times * threads)
             note = (f"{shown}: instructions are counted from its loops, as nvdisasm is missing",)
@@ -193,16 +190,6 @@ def _nests(body: Body) -> Iterator[For]:
         else:
             for below in bodies(stmt):
                 yield from _nests(below)
-
-
-def _parts(nest: For) -> tuple[list[For], Body]:
-    """The loops that are bound to blocks, and what a block does."""
-    blocks: list[For] = []
-    body: Body = (nest,)
-    while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
-        blocks.append(body[0])
-        body = body[0].body
-    return blocks, body
 
 
 def _is_small(kernel: Kernel, shape: KnownSizes) -> bool:

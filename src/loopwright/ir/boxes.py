@@ -4,11 +4,20 @@ analysis/reach.py finds it; whoever moves arrays to another memory asks it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType
+from functools import reduce
 
-_NAMES = {"__builtins__": {}, "min": min, "max": max}
+Value = Callable[[Mapping[str, int]], int]
+"""An expression, of the values of its names."""
+
+OPERATIONS: dict[type[ast.AST], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Eq: operator.eq, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
 
 
 class Box:
@@ -18,21 +27,55 @@ class Box:
 
     def __init__(self, where: str, ends: Sequence[tuple[str, str]]) -> None:
         self.where, self.ends = where, tuple(ends)
-        self._code: CodeType | None = None
+        self._values: tuple[Value, tuple[tuple[Value, Value], ...]] | None = None
 
     def __repr__(self) -> str:
         return f"Box({self.where!r}, {self.ends!r})"
 
     def at(self, values: Mapping[str, int], shape: Sequence[int]) -> tuple[range, ...] | None:
         """The indices along each axis of an array of this shape, for values of sizes and scalars; None for none."""
-        if self._code is None:
-            ends = "".join(f"({low}, {high}), " for low, high in self.ends)
-            self._code = compile(f"({ends}) if {self.where or True} else None", "<box>", "eval")
-        ends_now = eval(self._code, _NAMES, dict(values))
-        if ends_now is None:
+        if self._values is None:
+            self._values = value_of(self.where or "1"), tuple((value_of(a), value_of(b)) for a, b in self.ends)
+        where, ends = self._values
+        if not where(values):
             return None
-        found = tuple(range(max(0, a), min(size, b + 1)) for (a, b), size in zip(ends_now, shape, strict=True))
+        pairs = zip(ends, shape, strict=True)
+        found = tuple(range(max(0, a(values)), min(size, b(values) + 1)) for (a, b), size in pairs)
         return found if all(found) else None
+
+
+def value_of(text: str) -> Value:
+    """What a text in Python's syntax says: whole numbers, names, + - * // %, one comparison at a time, and, or, a
+    choice, min and max of two. Raises ValueError for anything else."""
+    return _value(ast.parse(text, mode="eval").body)
+
+
+def _value(node: ast.expr) -> Value:
+    match node:
+        case ast.Constant(value=int() as number):
+            return lambda values: number
+        case ast.Name(id=name):
+            return operator.itemgetter(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _applied(operator.sub, lambda values: 0, _value(operand))
+        case ast.BinOp(left=left, op=kind, right=right) if type(kind) in OPERATIONS:
+            return _applied(OPERATIONS[type(kind)], _value(left), _value(right))
+        case ast.Compare(left=left, ops=[kind], comparators=[right]) if type(kind) in OPERATIONS:
+            return _applied(OPERATIONS[type(kind)], _value(left), _value(right))
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return reduce(lambda first, second: lambda values: first(values) and second(values), map(_value, parts))
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            return reduce(lambda first, second: lambda values: first(values) or second(values), map(_value, parts))
+        case ast.IfExp(test=test, body=body, orelse=otherwise):
+            asked, then, instead = _value(test), _value(body), _value(otherwise)
+            return lambda values: (then if asked(values) else instead)(values)
+        case ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, right], keywords=[]):
+            return _applied(min if name == "min" else max, _value(left), _value(right))
+    raise ValueError(f"no end of a box: {ast.unparse(node)}")
+
+
+def _applied(operation: Callable[[int, int], int], left: Value, right: Value) -> Value:
+    return lambda values: operation(left(values), right(values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,8 @@ class KernelCode:
 @dataclass(frozen=True, slots=True)
 class DeviceFunction:
     """A function of a device text that holds the code of a kernel, and how it is started. loop: the outermost loop of
-    the nest that it is, '' where it is none. threads: a block has this many. parameters: names, and types in C."""
+    the nest that it is, '' where it is none. threads: a block has this many. parameters: names, and types in C.
+    lowered: what was decided of the nest before its text was written, for people."""
 
     name: str
     loop: str
@@ -275,6 +276,7 @@ class DeviceFunction:
     shared: tuple[SharedArray, ...]
     region: CodeRegion
     entries: tuple[KernelEntry, ...]
+    lowered: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:

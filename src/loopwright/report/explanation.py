@@ -122,8 +122,8 @@ class GridReport:
     formula or nothing. bytes_least: what has to be moved between memory and the GPU at least, or `bytes_words`. around:
     the host's loops, each of whose iterations is a launch; the bytes are those of each iteration of `repeated`, or of
     all launches together where that is empty. unknown: arrays that are not in it, because data
-    decides. fault: what the compiler said. Where there is a kernel for whole tiles only (codegen/full_tiles.py),
-    registers are those of it."""
+    decides. lowered: what was decided of its text. fault: what the compiler said. Where there is a kernel for whole
+    tiles only (codegen/full_tiles.py), registers are those of it."""
 
     name: str
     threads: int
@@ -142,6 +142,7 @@ class GridReport:
     around: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
     accesses: tuple[WarpReport, ...] = ()
+    lowered: tuple[str, ...] = ()
     fault: str = ""
 
 

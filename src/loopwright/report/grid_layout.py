@@ -16,7 +16,7 @@ def grid_lines(reports: Sequence[GridReport]) -> Iterator[str]:
     yield from dict.fromkeys(report.fault for report in reports if report.fault)
     for report in reports:
         yield f"kernel {report.name}: {_needs(report)}"
-        yield from (f"  {line}" for line in _memory(report))
+        yield from (f"  {line}" for line in (*report.lowered, *_memory(report)))
 
 
 def _needs(report: GridReport) -> str:

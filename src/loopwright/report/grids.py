@@ -15,7 +15,7 @@ from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
 from loopwright.codegen.gpu import is_bound
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.threads import block_size
+from loopwright.codegen.threads import BoundNest
 from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
@@ -23,12 +23,10 @@ from loopwright.errors import CompilerError
 from loopwright.ir.code import DeviceFunction
 from loopwright.ir.nodes import Body, For, Kernel, Load, Location, Store, While
 from loopwright.ir.program import DeviceText
-from loopwright.ir.queries import arrays_made
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
 from loopwright.report.warps import Lines, warp_reports
-from loopwright.steps.bind import BLOCKS
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import compiled_first, complete, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc
@@ -40,21 +38,6 @@ class GridNest:
 
     loop: For
     around: tuple[str, ...]
-
-    @property
-    def blocks(self) -> tuple[For, ...]:
-        """The loops that are bound to blocks."""
-        found: list[For] = []
-        body: Body = (self.loop,)
-        while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
-            found.append(body[0])
-            body = body[0].body
-        return tuple(found)
-
-    @property
-    def inside(self) -> Body:
-        """What a block does."""
-        return self.blocks[-1].body if self.blocks else (self.loop,)
 
     @property
     def keys(self) -> frozenset[object]:
@@ -102,7 +85,7 @@ def _nests(body: Body, around: tuple[str, ...]) -> Iterator[GridNest]:
 def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu, fault: str) -> GridReport:
     shown, threads = function.shown, function.threads
     if found is None:
-        return GridReport(shown, threads, fault=fault)
+        return GridReport(shown, threads, lowered=function.lowered, fault=fault)
     fits = occupancy(threads, found.registers, found.shared_bytes, gpu.limits)
     return GridReport(
         shown,
@@ -113,6 +96,7 @@ def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu
         at_once=fits.blocks,
         occupancy=fits.fraction,
         limiter=fits.limiter,
+        lowered=function.lowered,
     )
 
 
@@ -129,18 +113,17 @@ class _GridFacts:
         """The report with what its nest says; as it is for kernels that are no nest of the user's."""
         if nest is None:
             return replace(report, blocks=1) if function.threads == 1 else report
-        size = block_size(nest.inside)
-        blocks, blocks_words = self._blocks(nest)
+        grid = BoundNest.of(nest.loop)
+        blocks, blocks_words = self._blocks(grid)
         if any(one.part == "chunks" for one in function.region.within()):
             blocks = None if blocks is None else min(blocks, PARTED)
             blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
-        local = arrays_made(nest.inside)
-        shared = frozenset(one.array for one in function.shared) & local
-        found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape)
+        shared = frozenset(one.array for one in function.shared) & grid.local
+        found = warp_accesses(self.kernel, grid.body, grid.size, shared, frozenset(grid.local - shared), self.shape)
         return replace(
             report,
-            block=size,
+            block=grid.size,
             blocks=blocks,
             blocks_words=blocks_words,
             bytes_least=least,
@@ -157,7 +140,7 @@ class _GridFacts:
 
     # ---- blocks
 
-    def _blocks(self, nest: GridNest) -> tuple[int | None, str]:
+    def _blocks(self, nest: BoundNest) -> tuple[int | None, str]:
         """How many of them: a number, or words where a call decides; '' where it takes more than sizes."""
         with LOCK:
             notes = traced(self.kernel)

@@ -1,0 +1,72 @@
+"""What is decided of a grid before its text is written: each pass leaves its mark in the text and in what people are
+told; without it, the mark is gone and the results are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree, device_text
+from codegen.test_double_buffering import operands, product, schedule
+from codegen.test_scatter import COPIES, count
+from loopwright.codegen import lowering
+from loopwright.codegen.lowering import PASSES
+
+MARKS = {
+    "registers": ("__align__(16) float c_r_[", "each thread keeps its elements of 'c.r' in registers"),
+    "privatised updates": ("lw_copy", "privatised updates: copies of 'h' in shared memory, up to 8192 elements"),
+    "updates ahead": ("lw_at_7", "updates ahead: each thread looks up 8"),
+    "double buffering": ("int lw_turn", "double buffering: a.p, b.p"),
+    "vector accesses": ("lw_read<4>", "vector accesses: 4 elements of 'c' at once"),
+    "asynchronous copies": ("lw_arrive<4>", "asynchronous copies: 4 neighbours into 'b.p'"),
+    "software pipeline": ("lw_left", "software pipeline: whole tiles without tests"),
+    "full tiles": ("lw_even", "full tiles: a kernel of its own"),
+}
+"""A piece of the text, and one of what people are told: of counts for updates, of a product for all else."""
+SMALL = {"registers": schedule("", "")}
+"""Where the recipe's tiles would not fit into shared memory, others."""
+
+
+def compiled(name: str) -> Any:
+    """What the pass has something to do with, after a call whose results are right."""
+    if "updates" in name:
+        keys = np.random.default_rng(2).integers(0, 40, 1500)
+        return agree(count, keys, np.full(40, 3), schedule=COPIES)
+    return agree(product, *operands(130, 72, 40), schedule=SMALL.get(name, ""))
+
+
+def lowered(found: Any) -> tuple[str, ...]:
+    """What was decided of the one nest of a Specialisation."""
+    (function,) = found.program.device.functions
+    texts: tuple[str, ...] = function.lowered
+    return texts
+
+
+@pytest.mark.parametrize("name", MARKS)
+def test_a_pass_and_its_absence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark, told = MARKS[name]
+    for passes in (PASSES, tuple(one for one in PASSES if one.name != name)):
+        monkeypatch.setattr(lowering, "PASSES", passes)
+        found = compiled(name)
+        assert (mark in device_text(found)) == (passes == PASSES)
+        assert any(told in text for text in lowered(found)) == (passes == PASSES)
+
+
+def test_every_pass_is_tested() -> None:
+    assert tuple(one.name for one in PASSES) == tuple(MARKS)
+
+
+def test_people_are_told() -> None:
+    kernel, arguments = lw.kernel(product), [np.zeros((64, 64), np.float32) for _ in range(3)]
+    with lw.options(device="emulated"):
+        kernel(*arguments)
+        told = str(kernel.explain(*arguments))
+    assert [note for name, (_, note) in MARKS.items() if note not in told and "updates" not in name] == []
+
+
+def test_what_must_be_atomic_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "PASSES", ())
+    assert lowered(compiled("updates ahead")) == ("atomic updates: of 'h', by several threads at once",)
