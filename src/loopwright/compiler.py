@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
@@ -26,6 +26,7 @@ from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
 from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
 from loopwright.ir.simplify import simplify
@@ -59,11 +60,11 @@ class Analysed:
     seconds: float
 
 
-def analysed(source: Source, wanted: Compilation, outside: Outside | None = None) -> Analysed:
-    """All passes up to the schedule. `outside`: as `lower` takes it. Raises KernelError where the function is outside
-    the language."""
+def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
+    """All passes up to the schedule. `outside`: as `lower` takes it. gpu: what it may run on. Raises KernelError where
+    the function is outside the language."""
     with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
-        return _analysed(source, wanted, outside)
+        return _analysed(source, wanted, outside, gpu)
 
 
 def _total(wanted: Compilation) -> int:
@@ -71,7 +72,7 @@ def _total(wanted: Compilation) -> int:
     return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
 
 
-def _analysed(source: Source, wanted: Compilation, outside: Outside | None) -> Analysed:
+def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu: GpuTarget) -> Analysed:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
     lowered = lower(source, wanted.signature, outside, wanted.semantics.narrowing_raises)
@@ -80,7 +81,7 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None) -> A
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
-    facts = analyse(kernel)
+    facts = replace(analyse(kernel), gpu=gpu)
     # Last, from facts alone.
     found = scheduled(kernel, facts, wanted)
     passes.after("schedule", found.kernel)

@@ -13,8 +13,6 @@ from loopwright.ir.nodes import Const, For, Load, Select, Store
 from loopwright.ir.walk import statements
 from loopwright.steps.nest import step_of
 
-AT_ONCE = (4, 8, 16)
-"""Bytes that may be on their way to shared memory as one copy."""
 ZEROS = ("0", "0.0", "False")
 """The values all of whose bits are zeros, as Python writes them."""
 
@@ -87,4 +85,4 @@ def can_arrive(stmt: Store, count: int, w: GpuWriter) -> bool:
         return False
     source, tile = w.arrays[value.array], w.arrays[stmt.array]
     known = source.on_device and not source.bytes and source.element == tile.element
-    return known and not w.may_fail(value) and count * tile.element.size_bytes in AT_ONCE
+    return known and not w.may_fail(value) and count * tile.element.size_bytes in w.facts.gpu.copies

@@ -18,7 +18,7 @@ from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.double_buffering import ahead_of, write_ahead
 from loopwright.codegen.full_tiles import or_even
-from loopwright.codegen.gpu_writer import AXES, OWN_BYTES, GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, constant_size
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
@@ -26,12 +26,12 @@ from loopwright.codegen.scatter import copied, copy_of, fits, is_updating, parts
 from loopwright.codegen.software_pipeline import steady_of
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
-    WARP,
     ThreadPartial,
     begin,
     in_block,
     in_column,
     in_warp,
+    mask,
     number_in_block,
     partial_results,
     put_together,
@@ -39,6 +39,7 @@ from loopwright.codegen.thread_reduction import (
 from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -54,14 +55,13 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
-from loopwright.steps.bind import SHARED_BYTES, THREADS
+from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
 
 InThread = Callable[[For, GpuWriter], None]
 IN_A_PART = 64  # operations of a thread, at least
-POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
 @dataclass
@@ -225,9 +225,10 @@ class Whole:
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
         """Declare an array of the block, so many times over; the number of its elements."""
         w, array = self.w, self.w.arrays[stmt.array]
-        count = constant_size(stmt, SHARED_BYTES)
+        most = w.facts.gpu.shared_bytes
+        count = constant_size(stmt, most)
         self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
-        if count is None or self.shared_bytes > SHARED_BYTES:
+        if count is None or self.shared_bytes > most:
             raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
         self.shared.append(SharedArray(array.pointer, array.memory_type, times * max(count, 1), stmt.array))
         w.function.scoped.add(array.pointer)
@@ -251,7 +252,7 @@ class Whole:
             )
             if uses and sharing_of(loop) * step_of(loop) < (extent_of(loop) or 2**62):
                 return None  # a thread would come back for another part
-        return found if own * stmt.element.size_bytes <= OWN_BYTES else None
+        return found if own * stmt.element.size_bytes <= self.w.facts.gpu.own_bytes else None
 
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
@@ -379,8 +380,8 @@ class Whole:
 
     def _put_together(self, partial: ThreadPartial) -> None:
         threads = prod(self.size)
-        if threads in POWERS:
-            in_warp(partial, threads, f"{hex((1 << threads) - 1)}u", number_in_block(self.size), self.w)
+        if threads in self.w.facts.gpu.teams:
+            in_warp(partial, threads, mask(threads), number_in_block(self.size), self.w)
         else:
             arrays = self._parts(partial)
             if self.repeated:  # the iteration before may still be reading
@@ -394,8 +395,8 @@ class Whole:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
         where: C text of a condition, with `&&`, or ''."""
         self.w.function.meets = True
-        if prod(self.size) in POWERS:
-            everyone = f"{hex((1 << prod(self.size)) - 1)}u"
+        if prod(self.size) in self.w.facts.gpu.teams:
+            everyone = mask(prod(self.size))
             self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
         else:
             self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
@@ -418,8 +419,8 @@ class Whole:
         inside = {s.run for s in statements(band[-1].body) if isinstance(s, For) and s.run in THREADS}
         if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
             raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
-        if self.size[0] not in POWERS:
-            sizes = ", ".join(map(str, POWERS))
+        if self.size[0] not in (teams := self.w.facts.gpu.teams):
+            sizes = ", ".join(map(str, teams))
             raise NotOnGpu(f"each iteration of '{band[-1].name}' would have a team of {self.size[0]} threads: "
                            f"these have to be in one warp, so {sizes} are possible")  # fmt: skip
 
@@ -475,12 +476,9 @@ class Team(Whole):
     @classmethod
     def of(cls, whole: Whole, body: Body) -> Team:
         """The team of a block's thread, which does this."""
-        lanes = whole.size[0]
-        if lanes < WARP:
-            first = f"(({number_in_block(whole.size)}) & {WARP - lanes})"
-            whole.w.line(f"const uint32_t lw_team = {hex((1 << lanes) - 1)}u << {first};")
-        else:
-            whole.w.line("const uint32_t lw_team = 0xffffffffu;")
+        lanes, warp = whole.size[0], whole.w.facts.gpu.warp
+        shift = f" << (({number_in_block(whole.size)}) & {warp - lanes})" if lanes < warp else ""
+        whole.w.line(f"const uint32_t lw_team = {mask(lanes)}{shift};")
         stored = frozenset(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
         return cls(whole.w, (lanes, 1, 1), stored=stored)
 

@@ -31,6 +31,7 @@ from loopwright.ir.code import (
     SharedArray,
     print_code,
 )
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -48,12 +49,10 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
-from loopwright.steps.bind import ATOMIC
 
-AXES = "xyz"
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
-REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
-OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
+OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
+ATOMIC = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
 
 
 Within = tuple[str, int, str]
@@ -268,7 +267,7 @@ class GpuWriter(Writer):
         """Lines of the `__global__` functions that call a device function."""
         own, bounds = (
             ", ".join(part.parameters),
-            ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes)))),
+            ", ".join(map(str, (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu.registers)))),
         )
         either = ", false" if self.even else ""
         versions: list[tuple[str, str, Literal[32, 64]]] = [
@@ -338,11 +337,11 @@ def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
                 yield node
 
 
-def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
+def _blocks_at_once(threads: int, own_bytes: int, registers: int) -> tuple[int, ...]:
     """How many blocks of threads that keep many elements a multiprocessor is to have at once: else ptxas spends on one
     block what two could have. Nothing where registers are not short."""
     words = own_bytes // 4
-    blocks = REGISTERS // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    blocks = registers // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
     return (blocks,) if blocks > 1 else ()
 
 
@@ -361,7 +360,7 @@ def _sum(left: Counter[str], right: Counter[str], factor: int) -> Counter[str]:
 def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     """A local array of one thread."""
     array = w.arrays[stmt.array]
-    count = constant_size(stmt, OWN_BYTES)
+    count = constant_size(stmt, w.facts.gpu.own_bytes)
     if count is None:
         raise NotOnGpu(f"each thread would need an array '{stmt.array}' of its own, and it is too large")
     w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"

@@ -17,22 +17,20 @@ from math import prod
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter, NotOnGpu
 from loopwright.codegen.interleave import Iteration, about, read_ahead
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
 from loopwright.ir.code import SharedArray
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
-from loopwright.steps.bind import ATOMIC
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 
-COPY_BYTES = 32 * 1024  # of a block's copies: six blocks of a multiprocessor still fit
 ROUNDS = 8  # so many iterations of each thread are worth a copy
-LANES = 5  # the copies of a small target at most, as a power of two: one for each thread of a warp
 SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
 AHEAD = 8  # iterations that a thread looks ahead
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
@@ -46,16 +44,20 @@ class Copy:
     array: str
     element: Scalar
     each: int
+    gpu: GpuTarget
 
     @property
     def most(self) -> int:
-        """How many elements there is room for."""
-        return COPY_BYTES // self.element.size_bytes
+        """How many elements there is room for: several blocks of a multiprocessor still fit."""
+        return self.gpu.shared_bytes * 2 // 3 // self.element.size_bytes
 
     @property
     def lanes(self) -> int:
-        """How many copies are of use, as a power of two: integers of 32 bits are added and compared at once."""
-        return LANES if self.element.is_float or self.element.size_bytes > INT32.size_bytes else 0
+        """How many copies of a small target are of use, as a power of two: one for each thread of a warp, but integers
+        of 32 bits are added and compared at once."""
+        return (
+            self.gpu.warp.bit_length() - 1 if self.element.is_float or self.element.size_bytes > INT32.size_bytes else 0
+        )
 
 
 def scattered(loops: Iterable[For], w: GpuWriter) -> Mapping[str, Reduction]:
@@ -88,8 +90,8 @@ def copy_of(body: Body, band: Sequence[For], rounds: int, w: GpuWriter) -> Copy 
     array = fitting[0]
     each = _each(array.name, body, w) if array.element in (INT64, UINT64) else None
     if each is None or prod(_iterations(loop) for loop in band) * each > INT32.maximum:
-        return Copy(array.name, array.element, 0)
-    return Copy(array.name, INT32, each)
+        return Copy(array.name, array.element, 0, w.facts.gpu)
+    return Copy(array.name, INT32, each, w.facts.gpu)
 
 
 def _iterations(loop: For) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from loopwright.analysis.ownership import OwnedRange
-from loopwright.codegen.gpu_writer import AXES, NotOnGpu
+from loopwright.codegen.gpu_writer import NotOnGpu
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import Allocate, Body, Const, For, Stmt
 from loopwright.ir.walk import statements
 from loopwright.steps.bind import THREADS

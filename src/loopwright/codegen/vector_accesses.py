@@ -24,9 +24,6 @@ from loopwright.ir.walk import children, own_expressions, subexpressions
 from loopwright.steps.extent import residue
 from loopwright.steps.nest import step_of
 
-WIDEST = 16
-"""Bytes of one access."""
-
 
 @dataclass(frozen=True, slots=True)
 class Wide:
@@ -154,7 +151,7 @@ def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, w: Gp
         if names_in(expr) & (changing if number != axis else changing - {loop.name}):
             return 1
     count = 1
-    while 2 * count * array.element.size_bytes <= WIDEST and trip % (2 * count) == 0:
+    while 2 * count * array.element.size_bytes <= w.facts.gpu.widest and trip % (2 * count) == 0:
         count *= 2
     along = node.index[axis]
     starts = _starts(w, count)

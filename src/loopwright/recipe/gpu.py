@@ -55,9 +55,8 @@ LANES = Tunable(
     (1 << 14, 1 << 16, 1 << 18, 1 << 20),
     "as many as keep a large GPU busy; all of them have to be added up again",
 )
-FEWER, MOST_IN_BLOCK = 512, 1024
-"""Blocks that add up the partial results of all lanes, and threads that add up what these find; threads of a block
-that does all by itself."""
+FEWER = 512
+"""Blocks that add up the partial results of all lanes, and threads that add up what these find."""
 
 BALANCED = Tunable(
     "rows and entries of a block",
@@ -185,19 +184,18 @@ def _in_lanes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     if loop is chain[-1]:
         sum_in_scalars(partial, loop)
     if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
-        why = (
-            f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {MOST_IN_BLOCK} threads does"
-        )
-        return [(Bind(loop.name, "thread.x", MOST_IN_BLOCK), why)]
-    many, threads = partial.number(LANES), partial.number(LINE)
-    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} blocks add up these, then one"
+        most = partial.facts.gpu.threads
+        why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
+        return [(Bind(loop.name, "thread.x", most), why)]
+    many, threads, fewer = partial.number(LANES), partial.threads(LINE), min(FEWER, partial.facts.gpu.threads)
+    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one"
     lane, merge = _reduced(partial, loop.name, many, why)
     before = set(loops(partial.kernel))
     partial.take(Split(lane, threads), why)
     (block,) = set(loops(partial.kernel)) - before
-    few, last = _reduced(partial, merge, FEWER, why)
+    few, last = _reduced(partial, merge, fewer, why)
     bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
-    bound += [Bind(merge, "thread.x", min(FEWER, many // FEWER)), Bind(last, "thread.x", FEWER)]
+    bound += [Bind(merge, "thread.x", min(fewer, many // fewer)), Bind(last, "thread.x", fewer)]
     return [(step, why) for step in bound]
 
 
@@ -225,7 +223,7 @@ def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     facts = partial.present_facts()
     if balance.illegal(partial.kernel, facts, partial.strict) is None:
         items = partial.number(BALANCED)
-        balance = Balance(row.name, entry.name, items, partial.number(BALANCED_THREADS))
+        balance = Balance(row.name, entry.name, items, partial.threads(BALANCED_THREADS))
         return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
     sharing = partial.number(SHARING)
@@ -236,7 +234,7 @@ def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
         raise NotTaken
     why = f"{why}: {sharing} threads share it"
     before = set(loops(partial.kernel))
-    partial.take(Split(row.name, partial.number(LINE) // sharing), why)
+    partial.take(Split(row.name, partial.threads(LINE) // sharing), why)
     (block,) = set(loops(partial.kernel)) - before
     return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
@@ -384,7 +382,7 @@ def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> 
     """A block for each row, however long."""
     if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
         return []
-    threads = partial.number(LINE)
+    threads = partial.threads(LINE)
     why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
     row, column = isolate(partial, chain[-1].name, chain[-2].name, why)
     return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]

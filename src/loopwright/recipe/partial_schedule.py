@@ -86,6 +86,10 @@ class PartialSchedule:
         """What is wanted of a tunable, or its default. Raises UnfitError."""
         return tunable.default if self.choices is None else self.choices.number(tunable)
 
+    def threads(self, tunable: Tunable) -> int:
+        """The same of threads of a block, as far as it can have so many."""
+        return min(self.number(tunable), self.facts.gpu.threads)
+
     def require(self, *constraints: Constraint) -> None:
         """What has to hold of the numbers asked for so far; defaults are known to fit. Raises UnfitError."""
         if self.choices is not None:

@@ -21,6 +21,7 @@ from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
 from loopwright.ir.code import DeviceFunction
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, For, Kernel, Load, Location, Store, While
 from loopwright.ir.program import DeviceText
 from loopwright.ir.queries import arrays_made
@@ -81,7 +82,7 @@ def grid_reports(
             fault = f"CUDA: {str(error).splitlines()[0]}"
     nests = {nest.loop.name: nest for nest in _nests(kernel.body, ())}
     uses = Counter(key for nest in nests.values() for key in nest.keys)
-    about = _GridFacts(kernel, written, shape, uses)
+    about = _GridFacts(kernel, written, shape, uses, gpu.limits.target)
     return tuple(
         about.report(_resources(one, resources.get(one.name), gpu, fault), one, nests.get(one.loop))
         for one in text.functions
@@ -124,6 +125,7 @@ class _GridFacts:
     written: Kernel
     shape: KnownSizes
     uses: Counter[object]
+    gpu: GpuTarget
 
     def report(self, report: GridReport, function: DeviceFunction, nest: GridNest | None) -> GridReport:
         """The report with what its nest says; as it is for kernels that are no nest of the user's."""
@@ -137,7 +139,7 @@ class _GridFacts:
         least, words, unknown, repeated = self._traffic(nest)
         local = arrays_made(nest.inside)
         shared = frozenset(one.array for one in function.shared) & local
-        found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape)
+        found = warp_accesses(self.kernel, nest.inside, size, shared, frozenset(local - shared), self.shape, self.gpu)
         return replace(
             report,
             block=size,
