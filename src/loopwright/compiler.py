@@ -17,6 +17,7 @@ from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, toge
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.gpu import generate_gpu
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
 from loopwright.errors import KernelError
@@ -41,7 +42,7 @@ from loopwright.recipe.target import CpuTarget
 from loopwright.search.ranges import Ranges, space_of_ranges
 from loopwright.search.space import MOST, Space, space_of
 from loopwright.search.space import Device as SpaceDevice
-from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
+from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
 ASKED_FOR = "asked for"
@@ -117,6 +118,8 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.steps:
         steps = parse_schedule(wanted.steps)
         after, proven = apply_schedule(kernel, facts, steps, strict)
+        if wanted.on_gpu:
+            check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
         return gpu_recipe(kernel, facts, strict)
@@ -159,6 +162,8 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
         stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)),
     ):
         if wanted.on_gpu:
+            if found.recipe.not_on_gpu:
+                raise NotOnGpu(found.recipe.not_on_gpu)
             program = generate_gpu(kernel, facts, meaning.strict)
         else:
             program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)

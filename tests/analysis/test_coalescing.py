@@ -16,13 +16,13 @@ from loopwright.analysis import coalescing
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import FAR, KnownSizes, WarpAccess, warp_accesses
 from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.codegen.threads import block_size
 from loopwright.cost.call_shape import shape_of
 from loopwright.ir.interp import evaluation
 from loopwright.ir.nodes import Allocate, Assign, Body, For, If, Kernel, Load, Stmt, Store
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.user_text import user_element
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.steps.threads import block_size
 from meaning.choices import Choices
 from meaning.grids import on_grid
 from meaning.nests import arguments, nest

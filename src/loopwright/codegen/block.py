@@ -12,13 +12,12 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from loopwright.analysis.ownership import OwnedRange, shares
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.double_buffering import ahead_of, write_ahead
 from loopwright.codegen.full_tiles import or_even
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import AHEAD as LOOKED_AHEAD
@@ -36,13 +35,11 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
-from loopwright.codegen.threads import band_of, has_threads, own_sizes, sharing_of
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Body,
     Break,
     Const,
@@ -52,13 +49,12 @@ from loopwright.ir.nodes import (
     Load,
     Stmt,
     Store,
-    While,
 )
-from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
-from loopwright.steps.bind import THREADS
+from loopwright.ir.walk import expressions, statements
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import THREADS, band_of, constant_size, has_threads, own_sizes, owned, sharing_of
 
 InThread = Callable[[For, GpuWriter], None]
 IN_A_PART = 64  # operations of a thread, at least
@@ -73,7 +69,6 @@ class Whole:
     w: GpuWriter
     size: tuple[int, int, int]
     shared: list[SharedArray] = field(default_factory=list)
-    shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     in_thread: InThread = write_in_thread
@@ -95,7 +90,7 @@ class Whole:
             self._array(stmt)
         elif isinstance(stmt, For) and has_threads(stmt) and (found := ahead_of(stmt, self.w)) is not None:
             self._ahead(stmt, found)
-        elif isinstance(stmt, For | While | If) and has_threads(stmt):
+        elif isinstance(stmt, For | If) and has_threads(stmt):
             self._around(stmt)
         elif any(isinstance(inner, Store) for inner in statements((stmt,))):
             self._meet((stmt,))
@@ -126,7 +121,7 @@ class Whole:
     def _ask(self, now: str) -> None:
         stop_together(self.w, now)
 
-    def _around(self, stmt: For | While | If) -> None:
+    def _around(self, stmt: For | If) -> None:
         """Control flow around threads: all threads of the block take the same way."""
         w = self.w
         match stmt:
@@ -142,7 +137,7 @@ class Whole:
                     self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
-            case For() if not any(isinstance(part, Load) for e in own_expressions(stmt) for part in subexpressions(e)):
+            case For():
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
                 self.read |= {part.array for part in expressions(stmt.body) if isinstance(part, Load)}
@@ -152,8 +147,6 @@ class Whole:
                 self._repeated(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
                 self.written |= before[1]
-            case _:
-                raise NotOnGpu("data decides how often the threads of a block meet")
 
     def _ahead(self, loop: For, found: Rounds) -> None:
         """A loop with tiles that arrive while others are used."""
@@ -212,7 +205,7 @@ class Whole:
     def _keep(self, stmt: Allocate) -> bool:
         """Keep an array in registers, where each thread has elements of its own."""
         w, array = self.w, self.w.arrays[stmt.array]
-        if (found := self._owned(stmt)) is None:
+        if (found := owned(w.kernel, stmt, self.size, w.facts.gpu)) is None:
             return False
         sizes = own_sizes(stmt, found)
         w.owned[stmt.array] = found
@@ -225,39 +218,16 @@ class Whole:
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
         """Declare an array of the block, so many times over; the number of its elements."""
         w, array = self.w, self.w.arrays[stmt.array]
-        most = w.facts.gpu.shared_bytes
-        count = constant_size(stmt, most)
-        self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
-        if count is None or self.shared_bytes > most:
-            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
+        count = constant_size(stmt, w.facts.gpu.shared_bytes)
+        assert count is not None  # steps/grids.py sees to it
         self.shared.append(SharedArray(array.pointer, array.memory_type, times * max(count, 1), stmt.array))
         w.function.scoped.add(array.pointer)
         # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
         w.arrays[stmt.array] = replace(array, on_device=False)
         return count
 
-    def _owned(self, stmt: Allocate) -> tuple[OwnedRange | None, ...] | None:
-        """How the threads of the block own the elements of an array, None where they share them."""
-        found = shares(self.w.kernel, stmt.array)
-        if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
-            return None
-        runs = {share.run for share in found if share is not None}
-        if any(size > 1 and f"thread.{axis}" not in runs for axis, size in zip(AXES, self.size, strict=True)):
-            return None
-        own = prod(own_sizes(stmt, found))
-        nests = (one for one in statements(self.w.kernel.body) if isinstance(one, For) and one.run in runs)
-        for loop in nests:
-            uses = any(isinstance(s, Store) and s.array == stmt.array for s in statements(loop.body)) or any(
-                isinstance(part, Load) and part.array == stmt.array for part in expressions(loop.body)
-            )
-            if uses and sharing_of(loop) * step_of(loop) < (extent_of(loop) or 2**62):
-                return None  # a thread would come back for another part
-        return found if own * stmt.element.size_bytes <= self.w.facts.gpu.own_bytes else None
-
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
-        if any(isinstance(inner, Assign) for inner in statements((stmt,))):
-            raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
         idle, axes = self._idle(())
         with self.w.branch(idle or "true", axes=axes):
             write(stmt, self.w)
@@ -275,9 +245,7 @@ class Whole:
         if team and {s.run for s in statements(body) if isinstance(s, For) and s.run in THREADS} == {"thread.y"}:
             self._columns(band)
             return
-        if team:
-            self._check_team(band)
-        else:
+        if not team:
             rounds = self._rounds(band)
             copy = copy_of(body, band, rounds, w)
             if copy is not None:
@@ -328,7 +296,7 @@ class Whole:
             outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
             with w.indented():
                 if team:
-                    Team.of(self, body).body(body)
+                    Team.of(self).body(body)
                 elif updating:
                     self._updates(band[-1])
                 else:
@@ -356,11 +324,6 @@ class Whole:
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
         w, loop = self.w, band[0]
-        once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
-        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy")[0] or not once:
-            raise NotOnGpu(f"other statements stand between the threads of '{loop.name}' and those inside it")
-        if w.facts.loops[loop.name].reductions:
-            raise NotOnGpu(f"the threads of '{loop.name}' and those inside it add to the same")
         variable = w.names.of(loop.name)
         w.function.scoped.add(variable)
         sign = "<" if step_of(loop) > 0 else ">"
@@ -413,17 +376,6 @@ class Whole:
             self.shared.append(SharedArray(array, self.w.types[array], count))
             self.w.function.scoped.add(array)
 
-    def _check_team(self, band: Sequence[For]) -> None:
-        """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
-        has to lie within a warp. Raises NotOnGpu."""
-        inside = {s.run for s in statements(band[-1].body) if isinstance(s, For) and s.run in THREADS}
-        if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
-            raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
-        if self.size[0] not in (teams := self.w.facts.gpu.teams):
-            sizes = ", ".join(map(str, teams))
-            raise NotOnGpu(f"each iteration of '{band[-1].name}' would have a team of {self.size[0]} threads: "
-                           f"these have to be in one warp, so {sizes} are possible")  # fmt: skip
-
     def _shared_out(self, loop: For, opened: ExitStack) -> None:
         """Begin a loop that threads share."""
         w, axis = self.w, loop.run[-1]
@@ -469,26 +421,15 @@ class Whole:
 @dataclass
 class Team(Whole):
     """What the threads along x do as a whole, in an iteration that is theirs alone: lanes of one warp. They meet
-    without the rest of the block. stored: arrays that it writes."""
-
-    stored: frozenset[str] = frozenset()
+    without the rest of the block."""
 
     @classmethod
-    def of(cls, whole: Whole, body: Body) -> Team:
-        """The team of a block's thread, which does this."""
+    def of(cls, whole: Whole) -> Team:
+        """The team of a block's thread."""
         lanes, warp = whole.size[0], whole.w.facts.gpu.warp
         shift = f" << (({number_in_block(whole.size)}) & {warp - lanes})" if lanes < warp else ""
         whole.w.line(f"const uint32_t lw_team = {mask(lanes)}{shift};")
-        stored = frozenset(stmt.array for stmt in statements(body) if isinstance(stmt, Store))
-        return cls(whole.w, (lanes, 1, 1), stored=stored)
-
-    def _meet(self, body: Body) -> None:
-        local = {name for name, array in self.w.arrays.items() if not array.on_device} - set(self.w.owned)
-        touched = {part.array for part in expressions(body) if isinstance(part, Load)}
-        touched |= {stmt.array for stmt in statements(body) if isinstance(stmt, Store)}
-        if shared := touched & local & self.stored:
-            raise NotOnGpu(f"teams of threads share '{min(shared)}': they would have to wait for one another")
-        super()._meet(body)
+        return cls(whole.w, (lanes, 1, 1))
 
     def _barrier(self) -> None:
         self.w.barrier("lw_team")
@@ -507,8 +448,8 @@ class Team(Whole):
         put_together(partial, self.w)
 
     def _array(self, stmt: Allocate) -> None:
-        if not self._keep(stmt):
-            raise NotOnGpu(f"several teams of threads would each need an array '{stmt.array}' in shared memory")
+        is_kept = self._keep(stmt)
+        assert is_kept  # steps/grids.py sees to it
 
 
 @dataclass
@@ -523,8 +464,6 @@ class Columns(Whole):
         if isinstance(stmt, If) and has_threads(stmt):
             self._under(stmt)
             return
-        if has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
-            raise NotOnGpu("threads along y meet in a loop of each column")
         scalars = not has_threads(stmt) and not any(isinstance(s, Store | Allocate) for s in statements((stmt,)))
         if scalars:
             self._meet((stmt,))
@@ -549,8 +488,8 @@ class Columns(Whole):
         return f"{self.active} && {others}" if others else self.active, ""
 
     def _array(self, stmt: Allocate) -> None:
-        if not self._keep(stmt):
-            raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
+        is_kept = self._keep(stmt)
+        assert is_kept  # steps/grids.py sees to it
 
     def _stop_with_others(self, where: str) -> None:
         self.w.function.meets = True

@@ -49,6 +49,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
+from loopwright.steps.threads import constant_size
 
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
@@ -71,7 +72,7 @@ class Untested:
 
 
 class NotOnGpu(Exception):
-    """Why a kernel, or a part of it, cannot run on a GPU, in the user's words."""
+    """Why a kernel cannot run on a GPU, in the user's words."""
 
 
 class GpuWriter(Writer):
@@ -361,23 +362,12 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     """A local array of one thread."""
     array = w.arrays[stmt.array]
     count = constant_size(stmt, w.facts.gpu.own_bytes)
-    if count is None:
-        raise NotOnGpu(f"each thread would need an array '{stmt.array}' of its own, and it is too large")
+    assert count is not None  # steps/grids.py sees to it
     w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
         with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):
             w.line(f"{array.pointer}[lw_i] = {value};")
-
-
-def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
-    """How many elements a local array has, if that is known and they fit; None otherwise."""
-    count = 1
-    for size in stmt.shape:
-        if not isinstance(size, Const) or size.value < 0:
-            return None
-        count *= int(size.value)
-    return count if count * stmt.element.size_bytes <= most_bytes else None
 
 
 def any_may_fail(w: GpuWriter) -> bool:

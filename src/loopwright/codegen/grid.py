@@ -15,7 +15,6 @@ from loopwright.codegen.one_thread import declare_own, fetched, handed_over, wri
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.codegen.scatter import scattered
-from loopwright.codegen.threads import block_size, has_threads
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Body,
@@ -23,9 +22,9 @@ from loopwright.ir.nodes import (
     Stmt,
 )
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import BLOCKS, THREADS, block_size, has_threads
 
 FIRST = "threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0"
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest, stages
+from loopwright.analysis.row_pointers import RowNest, row_nest, stages
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, Within, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter, Within, any_may_fail
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.most_work import ACCESS, MOST, most_work
 from loopwright.codegen.one_thread import declare_own
@@ -33,7 +33,7 @@ from loopwright.codegen.thread_reduction import ThreadPartial, in_warp, mask
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Expr, For, Var
 from loopwright.ir.types import INT64
-from loopwright.steps.balance import shared_bytes, slots, spreads
+from loopwright.steps.balance import slots, spreads
 
 JOINING = 256
 """Threads of a block where partial results are put together."""
@@ -56,13 +56,8 @@ class Balanced:
 
     def __init__(self, row: For, w: GpuWriter) -> None:
         entry = next(stmt for stmt in row.body if isinstance(stmt, For) and stmt.run == "entries")
-        try:
-            self.nest: RowNest = row_nest(row, entry)
-        except NotRows as why:
-            raise NotOnGpu(str(why)) from None
+        self.nest: RowNest = row_nest(row, entry)
         found = w.facts.loops[entry.name].reductions
-        if not found or any(reduction.kind != "scalar" for reduction in found):
-            raise NotOnGpu(f"'{entry.name}' is no reduction into scalars")
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
         self.rows_each = min(ROWS_EACH, MOST_ROWS // row.threads)
@@ -70,8 +65,6 @@ class Balanced:
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         gpu = w.facts.gpu
         self.warp, self.most_blocks = gpu.warp, gpu.blocks_along[0]
-        if shared_bytes([one.type for one in self.sums], self.entries, self.threads, gpu.warp) > gpu.shared_bytes:
-            raise NotOnGpu(f"the sums of '{entry.name}' do not fit into the shared memory of a block")
         self.memory = [*STATE, *(one.named(what) for one in self.sums for what in ("tail", "head"))]
         w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
         for one in self.sums:

@@ -17,7 +17,7 @@ from math import prod
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
-from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter, NotOnGpu
+from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
@@ -62,16 +62,12 @@ class Copy:
 
 def scattered(loops: Iterable[For], w: GpuWriter) -> Mapping[str, Reduction]:
     """The arrays whose elements these loops, bound to blocks or threads, all update."""
-    found = {
+    return {
         reduction.target: reduction
         for loop in loops
         for reduction in w.facts.loops[loop.name].reductions
         if reduction.kind != "scalar"
     }
-    for name in found:
-        if w.arrays[name].bytes:
-            raise NotOnGpu(f"elements of '{name}' lie in records: they cannot be updated by several threads at once")
-    return found
 
 
 # ---- copies -----------------------------------------------------------------------------------------------------

@@ -23,10 +23,10 @@ from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
 from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import substituted
 from loopwright.steps.extent import ends_of, stretch_of, trip_of
 from loopwright.steps.limits import all_of, terms
+from loopwright.steps.threads import THREADS
 
 MOST_COPIES = 64
 """Of a thread out of one array in one iteration."""

@@ -26,7 +26,6 @@ from itertools import takewhile
 from math import ceil, prod
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
@@ -34,7 +33,7 @@ from loopwright.ir.code import CodeRegion
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
-from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.threads import BLOCKS, THREADS, block_size, sharing_of
 from loopwright.toolchain.sass import Instruction
 
 NEIGHBOURS = "thread.x"

@@ -22,8 +22,6 @@ from math import ceil, prod
 
 from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.frequency import Frequencies, frequencies
-from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.threads import block_size
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
 from loopwright.cost.dynamic import counted
@@ -38,7 +36,8 @@ from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
-from loopwright.steps.bind import BLOCKS
+from loopwright.steps.grids import is_bound
+from loopwright.steps.threads import BLOCKS, block_size
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build

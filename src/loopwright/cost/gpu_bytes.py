@@ -18,12 +18,11 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import KnownIntegers, value_of
 from loopwright.analysis.trace import Access, Trace, traced
-from loopwright.codegen.threads import sharing_of
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
 from loopwright.ir.queries import arrays_made
 from loopwright.ir.walk import own_expressions, statements, subexpressions
-from loopwright.steps.bind import THREADS
+from loopwright.steps.threads import THREADS, sharing_of
 
 
 def bytes_moved(

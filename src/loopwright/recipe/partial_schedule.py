@@ -52,7 +52,7 @@ class NotTaken(Exception):
 class PartialSchedule:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
-    nobody asks which there are."""
+    nobody asks which there are. refusals: why nests became no grids, by their innermost loops."""
 
     written: Kernel
     facts: Facts
@@ -60,6 +60,7 @@ class PartialSchedule:
     kernel: Kernel
     decisions: list[ReasonedStep] = field(default_factory=list)
     choices: Choices | None = None
+    refusals: dict[str, str] = field(default_factory=dict)
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)

@@ -13,9 +13,7 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
-from loopwright.codegen.gpu import is_bound
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.threads import block_size
 from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
@@ -29,7 +27,8 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
 from loopwright.report.warps import Lines, warp_reports
-from loopwright.steps.bind import BLOCKS
+from loopwright.steps.grids import is_bound
+from loopwright.steps.threads import BLOCKS, block_size
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import compiled_first, complete, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc

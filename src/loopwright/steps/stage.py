@@ -12,7 +12,6 @@ from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
 from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import around, extent_of, trip_of
 from loopwright.steps.grammar import From1
@@ -21,6 +20,7 @@ from loopwright.steps.nest import step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
 from loopwright.steps.region import Region, kept_around, region_of
 from loopwright.steps.step import Rejection, Step, legal
+from loopwright.steps.threads import THREADS
 
 ACCESSES = (4, 8, 16)
 """Bytes that a thread copies at once."""
