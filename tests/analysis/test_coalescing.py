@@ -17,6 +17,7 @@ from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import FAR, KnownSizes, WarpAccess, warp_accesses
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.cost.call_shape import shape_of
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.interp import evaluation
 from loopwright.ir.nodes import Allocate, Assign, Body, For, If, Kernel, Load, Stmt, Store
 from loopwright.ir.text import parse_kernel
@@ -274,4 +275,4 @@ def test_elements_side_by_side_are_touched_at_once_as_far_as_a_load_reaches(name
     ],
 )
 def test_bank_conflicts(starts: list[int], width: int, ways: int) -> None:
-    assert coalescing._conflicts(starts, width) == ways
+    assert coalescing._conflicts(starts, width, CUDA) == ways
