@@ -17,6 +17,7 @@ from loopwright.config import Config
 from loopwright.cost.call_shape import shape_of
 from loopwright.frontend.capture import Source
 from loopwright.ir.signature import Signature
+from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
@@ -83,10 +84,12 @@ def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[Decisio
     chosen = dict.fromkeys(one.why for one in choices if one.serves and not one.pinned)
     given = ASKED_FOR if not chosen else f"chosen: {'; or '.join(chosen)}"
     groups = groupby((one for one in recipe.decisions if one.why), key=lambda one: one.why)
-    return tuple(
+    taken = (
         DecisionReport("; ".join(str(one.step) for one in group), given if why == ASKED_FOR else why)
         for why, group in groups
     )
+    alone = (DecisionReport(f"'{user_name(loop)}' in one thread", why) for loop, why in recipe.alone.items())
+    return (*taken, *alone)
 
 
 def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Generated | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
@@ -17,6 +17,7 @@ from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, toge
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.gpu import generate_gpu
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
 from loopwright.errors import KernelError
@@ -26,6 +27,7 @@ from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
 from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
 from loopwright.ir.simplify import simplify
@@ -40,7 +42,7 @@ from loopwright.recipe.target import CpuTarget
 from loopwright.search.ranges import Ranges, space_of_ranges
 from loopwright.search.space import MOST, Space, space_of
 from loopwright.search.space import Device as SpaceDevice
-from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
+from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
 ASKED_FOR = "asked for"
@@ -59,11 +61,11 @@ class Analysed:
     seconds: float
 
 
-def analysed(source: Source, wanted: Compilation, outside: Outside | None = None) -> Analysed:
-    """All passes up to the schedule. `outside`: as `lower` takes it. Raises KernelError where the function is outside
-    the language."""
+def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
+    """All passes up to the schedule. `outside`: as `lower` takes it. gpu: what it may run on. Raises KernelError where
+    the function is outside the language."""
     with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
-        return _analysed(source, wanted, outside)
+        return _analysed(source, wanted, outside, gpu)
 
 
 def _total(wanted: Compilation) -> int:
@@ -71,7 +73,7 @@ def _total(wanted: Compilation) -> int:
     return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
 
 
-def _analysed(source: Source, wanted: Compilation, outside: Outside | None) -> Analysed:
+def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu: GpuTarget) -> Analysed:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
     lowered = lower(source, wanted.signature, outside, wanted.semantics.narrowing_raises)
@@ -80,7 +82,7 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None) -> A
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
-    facts = analyse(kernel)
+    facts = replace(analyse(kernel), gpu=gpu)
     # Last, from facts alone.
     found = scheduled(kernel, facts, wanted)
     passes.after("schedule", found.kernel)
@@ -116,6 +118,8 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.steps:
         steps = parse_schedule(wanted.steps)
         after, proven = apply_schedule(kernel, facts, steps, strict)
+        if wanted.on_gpu:
+            check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
         return gpu_recipe(kernel, facts, strict)
@@ -158,6 +162,8 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
         stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)),
     ):
         if wanted.on_gpu:
+            if found.recipe.not_on_gpu:
+                raise NotOnGpu(found.recipe.not_on_gpu)
             program = generate_gpu(kernel, facts, meaning.strict)
         else:
             program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)

@@ -243,7 +243,7 @@ def _on_gpu(source: Source, wanted: Compilation) -> Specialisation:
     if gpu is None:
         warn_once("no GPU", f"device={wanted.device!r}: {gpus.why_no_gpu()}. Kernels run on the CPU")
         raise gpu_writer.NotOnGpu("there is no GPU")
-    return _made_for(gpu, compiler.analysed(source, wanted), wanted)
+    return _made_for(gpu, compiler.analysed(source, wanted, gpu=gpu.limits.target), wanted)
 
 
 def _made_for(gpu: Gpu, found: Analysed, wanted: Compilation) -> Specialisation:
@@ -256,11 +256,13 @@ def _made_for(gpu: Gpu, found: Analysed, wanted: Compilation) -> Specialisation:
 def specialise_kernel(kernel: Kernel, facts: Facts, wanted: Compilation) -> Specialisation:
     """The same for a kernel and what is known of it, without the function that it comes from. Raises ScheduleError,
     CompilerError, NotOnGpu."""
+    gpu = gpus.gpu_of(wanted.device) if wanted.on_gpu else None
+    if gpu is not None:
+        facts = replace(facts, gpu=gpu.limits.target)
+    elif wanted.on_gpu:
+        raise gpu_writer.NotOnGpu("there is no GPU")
     found = compiler.Analysed(kernel, facts, compiler.scheduled(kernel, facts, wanted), (), 0.0)
-    if wanted.on_gpu:
-        gpu = gpus.gpu_of(wanted.device)
-        if gpu is None:
-            raise gpu_writer.NotOnGpu("there is no GPU")
+    if gpu is not None:
         return _made_for(gpu, found, wanted)
     ready = ready_of(compiler.program_of(found, wanted), kernel, ())
     return Specialisation(wanted, _Known(found), ready, *_loaded(ready.program, wanted.tools))

@@ -16,13 +16,14 @@ from loopwright.analysis import coalescing
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import FAR, KnownSizes, WarpAccess, warp_accesses
 from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.codegen.threads import block_size
 from loopwright.cost.call_shape import shape_of
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.interp import evaluation
 from loopwright.ir.nodes import Allocate, Assign, Body, For, If, Kernel, Load, Stmt, Store
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.user_text import user_element
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.steps.threads import block_size
 from meaning.choices import Choices
 from meaning.grids import on_grid
 from meaning.nests import arguments, nest
@@ -274,4 +275,4 @@ def test_elements_side_by_side_are_touched_at_once_as_far_as_a_load_reaches(name
     ],
 )
 def test_bank_conflicts(starts: list[int], width: int, ways: int) -> None:
-    assert coalescing._conflicts(starts, width) == ways
+    assert coalescing._conflicts(starts, width, CUDA) == ways

@@ -4,11 +4,13 @@ memory of that one."""
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 
 import loopwright as lw
 from loopwright.devices.gpus import gpu_of
@@ -65,6 +67,13 @@ def agree(
     found: Any = kernel._dispatch.compiled()[0]
     assert found.why_not_gpu == why_not
     return found
+
+
+def refused(function: Callable[..., object], *arguments: Any, schedule: str, why: str, strict: bool = True) -> None:
+    """A step of the schedule says why it cannot be."""
+    options = lw.options(device="emulated", schedule=schedule, strict=strict)
+    with options, pytest.raises(lw.ScheduleError, match=re.escape(f"is not legal: {why}")):
+        lw.kernel(function)(*made(arguments))
 
 
 def made(arguments: tuple[Any, ...]) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from codegen.on_gpu import agree, device_text
+from codegen.on_gpu import agree, device_text, refused
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.gpu_writer import GpuWriter
@@ -114,9 +114,9 @@ def test_a_loop_that_runs_again_begins_when_all_have_left_its_tiles() -> None:
     assert "int lw_turn = 0;" in device_text(agree(again, *numbers, schedule=steps))
 
 
-def test_too_much_shared_memory_runs_on_the_cpu() -> None:
+def test_too_much_shared_memory() -> None:
     steps = schedule(" double", " double").replace("tile i 16 j 16 k 8", "tile i 16 j 16 k 512")
-    agree(product, *operands(16, 16, 8), schedule=steps, why_not="'a.p' does not fit into the shared memory of a block")
+    refused(product, *operands(16, 16, 8), schedule=steps, why="'a.p' does not fit into the shared memory of a block")
 
 
 @pytest.mark.parametrize(("other", "arrives"), [("0.0", True), ("-0.0", False), ("1.0", False)])

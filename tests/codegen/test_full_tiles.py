@@ -10,10 +10,10 @@ import pytest
 
 import loopwright as lw
 from loopwright.analysis.analyse import analyse
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.lowered import FullTiles
 from loopwright.codegen.lowering import lower
-from loopwright.codegen.threads import BoundNest
 from loopwright.config import current
 from loopwright.devices.emulated import EmulatedModule
 from loopwright.ir.nodes import For

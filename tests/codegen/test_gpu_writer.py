@@ -10,8 +10,7 @@ import pytest
 from codegen.scheduled import grid_text
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import generate_gpu
-from loopwright.codegen.gpu_writer import NotOnGpu, _blocks_at_once, constant_size
-from loopwright.ir.nodes import Allocate
+from loopwright.codegen.gpu_writer import NotOnGpu, _blocks_at_once
 from loopwright.ir.text import parse_kernel
 
 
@@ -19,7 +18,11 @@ from loopwright.ir.text import parse_kernel
     ("threads", "words", "bounds"), [(256, 64, (2,)), (128, 64, (4,)), (128, 128, (2,)), (256, 128, ()), (256, 8, ())]
 )
 def test_blocks_that_share_the_registers(threads: int, words: int, bounds: tuple[int, ...]) -> None:
-    assert _blocks_at_once(threads, 4 * words) == bounds
+    assert _blocks_at_once(threads, 4 * words, 65536) == bounds
+
+
+def test_half_the_registers_hold_half_the_blocks() -> None:
+    assert _blocks_at_once(128, 256, 32768) == (2,)
 
 
 ADD = """
@@ -55,15 +58,6 @@ def test_a_check_tells_the_device() -> None:
     text = added("int64", index="int64(x)")
     assert "LW_INDEX(" in text and "failure" in text
     assert "LW_INDEX(" not in added()
-
-
-@pytest.mark.parametrize(
-    ("size", "bytes_", "constant"), [("4", 64, 4), ("4", 31, None), ("n", 64, None), ("2, 3", 64, 6), ("-1", 64, None)]
-)
-def test_arrays_that_fit_a_thread(size: str, bytes_: int, constant: int | None) -> None:
-    [made] = parse_kernel(f"kernel k(n: int64):\n    allocate t: float64[{size}]\n").body
-    assert isinstance(made, Allocate)
-    assert constant_size(made, bytes_) == constant
 
 
 def test_overlapping_arguments_are_not_for_a_gpu() -> None:

@@ -8,9 +8,10 @@ import pytest
 
 import loopwright as lw
 from codegen import on_gpu
-from codegen.on_gpu import agree, device_text
-from loopwright.codegen import grid
+from codegen.on_gpu import agree, device_text, refused
+from loopwright.devices.gpu import Limits
 from loopwright.errors import ScheduleError
+from loopwright.ir.gpu_target import GpuTarget
 
 RANDOM = np.random.default_rng(11)
 REVERSE = "bind q block.x; bind t thread.x; bind t.2 thread.x"
@@ -34,8 +35,8 @@ def test_sizes_of_a_block(threads: int) -> None:
 def test_too_many_threads() -> None:
     with lw.options(device="emulated", schedule="bind i block.x; bind j thread.x 1025"), pytest.raises(ScheduleError):
         lw.kernel(plane)(np.zeros((3, 5)))
-    agree(plane, np.zeros((9, 8)), schedule="bind i thread.y 64; bind j thread.x 17",
-          why_not="a block would have 17 x 64 x 1 threads: 1024 are the most")  # fmt: skip
+    why = "a block would have 17 x 64 x 1 threads: 1024 are the most"
+    refused(plane, np.zeros((9, 8)), schedule="bind i thread.y 64; bind j thread.x 17", why=why)
 
 
 def test_a_grid_of_threads_only() -> None:
@@ -132,7 +133,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
                 for k in range(a.shape[2]):
                     a[i, j, k] += i * 10000 + j * 100 + k
 
-    monkeypatch.setattr(grid, "MOST_BLOCKS", {"x": 4, "y": 3, "z": 2})
+    monkeypatch.setattr(Limits, "target", GpuTarget(blocks_along=(4, 3, 2)))
     agree(kernel, np.zeros((5, 7, 9)), schedule="bind i block.z; bind j block.y; bind k block.x")
     agree(kernel, np.zeros((2, 3, 4)), schedule="bind i block.z; bind j block.y; bind k block.x")
     agree(kernel, np.zeros((0, 7, 9)), schedule="bind i block.z; bind j block.y; bind k block.x")

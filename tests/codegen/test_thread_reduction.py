@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from codegen.on_gpu import agree, device_text, outcome
+from codegen.on_gpu import agree, device_text, outcome, refused
 
 RANDOM = np.random.default_rng(5)
 SHAPES = [(0, 0), (1, 1), (5, 3), (3, 0), (33, 40), (70, 7)]
@@ -157,8 +157,8 @@ def in_loops(a, y):
 
 
 def test_columns_that_meet_in_loops_of_their_own_are_refused() -> None:
-    agree(in_loops, whole(3, 9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
-          why_not="threads along y meet in a loop of each column")  # fmt: skip
+    refused(in_loops, whole(3, 9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
+            why="threads along y meet in a loop of each column")  # fmt: skip
 
 
 def spmv(pointer, column, value, x, y):
@@ -277,9 +277,9 @@ def exchange(a, y):
 
 
 def test_teams_do_not_exchange_elements_of_shared_arrays() -> None:
-    agree(exchange, whole(3, 4, 8), np.zeros((3, 4, 8)),
-          schedule="bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
-          why_not="teams of threads share 't': they would have to wait for one another")  # fmt: skip
+    refused(exchange, whole(3, 4, 8), np.zeros((3, 4, 8)),
+            schedule="bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
+            why="teams of threads share 't': they would have to wait for one another")  # fmt: skip
 
 
 def back(a, y):
@@ -296,10 +296,10 @@ def test_teams_wait_for_their_lanes_where_they_exchange_elements_of_others() -> 
 
 
 def test_a_team_that_does_not_fit_a_warp_is_refused() -> None:
-    agree(rows, whole(9, 9), whole(9), whole(9), strict=False,
-          schedule="bind i thread.y 4; bind j thread.x 24",
-          why_not="each iteration of 'i' would have a team of 24 threads: these have to be in one warp, so "
-                  "2, 4, 8, 16, 32 are possible")  # fmt: skip
+    refused(rows, whole(9, 9), whole(9), whole(9), strict=False,
+            schedule="bind i thread.y 4; bind j thread.x 24",
+            why="each iteration of 'i' would have a team of 24 threads: these have to be in one warp, so "
+                "2, 4, 8, 16, 32 are possible")  # fmt: skip
 
 
 IN_BLOCKS = "bind row block.x; bind k thread.x 40"

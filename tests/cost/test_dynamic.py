@@ -15,7 +15,7 @@ from loopwright.config import current
 from loopwright.cost.dynamic import InstructionCounts, counted
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
-from loopwright.steps.bind import BLOCKS
+from loopwright.steps.threads import BLOCKS
 from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
 from loopwright.toolchain.sass import Instruction, instructions

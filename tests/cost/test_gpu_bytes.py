@@ -6,9 +6,10 @@ from typing import cast
 
 import pytest
 
-from loopwright.analysis.coalescing import SECTOR, KnownSizes
+from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.frequency import frequencies
 from loopwright.cost.gpu_bytes import bytes_moved
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel
 
@@ -43,7 +44,7 @@ def moved(body: str, threads: int = 32, n: int = N, strides: tuple[int, int] = (
     ],
 )
 def test_sectors_of_a_warp(body: str, sectors: int) -> None:
-    assert moved(body) == pytest.approx(WARPS * sectors * SECTOR)
+    assert moved(body) == pytest.approx(WARPS * sectors * CUDA.sector)
 
 
 def test_a_block_of_several_warps_is_as_many() -> None:
@@ -60,33 +61,33 @@ def test_reads_and_writes_count_each() -> None:
 
 def test_neighbours_of_a_stencil_count_once() -> None:
     three = moved("a[0, i] = b[i] + b[i + 1] + b[i + 8]")
-    assert three == pytest.approx(WARPS * (4 + 5) * SECTOR)  # the widest of them, and what is written
-    assert moved("a[0, i] = b[i] + b[2 * i]") == pytest.approx(WARPS * (4 + 4 + 8) * SECTOR)
+    assert three == pytest.approx(WARPS * (4 + 5) * CUDA.sector)  # the widest of them, and what is written
+    assert moved("a[0, i] = b[i] + b[2 * i]") == pytest.approx(WARPS * (4 + 4 + 8) * CUDA.sector)
 
 
 def test_what_a_thread_reads_again_counts_once() -> None:
     loop = "for k in 0 .. 10:\n    b[i] = b[i] + a[{}]"
     once = 2 * 4  # b, read and written
-    assert moved(loop.format("0, i")) == pytest.approx(WARPS * (once + 4) * SECTOR)
-    assert moved(loop.format("k, i")) == pytest.approx(WARPS * (once + 10 * 4) * SECTOR)
+    assert moved(loop.format("0, i")) == pytest.approx(WARPS * (once + 4) * CUDA.sector)
+    assert moved(loop.format("k, i")) == pytest.approx(WARPS * (once + 10 * 4) * CUDA.sector)
 
 
 def test_strides_of_the_call_count() -> None:
-    assert moved("a[0, i] = 1.0f32", strides=(4, 4 * N)) == pytest.approx(WARPS * 32 * SECTOR)
-    assert moved("a[i, 0] = 1.0f32", strides=(4, 4 * N)) == pytest.approx(WARPS * 4 * SECTOR)
+    assert moved("a[0, i] = 1.0f32", strides=(4, 4 * N)) == pytest.approx(WARPS * 32 * CUDA.sector)
+    assert moved("a[i, 0] = 1.0f32", strides=(4, 4 * N)) == pytest.approx(WARPS * 4 * CUDA.sector)
 
 
 def test_shared_memory_and_registers_move_nothing() -> None:
     body = "allocate t: float32[32]\nt[i - i.o] = b[i]\na[0, i] = t[i - i.o]"
-    assert moved(body, declared="t_") == pytest.approx(WARPS * (4 + 4) * SECTOR)
+    assert moved(body, declared="t_") == pytest.approx(WARPS * (4 + 4) * CUDA.sector)
 
 
 def test_a_branch_that_the_first_block_does_not_take() -> None:
     body = "if i.o > 0:\n    b[i] = 1.0f32"
-    assert moved(body) == pytest.approx((WARPS - 1) * 4 * SECTOR)
+    assert moved(body) == pytest.approx((WARPS - 1) * 4 * CUDA.sector)
 
 
 def test_threads_that_do_not_take_part() -> None:
     """Half of each warp: half of the sectors, and as many warps."""
     body = "if i - i.o < 16:\n    b[i] = 1.0f32"
-    assert moved(body) == pytest.approx(WARPS * 2 * SECTOR)
+    assert moved(body) == pytest.approx(WARPS * 2 * CUDA.sector)

@@ -16,13 +16,14 @@ from loopwright.devices.emulated import EmulatedGpu
 from loopwright.ir.nodes import For, Kernel, Run, Store
 from loopwright.ir.walk import loops, statements
 from loopwright.memory.offload import OffloadEntry, on_gpu
-from loopwright.steps.bind import BLOCKS, THREADS, Bind
+from loopwright.steps.bind import Bind
 from loopwright.steps.fission import Fission
 from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import apply_schedule
 from loopwright.steps.split import Split
 from loopwright.steps.step import Step
+from loopwright.steps.threads import BLOCKS, THREADS
 from loopwright.steps.tile import Tile
 from loopwright.toolchain.cc import build
 

@@ -14,6 +14,7 @@ from codegen.execution import compiled
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.effort import FOR_NEST, together
 from loopwright.analysis.facts import Facts
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import ArrayParam, For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
@@ -21,6 +22,7 @@ from loopwright.ir.walk import loops, rewrite_body, statements
 from loopwright.recipe import gpu
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe
+from loopwright.steps.bind import Bind
 from loopwright.steps.schedule import apply_schedule, print_schedule
 from meaning.grids import on_emulated
 from recipe.planning import (
@@ -488,3 +490,81 @@ def test_long_operations_are_not_written_out_for_every_sum_of_a_block() -> None:
         found = lw.kernel(potential).specialise(np.zeros((64, 64)), *np.ones((3, 100)), 0.1)
     steps = str(found.analysed.recipe.schedule)
     assert "Promote" not in steps and "Bind" in steps
+
+
+# ---- nests that cannot go to a grid -----------------------------------------------------------------------------
+
+WAITING = """
+kernel waiting(a: float64[1] C, b: float64[1] C, c: float64[2] C, n: int64):
+    while a[0] > 0.0 named w:
+        for i in 0 .. n:
+            b[i] = b[i] + 1.0
+        a[0] = a[0] - 1.0
+    for j in 0 .. n:
+        {inner}
+"""
+SUMS_AND_ROWS = """
+kernel sums(a: float64[2] C, b: float64[1] C):
+    var s: float64
+    for j in 0 .. size(a, 1):
+        s = 0.0
+        for i in 0 .. size(a, 0):
+            s = s + a[i, j]
+        b[j] = s
+    for p in 0 .. size(a, 0):
+        for q in 0 .. size(a, 1):
+            a[p, q] = a[p, q] + 1.0
+"""
+DEEP = "for k in 0 .. n:\n            c[j, k] = c[j, k] + 2.0"
+FLAT = "c[j, 0] = c[j, 0] + 2.0"
+DECIDES = "data decides how often a loop around others runs"
+
+
+def test_one_nest_that_is_no_grid_leaves_the_others_theirs(tmp_path: Path) -> None:
+    kernel = parse_kernel(WAITING.format(inner=DEEP))
+    found = gpu_recipe(kernel, analyse(kernel), strict=True)
+    assert found.alone == {"i": DECIDES} and not found.not_on_gpu
+    assert {step.loop for step in found.schedule if isinstance(step, Bind)} >= {"j.o", "k"}
+    own = [np.array([2.0]), np.zeros(20), np.ones((20, 20)), 20]
+    wanted = [np.array([2.0]), np.zeros(20), np.ones((20, 20)), 20]
+    interpret(kernel, wanted)
+    on_emulated(found.kernel, found.facts, True, tmp_path).run(tuple(own))
+    for mine, right in zip(own, wanted, strict=True):
+        np.testing.assert_array_equal(mine, right)
+
+
+def test_one_thread_with_as_much_to_do_as_all_grids_is_for_the_cpu() -> None:
+    kernel = parse_kernel(WAITING.format(inner=FLAT))
+    assert gpu_recipe(kernel, analyse(kernel), strict=True).not_on_gpu == DECIDES
+
+
+def test_a_nest_that_a_smaller_gpu_refuses_goes_the_next_way(tmp_path: Path) -> None:
+    kernel = parse_kernel(SUMS_AND_ROWS)
+    usual, small = (
+        gpu_recipe(kernel, replace(analyse(kernel), gpu=target), strict=False)
+        for target in (CUDA, replace(CUDA, threads=256))
+    )
+    assert print_schedule(usual.schedule) != print_schedule(small.schedule) and not small.alone
+    same = {str(step) for step in usual.schedule} & {str(step) for step in small.schedule}
+    assert any(step.startswith("bind q.o block") for step in same)  # the other nest, as before
+    a = np.arange(35.0 * 20).reshape(35, 20) % 7
+    own, wanted = ([a.copy(), np.zeros(20)] for _ in range(2))
+    interpret(kernel, wanted)
+    on_emulated(small.kernel, small.facts, False, tmp_path).run(tuple(own))
+    for mine, right in zip(own, wanted, strict=True):
+        np.testing.assert_array_equal(mine, right)
+
+
+def test_explain_tells_what_one_thread_does() -> None:
+    def waiting(a, b, c):
+        while a[0] > 0:
+            for i in range(b.shape[0]):
+                b[i] += 1
+            a[0] -= 1
+        for j in range(c.shape[0]):
+            for k in range(c.shape[1]):
+                c[j, k] += 2
+
+    with lw.options(device="emulated"):
+        text = str(lw.kernel(waiting).explain(np.array([2.0]), np.zeros(9), np.zeros((9, 9))))
+    assert "'i' in one thread" in text and DECIDES in text

@@ -46,7 +46,8 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
         proof = prove(kernel, notes, known=facts.known)
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         guard = both(facts.guard, guard_of(proof))
-        return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, _by_key(kernel, proof.bounds))
+        known = _by_key(kernel, proof.bounds)
+        return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, known, facts.gpu)
 
 
 def _by_key(kernel: Kernel, bounds_of: Mapping[int, tuple[Bounds, ...]]) -> Known:

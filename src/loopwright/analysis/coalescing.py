@@ -14,16 +14,13 @@ from typing import Literal
 from loopwright.analysis.affine import Affine, combine
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.trace import Access, LoopNote, Trace, traced
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import ArrayParam, Body, Expr, Kernel, Load, Location, Store, Var
 from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import children, expressions, statements
 
-SECTOR, BANKS, BANK = 32, 32, 4
-"""Bytes that global memory is moved in; banks of shared memory, and the bytes of one."""
-WARP, WIDEST = 32, 16
-"""Threads of a warp; the most bytes that a thread loads or stores at once."""
 FAR = 1 << 40
 """Bytes between elements whose distance is not known, but is a row of an array at least."""
 
@@ -69,6 +66,7 @@ def warp_accesses(
     shared: frozenset[str],
     own: frozenset[str],
     shape: KnownSizes,
+    gpu: GpuTarget = CUDA,
 ) -> tuple[WarpAccess, ...]:
     """Every access of `inside`, the part of the kernel that is one grid, in the order of the text. block: threads along
     x, y and z; shared: arrays in shared memory; own: those of single threads, which are left out."""
@@ -82,7 +80,7 @@ def warp_accesses(
                 element = _element(notes, access, params)
                 strides = byte_strides(access, params.get(access.array), element, shape)
                 memory: Literal["global", "shared"] = "shared" if access.array in shared else "global"
-                result.append(_Warp(notes, access, block, strides, element.size_bytes).touched(memory))
+                result.append(_Warp(notes, access, block, strides, element.size_bytes, gpu).touched(memory))
         return tuple(result)
 
 
@@ -132,6 +130,7 @@ class _Warp:
     block: tuple[int, int, int]
     strides: Sequence[int | None]
     element: int
+    gpu: GpuTarget
 
     def touched(self, memory: Literal["global", "shared"]) -> WarpAccess:
         together = self._side_by_side() * self.element
@@ -144,16 +143,16 @@ class _Warp:
             return WarpAccess(self.access.node, memory, unknown, together, len(lanes), 0, 0, 0)
         starts = [sum(rate * lane[axis] for axis, rate in rates.items() if isinstance(rate, int)) for lane in lanes]
         if memory == "shared":
-            conflicts = _conflicts(starts, together)
+            conflicts = _conflicts(starts, together, self.gpu)
             return WarpAccess(self.access.node, memory, apart, together, len(lanes), 0, 0, conflicts)
-        sectors, least = _sectors(starts, together, self.element)
+        sectors, least = _sectors(starts, together, self.element, self.gpu.sector)
         return WarpAccess(self.access.node, memory, apart, together, len(lanes), sectors, least, 0)
 
     def _lanes(self) -> list[tuple[int, int, int]]:
         """The coordinates of the threads that take part: along an axis that no loop shares out only the first does,
         except outside of all such loops, where every thread loads for itself."""
         x, y, z = self.block
-        first = [(t % x, t // x % y, t // (x * y)) for t in range(min(WARP, x * y * z))]
+        first = [(t % x, t // x % y, t // (x * y)) for t in range(min(self.gpu.warp, x * y * z))]
         loops = {"xyz".index(note.loop.run[-1]): note for note in self._thread_loops()}
         if not loops:
             return first if isinstance(self.access.node, Load) else first[:1]
@@ -201,7 +200,9 @@ class _Warp:
                 break
             along = self._along(note)
             if isinstance(along, int) and abs(along) == self.element:
-                return max(count for count in (4, 2, 1) if trip % count == 0 and count * self.element <= WIDEST)
+                return max(
+                    count for count in (4, 2, 1) if trip % count == 0 and count * self.element <= self.gpu.widest
+                )
             if along != 0:
                 break
         return 1
@@ -257,23 +258,24 @@ def _rate_of_term(notes: Trace, term: Expr, of: LoopNote) -> Apart:
     return "data" if isinstance(term, Load) else next((rate for rate in rates if isinstance(rate, str)), "unknown")
 
 
-def _sectors(starts: Sequence[int], width: int, element: int) -> tuple[int, int]:
+def _sectors(starts: Sequence[int], width: int, element: int, sector: int) -> tuple[int, int]:
     """Sectors of memory, and the least number that could hold as many different bytes."""
     origin = min(starts)
-    touched = {(start - origin + byte) // SECTOR for start in starts for byte in range(0, width, element)}
+    touched = {(start - origin + byte) // sector for start in starts for byte in range(0, width, element)}
     different = {start + byte for start in starts for byte in range(0, width, element)}
-    return len(touched), -(-len(different) * element // SECTOR)
+    return len(touched), -(-len(different) * element // sector)
 
 
-def _conflicts(starts: Sequence[int], width: int) -> int:
+def _conflicts(starts: Sequence[int], width: int, gpu: GpuTarget) -> int:
     """How many different words of one bank are wanted at once: by a whole warp, by half of it for 8 bytes a thread, by
     a quarter for 16."""
-    at_once = WARP * BANK // max(BANK, width)
+    bank = gpu.bank_bytes
+    at_once = gpu.warp * bank // max(bank, width)
     worst = 1
     for first in range(0, len(starts), at_once):
         wanted: dict[int, set[int]] = {}
         for start in starts[first : first + at_once]:
-            for word in range(start // BANK, (start + width - 1) // BANK + 1):
-                wanted.setdefault(word % BANKS, set()).add(word)
+            for word in range(start // bank, (start + width - 1) // bank + 1):
+                wanted.setdefault(word % gpu.banks, set()).add(word)
         worst = max(worst, *(len(words) for words in wanted.values()))
     return worst

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Checked, Load, Location, Store
 
 Verdict = Literal["parallel", "reduction", "sequential", "undecided"]
@@ -144,13 +145,15 @@ Known = Mapping[tuple[object, str], tuple[Bounds, ...]]
 class Facts:
     """Everything proven about one kernel. `bounds` is keyed by the identity (`id`) of the Load, Store or Checked
     node in the kernel that was analysed: look up with `bounds_of`. `known`: the same by the key of the node and the
-    name of its array ('' for a Checked), where all nodes of one key agree: it is right for copies of them too."""
+    name of its array ('' for a Checked), where all nodes of one key agree: it is right for copies of them too.
+    `gpu`: what steps may ask of a GPU."""
 
     loops: Mapping[str, LoopFacts]
     accesses: tuple[AccessFacts, ...]
     guard: SizeGuard
     bounds: Mapping[int, tuple[Bounds, ...]]
     known: Known = field(default_factory=dict)
+    gpu: GpuTarget = CUDA
 
     def bounds_of(self, node: Load | Store | Checked) -> tuple[Bounds, ...]:
         """One Bounds for each axis of a Load or Store; exactly one for a Checked. Also of a copy that a step made."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
-from loopwright.analysis.effort import LOCK, Effort, TooHard
+from loopwright.analysis.effort import LOCK, Effort, TooHard, remember, remembered
 from loopwright.analysis.sets import build
 from loopwright.analysis.trace import Access, LoopNote, Trace, traced
 from loopwright.ir.nodes import Kernel, Run
@@ -22,9 +22,22 @@ class OwnedRange:
     period: int = 0
 
 
-def shares(kernel: Kernel, array: str) -> tuple[OwnedRange | None, ...] | None:
+Owned = tuple[OwnedRange | None, ...]
+
+
+def shares(kernel: Kernel, array: str) -> Owned | None:
     """For each axis of a local array how it is shared out among threads, None for an axis that each thread has all of.
-    None where some element may be touched by several threads, or where that is too hard to tell."""
+    None where some element may be touched by several threads, or where that is too hard to tell. Whoever asks again
+    about the same kernel gets the same answer, whatever budget is left."""
+    key = ("shares", id(kernel), array)
+    known: tuple[Kernel, Owned | None] | None = remembered(key)
+    if known is None:
+        known = kernel, _shares(kernel, array)  # which keeps its identity its own
+        remember(key, known)
+    return known[1]
+
+
+def _shares(kernel: Kernel, array: str) -> Owned | None:
     with LOCK:
         notes = traced(kernel)
         accesses = [access for access in notes.accesses if access.array == array]

@@ -6,20 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.full_tiles import or_full
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.lowered import AsyncCopy, DoubleBuffered, Lowering
 from loopwright.codegen.statements import write_body, write_store
-from loopwright.codegen.threads import BoundNest
 from loopwright.codegen.vector_accesses import aligned, place_of, width_of
 from loopwright.ir.nodes import Const, For, Load, Select, Store
 from loopwright.ir.walk import statements
 from loopwright.steps.nest import step_of
 
-AT_ONCE = (4, 8, 16)
-"""Bytes that may be on their way to shared memory as one copy."""
 ZEROS = ("0", "0.0", "False")
 """The values all of whose bits are zeros, as Python writes them."""
 
@@ -31,7 +29,7 @@ def async_copies(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[Async
         for store in statements(ahead.rounds.copies, Store):
             source = _source(store)
             if source is not None and _fits(store, source, nest, w):
-                one = w.arrays[store.array].element.size_bytes in AT_ONCE
+                one = w.arrays[store.array].element.size_bytes in w.facts.gpu.copies
                 many = _at_once(store, source, around.get(id(store)), nest.registers(before), w)
                 tests = tuple(aligned(source, many, nest, w)) if many else ()
                 if one or many:
@@ -61,7 +59,7 @@ def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], 
     if loop is None or trip is None:
         return 0
     count = min(width_of(node, loop, {loop.name}, trip, registers, w) for node in (store, source))
-    return count if count == trip and count * w.arrays[store.array].element.size_bytes in AT_ONCE else 0
+    return count if count == trip and count * w.arrays[store.array].element.size_bytes in w.facts.gpu.copies else 0
 
 
 def write_copies(loop: For, w: GpuWriter) -> None:

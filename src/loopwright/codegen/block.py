@@ -14,53 +14,49 @@ from math import prod
 
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.async_copies import has_ends, write_copies
+from loopwright.codegen.bound_nest import runs_of
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.double_buffering import write_ahead
 from loopwright.codegen.full_tiles import if_full
-from loopwright.codegen.gpu_writer import AXES, GpuWriter, NotOnGpu, constant_size
+from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import copied, fits, write_updates
 from loopwright.codegen.statements import may_fail, write, write_body
 from loopwright.codegen.thread_reduction import (
-    WARP,
     ThreadPartial,
     begin,
     in_block,
     in_column,
     in_warp,
+    mask,
     number_in_block,
     partial_results,
     put_together,
 )
-from loopwright.codegen.threads import band_of, has_threads, own_sizes, runs_of, sharing_of
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import SharedArray
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
-    Assign,
     Body,
     Break,
     Const,
     Continue,
     For,
     If,
-    Load,
     Stmt,
     Store,
-    While,
 )
-from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, has
-from loopwright.ir.walk import own_expressions
-from loopwright.steps.bind import SHARED_BYTES, THREADS
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import THREADS, band_of, constant_size, has_threads, own_sizes, sharing_of
 
 InThread = Callable[[For, GpuWriter], None]
 IN_A_PART = 64  # operations of a thread, at least
-POWERS = (2, 4, 8, 16, 32)  # sizes of teams
 
 
 @dataclass
@@ -72,7 +68,6 @@ class Whole:
     w: GpuWriter
     size: tuple[int, int, int]
     shared: list[SharedArray] = field(default_factory=list)
-    shared_bytes: int = 0
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
     in_thread: InThread = write_in_thread
@@ -94,7 +89,7 @@ class Whole:
             self._array(stmt)
         elif isinstance(stmt, For) and (found := self.w.lowering.of(DoubleBuffered, stmt.name)) is not None:
             self._ahead(stmt, found.rounds)
-        elif isinstance(stmt, For | While | If) and has_threads(stmt):
+        elif isinstance(stmt, For | If) and has_threads(stmt):
             self._around(stmt)
         elif contains((stmt,), Store):
             self._meet((stmt,))
@@ -124,7 +119,7 @@ class Whole:
     def _ask(self, now: str) -> None:
         stop_together(self.w, now)
 
-    def _around(self, stmt: For | While | If) -> None:
+    def _around(self, stmt: For | If) -> None:
         """Control flow around threads: all threads of the block take the same way."""
         w = self.w
         match stmt:
@@ -140,7 +135,7 @@ class Whole:
                     self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
-            case For() if not any(has(expr, Load) for expr in own_expressions(stmt)):
+            case For():
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
                 self._meet_after(stmt.body)
@@ -149,8 +144,6 @@ class Whole:
                 self._repeated(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
                 self.written |= before[1]
-            case _:
-                raise NotOnGpu("data decides how often the threads of a block meet")
 
     def _ahead(self, loop: For, found: Rounds) -> None:
         """A loop with tiles that arrive while others are used."""
@@ -220,10 +213,8 @@ class Whole:
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
         """Declare an array of the block, so many times over; the number of its elements."""
         w, array = self.w, self.w.arrays[stmt.array]
-        count = constant_size(stmt, SHARED_BYTES)
-        self.shared_bytes += times * (count or 0) * stmt.element.size_bytes
-        if count is None or self.shared_bytes > SHARED_BYTES:
-            raise NotOnGpu(f"'{stmt.array}' does not fit into the shared memory of a block")
+        count = constant_size(stmt, w.facts.gpu.shared_bytes)
+        assert count is not None  # steps/grids.py sees to it
         self.shared.append(SharedArray(array.pointer, array.memory_type, times * max(count, 1), stmt.array))
         w.function.scoped.add(array.pointer)
         # Its distances are small whatever their type; as they stand, the compiler sees what is aligned.
@@ -232,8 +223,6 @@ class Whole:
 
     def _by_one(self, stmt: Stmt) -> None:
         """What writes, outside of all loops over threads."""
-        if contains((stmt,), Assign):
-            raise NotOnGpu("a block would write to an array and to a scalar at once, outside of its threads")
         idle, axes = self._idle(())
         with self.w.branch(idle or "true", axes=axes):
             write(stmt, self.w)
@@ -251,9 +240,7 @@ class Whole:
         if team and runs_of(body) == {"thread.y"}:
             self._columns(band)
             return
-        if team:
-            self._check_team(band)
-        else:
+        if not team:
             copy = w.lowering.of(PrivatisedUpdates, loop.name)
             if copy is not None:
                 with w.branch(fits(copy, w), indent=0), copied(copy, self.size, self.shared, w):
@@ -285,7 +272,7 @@ class Whole:
             outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
             with w.indented():
                 if team:
-                    Team.of(self, body).body(body)
+                    Team.of(self).body(body)
                 elif updating:
                     self._updates(band[-1])
                 else:
@@ -313,11 +300,6 @@ class Whole:
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
         w, loop = self.w, band[0]
-        once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
-        if len(band) > 1 or loop.run != "thread.x" or self._idle("xy")[0] or not once:
-            raise NotOnGpu(f"other statements stand between the threads of '{loop.name}' and those inside it")
-        if w.facts.loops[loop.name].reductions:
-            raise NotOnGpu(f"the threads of '{loop.name}' and those inside it add to the same")
         variable = w.names.of(loop.name)
         w.function.scoped.add(variable)
         sign = "<" if step_of(loop) > 0 else ">"
@@ -337,8 +319,8 @@ class Whole:
 
     def _put_together(self, partial: ThreadPartial) -> None:
         threads = prod(self.size)
-        if threads in POWERS:
-            in_warp(partial, threads, f"{hex((1 << threads) - 1)}u", number_in_block(self.size), self.w)
+        if threads in self.w.facts.gpu.teams:
+            in_warp(partial, threads, mask(threads), number_in_block(self.size), self.w)
         else:
             arrays = self._parts(partial)
             if self.repeated:  # the iteration before may still be reading
@@ -352,8 +334,8 @@ class Whole:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
         where: C text of a condition, with `&&`, or ''."""
         self.w.function.meets = True
-        if prod(self.size) in POWERS:
-            everyone = f"{hex((1 << prod(self.size)) - 1)}u"
+        if prod(self.size) in self.w.facts.gpu.teams:
+            everyone = mask(prod(self.size))
             self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
         else:
             self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
@@ -369,16 +351,6 @@ class Whole:
         for array in arrays:
             self.shared.append(SharedArray(array, self.w.types[array], count))
             self.w.function.scoped.add(array)
-
-    def _check_team(self, band: Sequence[For]) -> None:
-        """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
-        has to lie within a warp. Raises NotOnGpu."""
-        if runs_of(band[-1].body) != {"thread.x"} or any(one.run == "thread.x" for one in band):
-            raise NotOnGpu(f"other statements stand between the threads of '{band[-1].name}' and those inside it")
-        if self.size[0] not in POWERS:
-            sizes = ", ".join(map(str, POWERS))
-            raise NotOnGpu(f"each iteration of '{band[-1].name}' would have a team of {self.size[0]} threads: "
-                           f"these have to be in one warp, so {sizes} are possible")  # fmt: skip
 
     def _shared_out(self, loop: For, opened: ExitStack) -> None:
         """Begin a loop that threads share."""
@@ -425,28 +397,15 @@ class Whole:
 @dataclass
 class Team(Whole):
     """What the threads along x do as a whole, in an iteration that is theirs alone: lanes of one warp. They meet
-    without the rest of the block. stored: arrays that it writes."""
-
-    stored: frozenset[str] = frozenset()
+    without the rest of the block."""
 
     @classmethod
-    def of(cls, whole: Whole, body: Body) -> Team:
-        """The team of a block's thread, which does this."""
-        lanes = whole.size[0]
-        if lanes < WARP:
-            first = f"(({number_in_block(whole.size)}) & {WARP - lanes})"
-            whole.w.line(f"const uint32_t lw_team = {hex((1 << lanes) - 1)}u << {first};")
-        else:
-            whole.w.line("const uint32_t lw_team = 0xffffffffu;")
-        stored = frozenset(arrays_stored(body))
-        return cls(whole.w, (lanes, 1, 1), stored=stored)
-
-    def _meet(self, body: Body) -> None:
-        local = {name for name, array in self.w.arrays.items() if not array.on_device}
-        local -= {one.name for one in self.w.lowering.every(InRegisters)}
-        if shared := (arrays_loaded(body) | arrays_stored(body)) & local & self.stored:
-            raise NotOnGpu(f"teams of threads share '{min(shared)}': they would have to wait for one another")
-        super()._meet(body)
+    def of(cls, whole: Whole) -> Team:
+        """The team of a block's thread."""
+        lanes, warp = whole.size[0], whole.w.facts.gpu.warp
+        shift = f" << (({number_in_block(whole.size)}) & {warp - lanes})" if lanes < warp else ""
+        whole.w.line(f"const uint32_t lw_team = {mask(lanes)}{shift};")
+        return cls(whole.w, (lanes, 1, 1))
 
     def _barrier(self) -> None:
         self.w.barrier("lw_team")
@@ -465,8 +424,8 @@ class Team(Whole):
         put_together(partial, self.w)
 
     def _array(self, stmt: Allocate) -> None:
-        if not self._keep(stmt):
-            raise NotOnGpu(f"several teams of threads would each need an array '{stmt.array}' in shared memory")
+        is_kept = self._keep(stmt)
+        assert is_kept  # steps/grids.py sees to it
 
 
 @dataclass
@@ -481,8 +440,6 @@ class Columns(Whole):
         if isinstance(stmt, If) and has_threads(stmt):
             self._under(stmt)
             return
-        if has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
-            raise NotOnGpu("threads along y meet in a loop of each column")
         scalars = not has_threads(stmt) and not contains((stmt,), Store, Allocate)
         if scalars:
             self._meet((stmt,))
@@ -507,8 +464,8 @@ class Columns(Whole):
         return f"{self.active} && {others}" if others else self.active, ""
 
     def _array(self, stmt: Allocate) -> None:
-        if not self._keep(stmt):
-            raise NotOnGpu(f"several columns of threads would each need an array '{stmt.array}' in shared memory")
+        is_kept = self._keep(stmt)
+        assert is_kept  # steps/grids.py sees to it
 
     def _stop_with_others(self, where: str) -> None:
         self.w.function.meets = True

@@ -12,17 +12,17 @@ from math import prod
 
 from loopwright.analysis.prefetch import Rounds, rounds_of
 from loopwright.codegen.async_copies import write_copies, write_copy
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import DoubleBuffered, Lowering, SoftwarePipeline
 from loopwright.codegen.safepoints import every, stop_together
 from loopwright.codegen.software_pipeline_text import Copying, SteadyText, Written
 from loopwright.codegen.statements import may_fail
-from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.code import Part
 from loopwright.ir.nodes import For
-from loopwright.steps.bind import THREADS
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import THREADS, has_threads
 
 
 def double_buffered(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[DoubleBuffered]:

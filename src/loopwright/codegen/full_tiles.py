@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import (
@@ -20,14 +21,13 @@ from loopwright.codegen.lowered import (
     SoftwarePipeline,
     VectorAccesses,
 )
-from loopwright.codegen.threads import BoundNest, has_threads
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Checked, Compare, Const, Expr, For, If, Load, Stmt
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import BLOCKS, THREADS
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import BLOCKS, THREADS, has_threads
 
 MOST_ROUNDS = 1 << 30
 """As many iterations as the steady part of a loop does at most (lw_rounds in loopwright.cuh)."""

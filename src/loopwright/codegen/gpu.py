@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import partial
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.trace import escapes
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.merge_path import write_balanced
@@ -25,7 +24,6 @@ from loopwright.ir.code import TranslationUnit
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
-    Block,
     Body,
     Expr,
     For,
@@ -34,14 +32,13 @@ from loopwright.ir.nodes import (
     Load,
     Return,
     Stmt,
-    Store,
     Var,
     While,
 )
 from loopwright.ir.program import DeviceText, Program
 from loopwright.ir.queries import has
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
-from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
 
 
 def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
@@ -49,6 +46,8 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     NotOnGpu."""
     if kernel.overlap:
         raise NotOnGpu("arguments overlap in memory")
+    if (rejection := not_on_gpu(kernel, facts)) is not None:
+        raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
@@ -86,25 +85,6 @@ def _returns_early(body: Body) -> bool:
 # ---- what runs where --------------------------------------------------------------------------------------------
 
 
-def is_bound(stmt: Stmt) -> bool:
-    """Whether a statement is a loop that blocks or threads share."""
-    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced")
-
-
-def _launches(stmt: Stmt) -> bool:
-    return any(is_bound(inner) for inner in statements((stmt,)))
-
-
-def _is_host(stmt: Stmt) -> bool:
-    """Whether the host can run a statement by itself: scalars and control flow."""
-    if isinstance(stmt, Allocate):
-        return True
-    inside = list(statements((stmt,)))
-    if any(isinstance(one, Store | Allocate) for one in inside):
-        return False
-    return not any(has(expr, Load) for one in inside for expr in own_expressions(one))
-
-
 def _host_body(body: Body, w: GpuWriter) -> None:
     group: list[Stmt] = []
 
@@ -114,9 +94,7 @@ def _host_body(body: Body, w: GpuWriter) -> None:
             group.clear()
 
     for stmt in body:
-        if not _launches(stmt) and not _is_host(stmt) and not isinstance(stmt, Return):
-            if escapes(stmt):
-                raise NotOnGpu("data decides how a loop around others is left")
+        if not launches(stmt) and not is_host(stmt):
             group.append(stmt)
             continue
         flush()
@@ -132,8 +110,6 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     if isinstance(stmt, Allocate):
         _allocate(stmt, w)
         return
-    if isinstance(stmt, While) and has(stmt.condition, Load):
-        raise NotOnGpu("data decides how often a loop around others runs")
     stmt = _without_loads(stmt, w)
     match stmt:
         case Return() if any_may_fail(w):
@@ -149,8 +125,6 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
             with w.repeat(w.text(stmt.condition)):
                 spend(max(1, operations_in(stmt.body)), w)
                 _host_body(stmt.body, w)
-        case Block() if _launches(stmt):
-            raise NotOnGpu("a function with several ends holds loops of its own")
         case _:
             write(stmt, w)
 

@@ -30,6 +30,7 @@ from loopwright.ir.code import (
     Node,
     SharedArray,
 )
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -48,14 +49,13 @@ from loopwright.ir.nodes import (
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.types import INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, statements
-from loopwright.steps.bind import ATOMIC
+from loopwright.steps.threads import constant_size
 
-AXES = "xyz"
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
-REGISTERS, OTHERS = 65536, 64  # of a multiprocessor; of a thread, besides those that keep elements of arrays
+OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
+ATOMIC = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
 FLAG = "lw_even"
 """In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
-OWN_BYTES = 4096  # local arrays of a thread up to this size are its own; more would be slow and much in all
 
 
 Within = tuple[str, int, str]
@@ -74,7 +74,7 @@ class Untested:
 
 
 class NotOnGpu(Exception):
-    """Why a kernel, or a part of it, cannot run on a GPU, in the user's words."""
+    """Why a kernel cannot run on a GPU, in the user's words."""
 
 
 class GpuWriter(Writer):
@@ -264,7 +264,7 @@ class GpuWriter(Writer):
             tuple(shared),
             code_lines(*part.declared.values()),
             tuple(part.code),
-            (threads, *_blocks_at_once(threads, part.own_bytes)),
+            (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu.registers)),
             tuple(self._entries(part)),
         )
         region, entries = print_kernel(code, self.device)
@@ -337,11 +337,11 @@ def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
                 yield node
 
 
-def _blocks_at_once(threads: int, own_bytes: int) -> tuple[int, ...]:
+def _blocks_at_once(threads: int, own_bytes: int, registers: int) -> tuple[int, ...]:
     """How many blocks of threads that keep many elements a multiprocessor is to have at once: else ptxas spends on one
     block what two could have. Nothing where registers are not short."""
     words = own_bytes // 4
-    blocks = REGISTERS // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    blocks = registers // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
     return (blocks,) if blocks > 1 else ()
 
 
@@ -360,24 +360,13 @@ def _sum(left: Counter[str], right: Counter[str], factor: int) -> Counter[str]:
 def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     """A local array of one thread."""
     array = w.arrays[stmt.array]
-    count = constant_size(stmt, OWN_BYTES)
-    if count is None:
-        raise NotOnGpu(f"each thread would need an array '{stmt.array}' of its own, and it is too large")
+    count = constant_size(stmt, w.facts.gpu.own_bytes)
+    assert count is not None  # steps/grids.py sees to it
     w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
         with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):
             w.line(f"{array.pointer}[lw_i] = {value};")
-
-
-def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
-    """How many elements a local array has, if that is known and they fit; None otherwise."""
-    count = 1
-    for size in stmt.shape:
-        if not isinstance(size, Const) or size.value < 0:
-            return None
-        count *= int(size.value)
-    return count if count * stmt.element.size_bytes <= most_bytes else None
 
 
 def any_may_fail(w: GpuWriter) -> bool:

@@ -7,29 +7,28 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import prod
 
 from loopwright.codegen.block import Whole
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.full_tiles import condition
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import AXES, FLAG, GpuWriter
+from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates
 from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.threads import BoundNest, has_threads
+from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Body,
     For,
     Stmt,
 )
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import THREADS, has_threads
 
 FIRST = "threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0"
-
-MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 
 def write_grid(loop: For, w: GpuWriter) -> None:
@@ -126,7 +125,7 @@ def _start_grid(
     if (full := w.full_tiles) is not None:
         w.line(f"const int64_t {FLAG} = {condition(full, w)};")
     each = write_each(part, work, w)
-    at_once = {axis: str(number) for axis, number in MOST_BLOCKS.items()}
+    at_once = {axis: str(most) for axis, most in zip(AXES, w.facts.gpu.blocks_along, strict=True)}
     if blocks and w.asks and (part.both or not part.asks):
         room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
         w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import reduce
 
 from loopwright.codegen.async_copies import async_copies
+from loopwright.codegen.bound_nest import BoundNest, in_registers
 from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
 from loopwright.codegen.function import Writer
 from loopwright.codegen.lowered import Lowering, LoweringDecision
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
-from loopwright.codegen.threads import BoundNest, in_registers
 from loopwright.codegen.vector_accesses import vector_accesses
 
 

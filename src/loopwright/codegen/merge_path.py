@@ -20,23 +20,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loopwright.analysis.row_pointers import NotRows, RowNest, row_nest, stages
+from loopwright.analysis.row_pointers import RowNest, row_nest, stages
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, Within, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter, Within, any_may_fail
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.most_work import ACCESS, MOST, most_work
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.row_entries import Sum, write_terms
 from loopwright.codegen.safepoints import stop_each
 from loopwright.codegen.statements import may_fail, write_body
-from loopwright.codegen.thread_reduction import WARP, ThreadPartial, in_warp
+from loopwright.codegen.thread_reduction import ThreadPartial, in_warp, mask
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Expr, For, Var
 from loopwright.ir.types import INT64
-from loopwright.steps.balance import shared_bytes, slots, spreads
-from loopwright.steps.bind import SHARED_BYTES
+from loopwright.steps.balance import slots, spreads
 
-MOST_BLOCKS = 2**31 - 1
 JOINING = 256
 """Threads of a block where partial results are put together."""
 
@@ -58,20 +56,15 @@ class Balanced:
 
     def __init__(self, row: For, w: GpuWriter) -> None:
         entry = next(stmt for stmt in row.body if isinstance(stmt, For) and stmt.run == "entries")
-        try:
-            self.nest: RowNest = row_nest(row, entry)
-        except NotRows as why:
-            raise NotOnGpu(str(why)) from None
+        self.nest: RowNest = row_nest(row, entry)
         found = w.facts.loops[entry.name].reductions
-        if not found or any(reduction.kind != "scalar" for reduction in found):
-            raise NotOnGpu(f"'{entry.name}' is no reduction into scalars")
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
         self.rows_each = min(ROWS_EACH, MOST_ROWS // row.threads)
         self.inside = _along(entry, frozenset(one.target for one in found))
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
-        if shared_bytes([one.type for one in self.sums], self.entries, self.threads) > SHARED_BYTES:
-            raise NotOnGpu(f"the sums of '{entry.name}' do not fit into the shared memory of a block")
+        gpu = w.facts.gpu
+        self.warp, self.most_blocks = gpu.warp, gpu.blocks_along[0]
         self.memory = [*STATE, *(one.named(what) for one in self.sums for what in ("tail", "head"))]
         w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
         for one in self.sums:
@@ -127,19 +120,19 @@ def write_balanced(row: For, w: GpuWriter) -> None:
         w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
         with w.branch("lw_rows > 0"):
             w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
-            w.line(f"if (lw_blocks > {MOST_BLOCKS}) lw_blocks = {MOST_BLOCKS};")
+            w.line(f"if (lw_blocks > {made.most_blocks}) lw_blocks = {made.most_blocks};")
             w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
             w.line("static int64_t lw_started;")
             w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
             w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
             _memory(made)
             over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
-            most = f"{over} < {MOST_BLOCKS} ? {over} : {MOST_BLOCKS}"
+            most = f"{over} < {made.most_blocks} ? {over} : {made.most_blocks}"
             entry = most_work((row,), made.nest.entry.body, (), w)
             part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
             _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
             _start(made, _parts(made), "lw_blocks", made.threads, part)
-            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // WARP} + 1", JOINING, 0.0)
+            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // made.warp} + 1", JOINING, 0.0)
     w.parallel.append(row.name)
 
 
@@ -280,10 +273,10 @@ def _parts(made: Balanced) -> Function:
         _walk(made)
         _carry(made)
         _rows(made)
-    shared = [SharedArray("lw_ends", "uint16_t", size), SharedArray("lw_any", "int32_t", threads // WARP)]
+    shared = [SharedArray("lw_ends", "uint16_t", size), SharedArray("lw_any", "int32_t", threads // made.warp)]
     for one in made.sums:
         shared.append(SharedArray(one.values, one.memory_type, slots(size, threads)))
-        shared.append(SharedArray(one.named("warps"), one.memory_type, threads // WARP))
+        shared.append(SharedArray(one.named("warps"), one.memory_type, threads // made.warp))
     w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
     return part
 
@@ -341,25 +334,27 @@ def _walk(made: Balanced) -> None:
 def _carry(made: Balanced) -> None:
     """What the threads before have found of a thread's first row: a scan, within each warp and then over the warps
     before, that begins anew wherever a row ends."""
-    w, sums = made.w, made.sums
-    w.line("const int lw_lane = threadIdx.x % 32, lw_warp = threadIdx.x / 32, lw_own = lw_next > lw_early_row;")
+    w, sums, warp = made.w, made.sums, made.warp
+    w.line(
+        f"const int lw_lane = threadIdx.x % {warp}, lw_warp = threadIdx.x / {warp}, lw_own = lw_next > lw_early_row;"
+    )
     w.line("int lw_ending = lw_own;")
-    with w.loop("int lw_distance = 1; lw_distance < 32; lw_distance *= 2", trips=5, unroll=0):
-        w.line("const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, lw_distance);")
+    with w.loop(f"int lw_distance = 1; lw_distance < {warp}; lw_distance *= 2", trips=warp.bit_length() - 1, unroll=0):
+        w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, lw_distance);")
         for one in sums:
-            w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance')};")
+            w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance', warp)};")
         with w.branch("lw_lane >= lw_distance"):
             for one in sums:
                 w.only("!lw_ending", f"{one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
             w.line("lw_ending |= lw_other;")
-    w.line("const int lw_other = __shfl_up_sync(0xffffffffu, lw_ending, 1);")
+    w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, 1);")
     for one in sums:
-        w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1')};")
+        w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1', warp)};")
         w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
-        w.only("lw_lane == 31", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
-    w.only("lw_lane == 31", "lw_any[lw_warp] = lw_ending;")
+        w.only(f"lw_lane == {warp - 1}", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
+    w.only(f"lw_lane == {warp - 1}", "lw_any[lw_warp] = lw_ending;")
     w.barrier()
-    with w.loop("int lw_i = 0; lw_i < lw_warp; ++lw_i", unroll=1 if made.threads > 8 * WARP else 4):
+    with w.loop("int lw_i = 0; lw_i < lw_warp; ++lw_i", unroll=1 if made.threads > 8 * warp else 4):
         for one in sums:
             before, value = one.named("before"), one.named("value")
             w.line(f"const {one.ctype} {value} = {one.named('warps')}[lw_i];")
@@ -376,11 +371,11 @@ def _carry(made: Balanced) -> None:
     w.barrier()
 
 
-def _shifted(one: Sum, distance: str) -> str:
+def _shifted(one: Sum, distance: str, warp: int) -> str:
     """C text of what the thread so far before has summed up."""
     own = one.named("sum")
     carried = f"(int32_t){own}" if one.type.size_bytes < 4 else own
-    return f"({one.ctype})__shfl_up_sync(0xffffffffu, {carried}, {distance})"
+    return f"({one.ctype})__shfl_up_sync({mask(warp)}, {carried}, {distance})"
 
 
 def _rows(made: Balanced) -> None:
@@ -409,7 +404,7 @@ def _joined(made: Balanced) -> Function:
         declare_own(nest.row.body, (), w)
         state, cut = (w.use(name) for name in STATE)
         # As in the second kernel, what is needed first is read at once, also where it means nothing.
-        w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // WARP} + threadIdx.x / {WARP};")
+        w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // made.warp} + threadIdx.x / {made.warp};")
         w.line(f"const int64_t lw_begin = lw_block * {size}, lw_blocks = {w.use('lw_limit')} / {size};")
         w.line("const int64_t lw_known = LW_MIN(int64_t, lw_block, lw_blocks - 1);")
         w.line(f"const int64_t lw_mark = {state}[0], lw_zero = {state}[1], lw_all = {state}[2];")
@@ -451,13 +446,15 @@ def _joined_row(made: Balanced) -> None:
             totals = [w.variable(part.own[0]) for part in partials]
             for one, total in zip(made.sums, totals, strict=True):
                 w.line(f"{total} = {one.nothing};")
-            with w.loop(f"int64_t lw_k = lw_at / {size} + threadIdx.x % {WARP}; lw_k < lw_block; lw_k += {WARP}"):
+            with w.loop(
+                f"int64_t lw_k = lw_at / {size} + threadIdx.x % {made.warp}; lw_k < lw_block; lw_k += {made.warp}"
+            ):
                 for one, total in zip(made.sums, totals, strict=True):
                     w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('tail'))}[lw_k];")
                     w.line(f"{total} = {one.both(total, one.named('value'), w)};")
             for part in partials:
-                in_warp(part, WARP, "0xffffffffu", "threadIdx.x", w)
-            with w.branch(f"threadIdx.x % {WARP} == 0"):
+                in_warp(part, made.warp, mask(made.warp), "threadIdx.x", w)
+            with w.branch(f"threadIdx.x % {made.warp} == 0"):
                 for one, total in zip(made.sums, totals, strict=True):
                     w.line(f"const {one.ctype} {one.named('value')} = {w.use(one.named('head'))}[lw_block];")
                     w.line(f"{total} = {one.both(total, one.named('value'), w)};")

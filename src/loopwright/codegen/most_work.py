@@ -34,8 +34,8 @@ from loopwright.ir.nodes import (
 from loopwright.ir.queries import arrays_made, names_assigned
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, own_expressions, subexpressions
-from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.threads import THREADS
 
 ACCESS, UPDATE = 16, 512  # units
 MOST = 1 << 19  # units of a thread that need no question on any GPU: 16 ms where each access waits for the one before

@@ -16,40 +16,36 @@ from math import prod
 
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
+from loopwright.codegen.bound_nest import BoundNest, rounds_of_threads
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
 from loopwright.codegen.function import Writer
-from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu
+from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
-from loopwright.codegen.threads import BoundNest, band_of, has_threads, rounds_of_threads
 from loopwright.ir.code import SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
-from loopwright.steps.bind import ATOMIC, THREADS
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
+from loopwright.steps.threads import THREADS, band_of, has_threads
 
-COPY_BYTES = 32 * 1024  # of a block's copies: six blocks of a multiprocessor still fit
 ROUNDS = 8  # so many iterations of each thread are worth a copy
-LANES = 5  # the copies of a small target at most, as a power of two: one for each thread of a warp
 SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
 AHEAD = 8  # iterations that a thread looks ahead
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
 def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
-    """The arrays whose elements the loops that are bound to blocks or threads all update. Raises NotOnGpu."""
+    """The arrays whose elements the loops that are bound to blocks or threads all update."""
     found: dict[str, Reduction] = {}
     for loop in (*nest.blocks, *(one for one in statements(nest.body, For) if one.run in THREADS)):
         reductions = w.facts.loops[loop.name].reductions
         found |= {reduction.target: reduction for reduction in reductions if reduction.kind != "scalar"}
     for name, reduction in found.items():
-        if w.arrays[name].bytes:
-            raise NotOnGpu(f"elements of '{name}' lie in records: they cannot be updated by several threads at once")
         yield AtomicUpdates(nest.loop.name, name, reduction)
 
 
@@ -74,9 +70,10 @@ def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator
 def _privatised(loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, w: Writer) -> PrivatisedUpdates:
     array, iterations = w.arrays[found.array], prod(map(_iterations, band))
     each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
+    room = w.facts.gpu.shared_bytes * 2 // 3  # several blocks of a multiprocessor still fit
     if each is None or iterations * each > INT32.maximum:
-        return PrivatisedUpdates(loop.name, found, array.element, COPY_BYTES, rounds, INT32.maximum)
-    return PrivatisedUpdates(loop.name, found, INT32, COPY_BYTES, rounds, INT32.maximum // (iterations * each))
+        return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum)
+    return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each))
 
 
 def _stored(body: Body) -> dict[str, None]:
@@ -117,7 +114,10 @@ def copied(
 ) -> Iterator[None]:
     """Lines around a nest that the threads of a block share: within, it updates copies of the array."""
     array, op = w.arrays[copy.array], copy.updates.reduction.op
-    lanes = LANES if copy.element.is_float or copy.element.size_bytes > INT32.size_bytes else 0
+    # Copies of a small target, as a power of two: integers of 32 bits are added and compared at once.
+    lanes = (
+        w.facts.gpu.warp.bit_length() - 1 if copy.element.is_float or copy.element.size_bytes > INT32.size_bytes else 0
+    )
     threads, number = prod(size), number_in_block(size)
     memory = MEMORY_TYPE[copy.element.name]
     pointer = w.fresh("lw_copy", f"{memory} *")

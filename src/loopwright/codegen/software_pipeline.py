@@ -15,18 +15,18 @@ from math import prod
 from typing import TypeGuard
 
 from loopwright.analysis.prefetch import Rounds
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.function import Writer
 from loopwright.codegen.loops import UNROLLED, constant_trip
 from loopwright.codegen.lowered import DoubleBuffered, Flows, Lowering, SoftwarePipeline, StreamedCopy
-from loopwright.codegen.threads import BoundNest
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
 from loopwright.ir.queries import has, names_in
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import THREADS
 from loopwright.steps.draft import substituted
 from loopwright.steps.extent import ends_of, stretch_of, trip_of
 from loopwright.steps.limits import all_of, terms
+from loopwright.steps.threads import THREADS
 
 MOST_COPIES = 64
 """Of a thread out of one array in one iteration."""

@@ -14,8 +14,6 @@ from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import Scalar
 
-WARP = 32
-
 
 @dataclass(frozen=True, slots=True)
 class ThreadPartial:
@@ -86,6 +84,11 @@ def in_warp(partial: ThreadPartial, lanes: int, mask: str, number: str, w: GpuWr
         distance //= 2
 
 
+def mask(lanes: int) -> str:
+    """C text of the mask that names the first so many lanes of a warp."""
+    return f"{hex((1 << lanes) - 1)}u"
+
+
 def number_in_block(size: tuple[int, int, int]) -> str:
     """C text of a thread's number in its block, x first."""
     further = ((1, "y"), (2, "z"))
@@ -98,9 +101,10 @@ def in_block(partial: ThreadPartial, size: tuple[int, int, int], arrays: Sequenc
     read them."""
     threads, number = prod(size), number_in_block(size)
     each = 1
-    if threads % WARP == 0:
-        in_warp(partial, WARP, "0xffffffffu", number, w)
-        each = WARP
+    warp = w.facts.gpu.warp
+    if threads % warp == 0:
+        in_warp(partial, warp, mask(warp), number, w)
+        each = warp
     parts = threads // each
     for own, array in zip(partial.own, arrays, strict=True):
         w.only(f"({number}) % {each} == 0", f"{array}[({number}) / {each}] = {w.variable(own)};")

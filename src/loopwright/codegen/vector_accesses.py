@@ -11,24 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from loopwright.codegen.arrays import ArrayText
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.full_tiles import or_full
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
 from loopwright.codegen.statements import may_fail, write_body
-from loopwright.codegen.threads import BoundNest
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, own_expressions, statements, subexpressions
-from loopwright.steps.bind import THREADS
 from loopwright.steps.extent import residue
 from loopwright.steps.nest import step_of
-
-WIDEST = 16
-"""Bytes of one access."""
+from loopwright.steps.threads import THREADS
 
 Named = tuple[str, WideAccess]
 """An access, and the C name of where its elements are kept."""
@@ -164,7 +161,7 @@ def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, regis
         if names_in(expr) & (changing if number != axis else changing - {loop.name}):
             return 1
     count = 1
-    while 2 * count * array.element.size_bytes <= WIDEST and trip % (2 * count) == 0:
+    while 2 * count * array.element.size_bytes <= w.facts.gpu.widest and trip % (2 * count) == 0:
         count *= 2
     along = node.index[axis]
     starts = _starts(w, count)

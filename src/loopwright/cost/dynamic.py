@@ -26,18 +26,18 @@ from itertools import takewhile
 from math import ceil, prod
 
 from loopwright.analysis.frequency import Frequencies
-from loopwright.codegen.threads import block_size, sharing_of
 from loopwright.cost.control_flow import MachineLoop, blocks_of, loops_of
 from loopwright.cost.operations import Operations, executed, of_statement
 from loopwright.cost.rounds import Parts, parts_of
 from loopwright.ir.code import CodeRegion
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.nodes import Body, For
 from loopwright.ir.walk import bodies, statements
-from loopwright.steps.bind import BLOCKS, THREADS
+from loopwright.steps.threads import BLOCKS, THREADS, block_size, sharing_of
 from loopwright.toolchain.sass import Instruction
 
-NEIGHBOURS, WARP = "thread.x", 32
-"""The axis whose threads are together in a warp, and how many are."""
+NEIGHBOURS = "thread.x"
+"""The axis whose threads are together in a warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,15 @@ class InstructionCounts:
 
 
 def counted(
-    code: Sequence[Instruction], kernel: CodeRegion, inside: Body, found: Frequencies, first_line: int
-) -> InstructionCounts:
+    code: Sequence[Instruction], kernel: CodeRegion, inside: Body, found: Frequencies, first_line: int,
+    warp: int = CUDA.warp,
+) -> InstructionCounts:  # fmt: skip
     """The weights of the instructions of one grid. kernel: its region of the text. inside: the nest. first_line: the
     number in the cubin's tables of the line before the first of the text, which stands behind a header."""
     at = [_line(one, first_line) for one in code]
     places = [kernel if line is None else kernel.at(line) for line in at]
     machine = loops_of(code)
-    shares = _Shares(kernel, inside, found, frozenset(region for place in places for region in place.around()))
+    shares = _Shares(kernel, inside, found, frozenset(region for place in places for region in place.around()), warp)
     of = [_loop_of(one, code, places, first_line) for one in machine]
     times, pieces = _times(machine, of, code, places, shares)
     alone = _alone(code, places, shares)
@@ -220,6 +221,7 @@ class _Shares:
     inside: Body
     found: Frequencies
     present: frozenset[CodeRegion]
+    warp: int
     loops: dict[str, For] = field(default_factory=dict)
     own: Mapping[str, Operations] = field(default_factory=dict)
     size: tuple[int, int, int] = (1, 1, 1)
@@ -309,7 +311,9 @@ class _Shares:
         """The part of warps that have a thread for a branch that only the first ones of a block take."""
         if "x" not in branch.axes:
             return 1.0
-        return min(1.0, WARP / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in branch.axes))
+        return min(
+            1.0, self.warp / prod(size for axis, size in zip("xyz", self.size, strict=True) if axis in branch.axes)
+        )
 
     def _text(self, branch: CodeRegion) -> float:
         """The part of threads that take a branch as it is one of two texts for the same, or for the first threads; 1
@@ -369,7 +373,7 @@ class _Shares:
         if loop.run in THREADS:
             sharing = sharing_of(loop)
             if loop.run == NEIGHBOURS:
-                together = min(WARP, sharing)
+                together = min(self.warp, sharing)
                 lengths = found.lengths.get(loop.name, {})
                 if times := sum(lengths.values()):
                     turns = sum(part * ceil(length / together) for length, part in lengths.items()) / times

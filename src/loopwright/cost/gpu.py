@@ -22,8 +22,7 @@ from math import ceil, prod
 
 from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.frequency import Frequencies, frequencies
-from loopwright.codegen.gpu import is_bound
-from loopwright.codegen.threads import BoundNest
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.config import Config
 from loopwright.cost.control_flow import loops_of
 from loopwright.cost.dynamic import counted
@@ -34,9 +33,11 @@ from loopwright.cost.regions import regions_of
 from loopwright.cost.ryoo import efficiency, utilisation
 from loopwright.devices.gpu import Limits
 from loopwright.ir.code import CodeRegion, DeviceFunction
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.program import DeviceText
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.steps.grids import is_bound
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
@@ -115,7 +116,7 @@ def grid_works(
     made = build(replace(chosen, text=DEVICE_HEADER + chosen.text), limits.capability, config, lines=True)
     code = instructions(made.path, config) or {}
     found = frequencies(kernel, shape.sizes)
-    about = _ProgramFacts(kernel, found, shape, {nest.name: nest for nest in _nests(kernel.body)})
+    about = _ProgramFacts(kernel, found, shape, limits.target, {nest.name: nest for nest in _nests(kernel.body)})
     works = []
     for function in chosen.functions:
         entry = next(one.name for one in function.entries if one.name in chosen.kernels)
@@ -130,6 +131,7 @@ class _ProgramFacts:
     kernel: Kernel
     found: Frequencies
     shape: KnownSizes
+    gpu: GpuTarget
     nests: Mapping[str, For]
 
     def work(self, function: DeviceFunction, code: tuple[Instruction, ...], needs: KernelResources) -> GridWork:
@@ -142,12 +144,12 @@ class _ProgramFacts:
         launches = self.found.entries.get(nest.name, 0.0)
         times = self.found.iterations.get(grid.blocks[-1].name, 0.0) if grid.blocks else launches
         shared = frozenset(one.array for one in function.shared)
-        moved = bytes_moved(self.kernel, nest, inside, grid.size, self.found, self.shape, shared)
+        moved = bytes_moved(self.kernel, nest, inside, grid.size, self.found, self.shape, shared, self.gpu)
         if not code:
             executed = self._from_loops(inside) / max(1.0, times * threads)
             note = (f"{shown}: instructions are counted from its loops, as nvdisasm is missing",)
             return GridWork(shown, executed, 0.0, threads, times, launches, moved, needs, note)
-        counts = counted(code, place, inside, self.found, DEVICE_HEADER.count("\n"))
+        counts = counted(code, place, inside, self.found, DEVICE_HEADER.count("\n"), self.gpu.warp)
         notes = tuple(f"{shown}: the loop in line {line} counts once" for line in counts.unmatched)
         data = [loop for loop in self.found.assumed if loop and loop in {s.name for s in _loops(inside)}]
         notes += tuple(f"only data tells how often '{loop}' runs" for loop in data)
@@ -161,7 +163,7 @@ class _ProgramFacts:
         are others (rows in equal parts), nothing is known of how often they run, and nothing is claimed."""
         if not code or (work.threads > 1 and loops_of(code)):
             return replace(work, notes=(f"{work.name}: its loops are not known, so it cannot be judged",))
-        counts = counted(code, place, self.kernel.body, self.found, DEVICE_HEADER.count("\n"))
+        counts = counted(code, place, self.kernel.body, self.found, DEVICE_HEADER.count("\n"), self.gpu.warp)
         outer = [self.found.around[one.name] for one in place.within() if one.name in self.found.around]
         launches = self.found.iterations[outer[0]] if outer and outer[0] else 1.0
         regions = regions_of(code, counts.weights)

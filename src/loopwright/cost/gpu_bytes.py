@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from loopwright.analysis.coalescing import SECTOR, WARP, KnownSizes, byte_strides, warp_accesses
+from loopwright.analysis.coalescing import KnownSizes, byte_strides, warp_accesses
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import KnownIntegers, value_of
 from loopwright.analysis.trace import Access, Trace, traced
-from loopwright.codegen.threads import sharing_of
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Allocate, Assign, Block, Body, For, If, Kernel, Load, Store
 from loopwright.ir.queries import arrays_made
 from loopwright.ir.walk import own_expressions, statements, subexpressions
-from loopwright.steps.bind import THREADS
+from loopwright.steps.threads import THREADS, sharing_of
 
 
 def bytes_moved(
@@ -33,17 +33,18 @@ def bytes_moved(
     found: Frequencies,
     shape: KnownSizes,
     shared: frozenset[str],
+    gpu: GpuTarget = CUDA,
 ) -> float:
     """Of all launches of one grid in a call. inside: what a block does. shared: its arrays in shared memory."""
     local = arrays_made(inside)
-    places = _places(kernel, nest, block, shape)
+    places = _places(kernel, nest, block, shape, gpu.warp)
     loops = {stmt.name: stmt for stmt in statements(inside, For)}
     params = {param.name: param for param in kernel.arrays}
     groups: dict[object, float] = {}
     with LOCK:
         notes = traced(kernel)
         by_node = {id(access.node): access for access in notes.accesses}
-        for one in warp_accesses(kernel, inside, block, shared, frozenset(local - shared), shape):
+        for one in warp_accesses(kernel, inside, block, shared, frozenset(local - shared), shape, gpu):
             access = by_node[id(one.node)]
             if one.memory == "shared":
                 continue
@@ -51,17 +52,17 @@ def bytes_moved(
             strides = byte_strides(access, params.get(access.array), type_, shape)
             at = places.get(id(one.node))
             if at:
-                sectors, threads = _sectors(at, strides, one.bytes, type_.size_bytes)
+                sectors, threads = _sectors(at, strides, one.bytes, type_.size_bytes, gpu.sector)
             else:  # in a branch, such as that of an edge, which the first block does not take
                 sectors, threads = one.sectors or one.threads, max(1, one.threads)
             warps = _times(access, notes, loops, found) / threads / max(1, one.bytes // type_.size_bytes)
             key = _key(access)
-            groups[key] = max(groups.get(key, 0.0), warps * sectors * SECTOR)
+            groups[key] = max(groups.get(key, 0.0), warps * sectors * gpu.sector)
     return sum(groups.values())
 
 
 def _sectors(
-    places: Sequence[tuple[int | None, ...]], strides: Sequence[int | None], width: int, element: int
+    places: Sequence[tuple[int | None, ...]], strides: Sequence[int | None], width: int, element: int, sector: int
 ) -> tuple[int, int]:
     """How many sectors the threads of a warp touch at once, and how many of them take part."""
     starts = set()
@@ -70,7 +71,7 @@ def _sectors(
         if len(parts) < len(place):
             return len(places), len(places)
         starts.add(sum(parts))
-    touched = {(start + byte) // SECTOR for start in starts for byte in range(0, width, element)}
+    touched = {(start + byte) // sector for start in starts for byte in range(0, width, element)}
     return len(touched), len(places)
 
 
@@ -78,12 +79,12 @@ def _sectors(
 
 
 def _places(
-    kernel: Kernel, nest: For, block: tuple[int, int, int], shape: KnownSizes
+    kernel: Kernel, nest: For, block: tuple[int, int, int], shape: KnownSizes, warp: int
 ) -> dict[int, list[tuple[int | None, ...]]]:
     """The index of each access, by the identity of its node, for every thread of the first warp that comes to it."""
     x, y, z = block
     found: dict[int, list[tuple[int | None, ...]]] = {}
-    for t in range(min(WARP, x * y * z)):
+    for t in range(min(warp, x * y * z)):
         walk = _Thread(KnownIntegers.of(kernel, shape.sizes), (t % x, t // x % y, t // (x * y)), found)
         for stmt in statements(kernel.body):  # what stands outside: scalars, and the first iteration of loops
             if stmt is nest:

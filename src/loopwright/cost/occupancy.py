@@ -7,12 +7,6 @@ from typing import Literal
 
 from loopwright.devices.gpu import Limits
 
-REGISTERS_AT_ONCE = 256
-"""A warp's registers are given out in so many."""
-
-RESERVED_SHARED_BYTES = 1024
-"""Of each block, for the system itself (compute capability 8.0 and later)."""
-
 Limiter = Literal["threads", "blocks", "registers", "shared memory"]
 
 
@@ -29,13 +23,13 @@ class Occupancy:
 def occupancy(threads: int, registers: int, shared_bytes: int, limits: Limits) -> Occupancy:
     """For blocks of so many threads, of so many registers each, and this much shared memory a block. The rules are
     those of NVIDIA's CUDA occupancy calculator."""
-    warps = -(-threads // limits.warp)
-    of_warp = -(-registers * limits.warp // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
+    gpu, warps = limits.target, -(-threads // limits.warp)
+    of_warp = -(-registers * limits.warp // gpu.register_unit) * gpu.register_unit
     fits: dict[Limiter, int] = {
         "threads": limits.threads_per_multiprocessor // (warps * limits.warp),
         "blocks": limits.blocks_per_multiprocessor,
         "registers": limits.registers // (of_warp * warps) if registers else limits.blocks_per_multiprocessor,
-        "shared memory": limits.shared_per_multiprocessor // (shared_bytes + RESERVED_SHARED_BYTES),
+        "shared memory": limits.shared_per_multiprocessor // (shared_bytes + gpu.reserved_bytes),
     }
     limiter = min(fits, key=lambda one: fits[one])
     blocks = fits[limiter]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.program import DeviceText
 
 
@@ -28,6 +29,13 @@ class Limits:
     registers: int = 65536
     warp: int = 32
     l2_bytes: int = 50 << 20
+
+    @property
+    def target(self) -> GpuTarget:
+        """What of it decides about schedules and texts. Copies to shared memory need compute capability 8.0."""
+        copies = CUDA.copies if self.capability >= (8, 0) else ()
+        return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
+                         shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
 
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)

@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
@@ -43,7 +43,8 @@ from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
-from loopwright.steps.extent import stretch_of
+from loopwright.steps.extent import stretch_of, trip_of
+from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -55,9 +56,8 @@ LANES = Tunable(
     (1 << 14, 1 << 16, 1 << 18, 1 << 20),
     "as many as keep a large GPU busy; all of them have to be added up again",
 )
-FEWER, MOST_IN_BLOCK = 512, 1024
-"""Blocks that add up the partial results of all lanes, and threads that add up what these find; threads of a block
-that does all by itself."""
+FEWER = 512
+"""Blocks that add up the partial results of all lanes, and threads that add up what these find."""
 
 BALANCED = Tunable(
     "rows and entries of a block",
@@ -86,6 +86,16 @@ WAY = Tunable(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What becomes of a nest: the loops to bind, none where it is no grid. inner: its innermost loop, as the user wrote
+    it; depth: how many loops around one another run as often as sizes say."""
+
+    inner: str
+    depth: int
+    bound: list[Bound]
+
+
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
     """What to do with a kernel on a GPU. Where the budget of the analysis ends before the recipe does, it begins again
     with ways that ask little: half of a kernel in tiles and the other half in one thread would be slower than no tiles
@@ -99,7 +109,7 @@ def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | No
 
 def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None) -> Recipe:
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
-    bound: list[Bound] = []
+    grids: list[Grid] = []
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         in_copies(partial)
@@ -108,20 +118,46 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         done: set[str] = set()
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
-            if not any(loop.name in {step.loop for step, _ in bound} for loop in chain):
+            if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
                 before = set(loops(partial.kernel))
                 with partial.in_nest(chain):
-                    bound += _shared_out(partial, chain, simple or not is_left(FOR_NEST))
+                    bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
+                grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
                 if not any(_is_free(partial, loop) for loop in chain):
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
     present = partial.present_facts()
-    for step, why in bound:
-        if step.illegal(partial.kernel, present, strict) is None:
+    for grid in grids:
+        _bind(partial, grid, present)
+    alone = dict(partial.refusals)
+    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, _better_off(grids, alone))
+
+
+def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
+    """Bind the loops of a nest that can be; none, where what is left of it cannot run."""
+    before, count, refused = partial.kernel, len(partial.decisions), ""
+    for step, why in grid.bound:
+        if (rejection := step.illegal(partial.kernel, present, partial.strict)) is None:
             partial.kernel = step.apply(partial.kernel)
             partial.decisions.append(ReasonedStep(step, why))
-        elif choices is not None and not choices.is_usual:
+        elif partial.choices is not None and not partial.choices.is_usual:
             raise UnfitError(f"'{step}' is not legal there")
-    return Recipe(tuple(partial.decisions), partial.kernel, present)
+        else:
+            refused = rejection.reason
+    if (
+        refused
+        and partial.kernel is not before
+        and unrunnable(partial.kernel, present, [step.loop for step, _ in grid.bound]) is not None
+    ):
+        partial.kernel = before
+        del partial.decisions[count:]
+        partial.refusals[grid.inner] = refused
+
+
+def _better_off(grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
+    """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
+    grids, and one thread is a hundred times slower. '' where that is not so."""
+    deepest = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
+    return next((alone[grid.inner] for grid in grids if grid.inner in alone and grid.depth >= deepest), "")
 
 
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
@@ -162,10 +198,26 @@ def _first_taken(
             if bound and skipped:
                 skipped -= 1
                 raise NotTaken
+            if bound:
+                _can_run(partial, chain, bound)
             found = bound
         if found:
+            partial.refusals.pop(chain[-1].name, None)
             return found
     return []
+
+
+def _can_run(partial: PartialSchedule, chain: Chain, bound: list[Bound]) -> None:
+    """Raises NotTaken where the loops, once they are bound, are no grid that can run; UnfitError where numbers that
+    were asked for are to blame."""
+    kernel = partial.kernel
+    for step, _ in bound:
+        kernel = step.apply(kernel)
+    if (rejection := unrunnable(kernel, partial.facts, [step.loop for step, _ in bound])) is not None:
+        if partial.choices is not None and not partial.choices.is_usual:
+            raise UnfitError(rejection.reason)
+        partial.refusals[chain[-1].name] = rejection.reason
+        raise NotTaken
 
 
 def _are_legal(partial: PartialSchedule, bound: list[Bound]) -> None:
@@ -185,19 +237,18 @@ def _in_lanes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     if loop is chain[-1]:
         sum_in_scalars(partial, loop)
     if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
-        why = (
-            f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {MOST_IN_BLOCK} threads does"
-        )
-        return [(Bind(loop.name, "thread.x", MOST_IN_BLOCK), why)]
-    many, threads = partial.number(LANES), partial.number(LINE)
-    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {FEWER} blocks add up these, then one"
+        most = partial.facts.gpu.threads
+        why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
+        return [(Bind(loop.name, "thread.x", most), why)]
+    many, threads, fewer = partial.number(LANES), partial.threads(LINE), min(FEWER, partial.facts.gpu.threads)
+    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one"
     lane, merge = _reduced(partial, loop.name, many, why)
     before = set(loops(partial.kernel))
     partial.take(Split(lane, threads), why)
     (block,) = set(loops(partial.kernel)) - before
-    few, last = _reduced(partial, merge, FEWER, why)
+    few, last = _reduced(partial, merge, fewer, why)
     bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
-    bound += [Bind(merge, "thread.x", min(FEWER, many // FEWER)), Bind(last, "thread.x", FEWER)]
+    bound += [Bind(merge, "thread.x", min(fewer, many // fewer)), Bind(last, "thread.x", fewer)]
     return [(step, why) for step in bound]
 
 
@@ -225,7 +276,7 @@ def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     facts = partial.present_facts()
     if balance.illegal(partial.kernel, facts, partial.strict) is None:
         items = partial.number(BALANCED)
-        balance = Balance(row.name, entry.name, items, partial.number(BALANCED_THREADS))
+        balance = Balance(row.name, entry.name, items, partial.threads(BALANCED_THREADS))
         return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
     sharing = partial.number(SHARING)
@@ -236,7 +287,7 @@ def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
         raise NotTaken
     why = f"{why}: {sharing} threads share it"
     before = set(loops(partial.kernel))
-    partial.take(Split(row.name, partial.number(LINE) // sharing), why)
+    partial.take(Split(row.name, partial.threads(LINE) // sharing), why)
     (block,) = set(loops(partial.kernel)) - before
     return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
@@ -384,7 +435,7 @@ def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> 
     """A block for each row, however long."""
     if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
         return []
-    threads = partial.number(LINE)
+    threads = partial.threads(LINE)
     why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
     row, column = isolate(partial, chain[-1].name, chain[-2].name, why)
     return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]

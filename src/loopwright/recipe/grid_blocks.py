@@ -75,7 +75,7 @@ def in_blocks(partial: PartialSchedule, names: list[str], why: str) -> list[Boun
 
 
 def _in_a_line(partial: PartialSchedule, x: str, holds_loops: bool, why: str) -> list[Bound]:
-    threads = partial.number(replace(LINE, default=FEW) if holds_loops else LINE)
+    threads = partial.threads(replace(LINE, default=FEW) if holds_loops else LINE)
     each = partial.number(replace(LINE_EACH, default=1) if holds_loops else LINE_EACH)
     together = partial.number(TOGETHER)
     partial.require(_several_elements(LINE_EACH.name))
@@ -133,7 +133,9 @@ def _with_each(partial: PartialSchedule, names: list[str], why: str, usual: int)
     rows_each = partial.number(replace(ROWS_EACH, default=usual))
     columns_each = partial.number(replace(COLUMNS_EACH, default=usual))
     together = partial.number(replace(TOGETHER, default=int(usual > 1)))
-    partial.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name))
+    partial.require(
+        threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(ROWS_EACH.name, COLUMNS_EACH.name)
+    )
     if rows * rows_each == 1:
         around = [(Bind(name, run), why) for name, run in zip(names[:-1], _AROUND[3 - len(names) :], strict=True)]
         return [*around, *_cut(partial, x, columns, columns_each, together, why)]
@@ -172,7 +174,7 @@ def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     first, second, *rest = (name for name in others if name != row)
     threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
     rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
-    partial.require(threads_fit(ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
     partial.take(Reorder((first, second, x, row, *rest)), why)
     (block,) = made(partial, Split(x, threads * each), why)
     bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why), (Bind(block, "block.x"), why)]

@@ -60,8 +60,8 @@ _Y: Run = "thread.y"
 def in_rows(partial: PartialSchedule, row: str, column: str, why: str) -> list[Bound]:
     """Blocks of rows of threads (one row by default), each of which does several rows of elements."""
     rows, down = partial.number(ROWS), partial.number(ROWS_OF_THREADS)
-    across, each = partial.number(COLUMNS), partial.number(COLUMNS_EACH)
-    partial.require(threads_fit(ROWS_OF_THREADS.name, COLUMNS.name))
+    across, each = partial.threads(COLUMNS), partial.number(COLUMNS_EACH)
+    partial.require(threads_fit(partial.facts.gpu, ROWS_OF_THREADS.name, COLUMNS.name))
     if rows * down == 1:
         column_block = _in_columns(partial, column, across * each, why)
         return bound_to([(row, "block.y", 0), (column_block, "block.x", 0), (column, "thread.x", across)], why)
@@ -110,7 +110,7 @@ def in_planes(partial: PartialSchedule, band: tuple[str, str, str], why: str) ->
     usual = max(PLANES[2].default, ROW_BYTES // _element_bytes(partial, column))
     planes, rows = (partial.number(one) for one in PLANES[:2])
     columns = partial.number(replace(PLANES[2], default=usual))
-    partial.require(threads_fit(PLANES[1].name, PLANES[2].name))
+    partial.require(threads_fit(partial.facts.gpu, PLANES[1].name, PLANES[2].name))
     (plane_block,) = made(partial, Split(plane, planes), why)
     (row_block,) = made(partial, Split(row, rows), why)
     column_block = _in_columns(partial, column, columns, why)

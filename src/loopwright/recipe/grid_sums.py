@@ -80,13 +80,13 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     )
     inner = loop.body[0]
     if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
-        threads = partial.number(KEYS)
+        threads = partial.threads(KEYS)
         (block,) = made(partial, Split(loop.name, threads * partial.number(KEYS_EACH)), why)
         return _shared(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
     rows = partial.number(KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
-    return _shared(partial, around, Bind(inner.name, "thread.x", partial.number(KEYS) // rows), why)
+    return _shared(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
 
 
 def _is_short(loop: For) -> bool:
@@ -120,7 +120,7 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
 def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
     each = free[-1]
     rows, lanes = partial.number(ROWS), partial.number(LANES)
-    partial.require(threads_fit(ROWS.name, LANES.name))
+    partial.require(threads_fit(partial.facts.gpu, ROWS.name, LANES.name))
     why = (
         f"elements along '{user_name(entry)}' lie side by side: {lanes} threads share the sum of each "
         f"'{user_name(each)}'"
@@ -137,7 +137,7 @@ def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
 
 def _columns(partial: PartialSchedule, each: str, entry: str) -> list[Bound]:
     across, down = partial.number(ACROSS), partial.number(DOWN)
-    partial.require(threads_fit(ACROSS.name, DOWN.name))
+    partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
     why = (
         f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
         f"{down} threads share the sum of each '{user_name(each)}'"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
@@ -19,7 +20,7 @@ from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.balance import Balance
-from loopwright.steps.bind import SHARED_BYTES, Bind
+from loopwright.steps.bind import Bind
 from loopwright.steps.complete import Complete
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.promote import Promote
@@ -89,12 +90,6 @@ TURNED = (
 PAD = {4: 4, 8: 1}
 """Unused elements at the end of a row in shared memory that is read along columns, by the size of an element."""
 
-WARP, MOST_IN_BLOCK = 32, 1024
-"""Threads that run in step, and of a block."""
-
-WIDEST = 16
-"""Bytes that a thread reads or writes at once."""
-
 Bound = tuple[Bind | Balance | Vectorize, str]
 """A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
@@ -113,7 +108,9 @@ def _product(partial: PartialSchedule, element_bytes: int) -> tuple[Product, boo
         double=bool(partial.number(replace(DOUBLE, default=int(usual.double)))),
     )
     staged, wide = bool(partial.number(STAGED)), bool(partial.number(WIDE))
-    partial.require(WHOLE_GROUPS, OWN_WARPS, STAGED_ONLY, _in_a_thread(element_bytes), _in_shared(element_bytes))
+    gpu = partial.facts.gpu
+    own_warps, in_shared = _own_warps(gpu), _in_shared(element_bytes, gpu.shared_bytes)
+    partial.require(WHOLE_GROUPS, own_warps, STAGED_ONLY, _in_a_thread(element_bytes), in_shared)
     return tile, staged, wide
 
 
@@ -124,19 +121,20 @@ WHOLE_GROUPS = Constraint(
         and n[TILE_COLUMNS.name] % (n[THREADS_ACROSS.name] * n[BROAD.name]) == 0
     ),
 )
-OWN_WARPS = Constraint(
-    "a block has whole warps of threads, at most 1024",
-    lambda n: (
-        n[THREADS_DOWN.name] * n[THREADS_ACROSS.name] % 32 == 0
-        and n[THREADS_DOWN.name] * n[THREADS_ACROSS.name] <= 1024
-    ),
-)
 STAGED_ONLY = Constraint(
     "without shared memory there are no second tiles and no copies",
     lambda n: bool(n[STAGED.name]) or (not n[DOUBLE.name] and n[WIDE.name] == WIDE.default),
 )
 LEAST_SUMS, MOST_SUM_REGISTERS = 4, 128
 """Sums of a thread, and registers of 4 bytes for them: there are 255, and operands and addresses need some."""
+
+
+def _own_warps(gpu: GpuTarget) -> Constraint:
+    def holds(n: Mapping[str, int]) -> bool:
+        threads = n[THREADS_DOWN.name] * n[THREADS_ACROSS.name]
+        return threads % gpu.warp == 0 and threads <= gpu.threads
+
+    return Constraint(f"a block has whole warps of threads, at most {gpu.threads}", holds)
 
 
 def _in_a_thread(element_bytes: int) -> Constraint:
@@ -147,13 +145,13 @@ def _in_a_thread(element_bytes: int) -> Constraint:
     return Constraint(f"a thread keeps {LEAST_SUMS} sums or more, in at most {MOST_SUM_REGISTERS} registers", holds)
 
 
-def _in_shared(element_bytes: int) -> Constraint:
+def _in_shared(element_bytes: int, most: int) -> Constraint:
     def holds(n: Mapping[str, int]) -> bool:
         rows = n[TILE_ROWS.name] + n[TILE_COLUMNS.name] + 2 * PAD[element_bytes]
         total = rows * n[TILE_DEPTH.name] * element_bytes * (1 + n[DOUBLE.name])
-        return not n[STAGED.name] or total <= SHARED_BYTES
+        return not n[STAGED.name] or total <= most
 
-    return Constraint(f"the tiles of a block fit into {SHARED_BYTES} bytes of shared memory", holds)
+    return Constraint(f"the tiles of a block fit into {most} bytes of shared memory", holds)
 
 
 def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> list[Bound]:
@@ -161,7 +159,8 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
     tile, is_staged, is_wide = _product(partial, roles.element_bytes)
-    if tile.double and _shared_bytes(partial, roles, tile) > SHARED_BYTES:
+    gpu = partial.facts.gpu
+    if tile.double and (not gpu.copies or _shared_bytes(partial, roles, tile) > gpu.shared_bytes):
         tile = replace(tile, double=False)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
@@ -193,9 +192,9 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
     for array, _ in _operands(partial, row_thread, roles.target) if is_staged else ():
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if not is_wide or (tile.double and array in along_depth) else WIDEST // roles.element_bytes
+        wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
         _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
-    if _local_bytes(partial) - others > SHARED_BYTES:
+    if _local_bytes(partial) - others > gpu.shared_bytes:
         raise NotTaken
     if is_staged:
         partial.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
@@ -224,7 +223,9 @@ def transposed(
 ) -> list[Bound]:
     """Tiles of arrays that are read along `row`, where results go along `column`, by way of shared memory."""
     tall, wide, x, y = (partial.number(one) for one in TURNED)
-    partial.require(threads_fit(TURNED[2].name, TURNED[3].name), _turned_in_shared(element_bytes, len(arrays)))
+    gpu = partial.facts.gpu
+    in_shared = _turned_in_shared(element_bytes, len(arrays), gpu.shared_bytes)
+    partial.require(threads_fit(gpu, TURNED[2].name, TURNED[3].name), in_shared)
     names = " and ".join(f"'{user_name(array)}'" for array in arrays)
     why = f"{names} goes by ones along '{user_name(row)}', not '{user_name(column)}': shared memory turns tiles of it"
     row_block, column_block = made(partial, Tile(((row, tall), (column, wide))), why)
@@ -237,22 +238,22 @@ def transposed(
     return bound_to(bound, why)
 
 
-def _turned_in_shared(element_bytes: int, arrays: int) -> Constraint:
+def _turned_in_shared(element_bytes: int, arrays: int, most: int) -> Constraint:
     def holds(n: Mapping[str, int]) -> bool:
-        return n[TURNED[0].name] * (n[TURNED[1].name] + PAD[element_bytes]) * element_bytes * arrays <= SHARED_BYTES
+        return n[TURNED[0].name] * (n[TURNED[1].name] + PAD[element_bytes]) * element_bytes * arrays <= most
 
-    return Constraint(f"the turned tiles of a block fit into {SHARED_BYTES} bytes of shared memory", holds)
+    return Constraint(f"the turned tiles of a block fit into {most} bytes of shared memory", holds)
 
 
-def threads_fit(*names: str) -> Constraint:
+def threads_fit(gpu: GpuTarget, *names: str) -> Constraint:
     """The product of these numbers is a number of threads that a block can have, in whole warps."""
     text = " x ".join(f"'{name}'" for name in names)
 
     def holds(numbers: Mapping[str, int]) -> bool:
         total = prod(numbers[name] for name in names)
-        return WARP <= total <= MOST_IN_BLOCK and total % WARP == 0
+        return gpu.warp <= total <= gpu.threads and total % gpu.warp == 0
 
-    return Constraint(f"{text} is {WARP} to {MOST_IN_BLOCK} threads, in whole warps of {WARP}", holds)
+    return Constraint(f"{text} is {gpu.warp} to {gpu.threads} threads, in whole warps of {gpu.warp}", holds)
 
 
 def _staged(

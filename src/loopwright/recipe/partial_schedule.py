@@ -52,7 +52,7 @@ class NotTaken(Exception):
 class PartialSchedule:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
-    nobody asks which there are."""
+    nobody asks which there are. refusals: why nests became no grids, by their innermost loops."""
 
     written: Kernel
     facts: Facts
@@ -60,6 +60,7 @@ class PartialSchedule:
     kernel: Kernel
     decisions: list[ReasonedStep] = field(default_factory=list)
     choices: Choices | None = None
+    refusals: dict[str, str] = field(default_factory=dict)
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)
@@ -85,6 +86,10 @@ class PartialSchedule:
     def number(self, tunable: Tunable) -> int:
         """What is wanted of a tunable, or its default. Raises UnfitError."""
         return tunable.default if self.choices is None else self.choices.number(tunable)
+
+    def threads(self, tunable: Tunable) -> int:
+        """The same of threads of a block, as far as it can have so many."""
+        return min(self.number(tunable), self.facts.gpu.threads)
 
     def require(self, *constraints: Constraint) -> None:
         """What has to hold of the numbers asked for so far; defaults are known to fit. Raises UnfitError."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
@@ -30,11 +31,15 @@ RESTRUCTURED = Tunable(
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The decisions in the order of their steps, the kernel after all of them, and what is proven of it."""
+    """The decisions in the order of their steps, the kernel after all of them, and what is proven of it. For a GPU,
+    alone: loops that need no order, but run in one thread, by name, and why; not_on_gpu: why all is better off on the
+    CPU for that, '' where it is not."""
 
     decisions: tuple[ReasonedStep, ...]
     kernel: Kernel
     facts: Facts
+    alone: Mapping[str, str] = field(default_factory=dict)
+    not_on_gpu: str = ""
 
     @property
     def schedule(self) -> Schedule:

@@ -13,20 +13,21 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.trace import LoopNote, traced
 from loopwright.analysis.traffic import traffic
-from loopwright.codegen.gpu import is_bound
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.scatter import BLOCKS as PARTED
-from loopwright.codegen.threads import BoundNest
 from loopwright.config import Tools
 from loopwright.cost.occupancy import occupancy
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import CompilerError
 from loopwright.ir.code import DeviceFunction
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, For, Kernel, Load, Location, Store, While
 from loopwright.ir.program import DeviceText
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import GridReport
 from loopwright.report.warps import Lines, warp_reports
+from loopwright.steps.grids import is_bound
 from loopwright.toolchain.cubin import KernelResources
 from loopwright.toolchain.device_text import compiled_first, complete, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc
@@ -64,7 +65,7 @@ def grid_reports(
             fault = f"CUDA: {str(error).splitlines()[0]}"
     nests = {nest.loop.name: nest for nest in _nests(kernel.body, ())}
     uses = Counter(key for nest in nests.values() for key in nest.keys)
-    about = _GridFacts(kernel, written, shape, uses)
+    about = _GridFacts(kernel, written, shape, uses, gpu.limits.target)
     return tuple(
         about.report(_resources(one, resources.get(one.name), gpu, fault), one, nests.get(one.loop))
         for one in text.functions
@@ -108,6 +109,7 @@ class _GridFacts:
     written: Kernel
     shape: KnownSizes
     uses: Counter[object]
+    gpu: GpuTarget
 
     def report(self, report: GridReport, function: DeviceFunction, nest: GridNest | None) -> GridReport:
         """The report with what its nest says; as it is for kernels that are no nest of the user's."""
@@ -120,7 +122,9 @@ class _GridFacts:
             blocks_words = f"min({blocks_words}, {PARTED})" if blocks_words else ""
         least, words, unknown, repeated = self._traffic(nest)
         shared = frozenset(one.array for one in function.shared) & grid.local
-        found = warp_accesses(self.kernel, grid.body, grid.size, shared, frozenset(grid.local - shared), self.shape)
+        found = warp_accesses(
+            self.kernel, grid.body, grid.size, shared, frozenset(grid.local - shared), self.shape, self.gpu
+        )
         return replace(
             report,
             block=grid.size,

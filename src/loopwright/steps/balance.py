@@ -12,7 +12,6 @@ from loopwright.ir.nodes import Checked, For, Kernel, Load
 from loopwright.ir.queries import has, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import loops, own_expressions
-from loopwright.steps.bind import SHARED_BYTES
 from loopwright.steps.extent import around, marked
 from loopwright.steps.grammar import From1
 from loopwright.steps.nest import left_early, missing, overlapping, running, the_loop, without_arrays
@@ -20,8 +19,6 @@ from loopwright.steps.step import Rejection, Step, order_needed
 
 THREADS = 256
 """Of a block, where the step does not say how many."""
-
-WARP, MOST_THREADS = 32, 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +108,17 @@ def _needs_order(row: For, entry: For, facts: Facts, strict: bool) -> Rejection 
 
 
 def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | None:
-    if threads % WARP or threads > MOST_THREADS:
-        return Rejection(f"a block has whole warps of {WARP} threads, {MOST_THREADS} threads at most: not {threads}")
+    gpu = facts.gpu
+    if threads % gpu.warp or threads > gpu.threads:
+        return Rejection(f"a block has whole warps of {gpu.warp} threads, {gpu.threads} threads at most: not {threads}")
     if entries % threads:
         return Rejection(f"{entries} entries are no multiple of the {threads} threads of a block")
     scalars = types_assigned(entry.body)
     types = [scalars[reduction.target] for reduction in facts.loops[entry.name].reductions]
-    needed = shared_bytes(types, entries, threads)
-    if needed > SHARED_BYTES:
+    needed = shared_bytes(types, entries, threads, gpu.warp)
+    if needed > gpu.shared_bytes:
         return Rejection(f"a block would need {needed} bytes of shared memory for {entries} entries: "
-                         f"{SHARED_BYTES} are the most")  # fmt: skip
+                         f"{gpu.shared_bytes} are the most")  # fmt: skip
     return None
 
 
@@ -135,9 +133,9 @@ def slots(entries: int, threads: int) -> int:
     return entries + entries // 8 if spreads(entries, threads) else entries
 
 
-def shared_bytes(types: Sequence[Scalar], entries: int, threads: int) -> int:
+def shared_bytes(types: Sequence[Scalar], entries: int, threads: int, warp: int) -> int:
     """What a block needs: of each sum (of these types) a value for every entry and every warp; where each row ends; and
     whether one ends within a warp. Every array begins at a multiple of 16 bytes."""
-    warps, room = threads // WARP, slots(entries, threads)
+    warps, room = threads // warp, slots(entries, threads)
     sizes = [count * type_.size_bytes for type_ in types for count in (room, warps)] + [2 * entries, 4 * warps]
     return sum(-(-size // 16) * 16 for size in sizes)

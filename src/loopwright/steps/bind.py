@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Store
 from loopwright.ir.queries import arrays_made, has, names_assigned, names_in
 from loopwright.ir.walk import bodies, loops, own_expressions, statements
 from loopwright.steps.extent import around, extent_of
 from loopwright.steps.grammar import From1, parsed
+from loopwright.steps.grids import misbound
 from loopwright.steps.nest import left_early, missing, overlapping, running, step_of, the_loop, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
-
-BLOCKS = ("block.x", "block.y", "block.z")
-THREADS = ("thread.x", "thread.y", "thread.z")
-MOST_THREADS = {"thread.x": 1024, "thread.y": 1024, "thread.z": 64}
-"""Of a block, along each axis; and 1024 in all."""
-SHARED_BYTES = 48 * 1024
-"""Shared memory of a block."""
-ATOMIC: dict[str, str] = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
-"""What several threads may do to one element at once, by the operation of a reduction."""
+from loopwright.steps.threads import BLOCKS, THREADS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +49,17 @@ class Bind(Step):
         if (rejection := left_early(loop)) is not None:
             return rejection
         return (
-            _needs_order(loop, facts, strict, self.axis)
+            _needs_order(kernel, loop, facts, strict, self.axis)
             or _out_of_place(kernel, loop, self.axis)
-            or (_bounds(kernel, loop) if self.axis in BLOCKS else self._too_many(loop))
+            or (_bounds(kernel, loop) if self.axis in BLOCKS else self._too_many(loop, facts.gpu))
+            or misbound(self.apply(kernel), facts, self.loop)
         )
 
-    def _too_many(self, loop: For) -> Rejection | None:
+    def _too_many(self, loop: For, gpu: GpuTarget) -> Rejection | None:
         threads = self.threads or -(-(extent_of(loop) or 0) // step_of(loop))
         if not threads:
             return Rejection(f"'{self.loop}' has no constant number of iterations: name a number of threads for it")
-        most = MOST_THREADS[self.axis]
+        most = gpu.most_threads(self.axis)
         return None if threads <= most else Rejection(f"a block has at most {most} threads along {self.axis[-1]}")
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -72,7 +67,7 @@ class Bind(Step):
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
-        return (cls(name, cast(Run, axis)) for name in loops(kernel) for axis in (*BLOCKS, *THREADS))
+        return (cls(name, axis) for name in loops(kernel) for axis in (*BLOCKS, *THREADS))
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
@@ -82,9 +77,9 @@ class Bind(Step):
         return parsed(cls, words)
 
 
-def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
+def _needs_order(kernel: Kernel, loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
     found = facts.loops[loop.name]
-    if found.verdict == "reduction" and (rejection := _together(loop, found, axis)) is not None:
+    if found.verdict == "reduction" and (rejection := _together(kernel, loop, found, axis, facts.gpu)) is not None:
         return rejection
     if (rejection := order_needed(found, loop.asserted, strict)) is not None:
         return rejection
@@ -93,7 +88,7 @@ def _needs_order(loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection 
     return without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
 
 
-def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
+def _together(kernel: Kernel, loop: For, found: LoopFacts, axis: Run, gpu: GpuTarget) -> Rejection | None:
     """Why several threads cannot work at a reduction: into scalars they have parts, elements they update at once."""
     for reduction in found.reductions:
         adds = f"its iterations all add to '{reduction.target}'"
@@ -103,16 +98,18 @@ def _together(loop: For, found: LoopFacts, axis: Run) -> Rejection | None:
             return Rejection(f"which of its iterations sets '{reduction.target}' is not kept: `reduce` does that")
         if reduction.kind == "scalar" and axis in BLOCKS:
             return Rejection(f"{adds}: `reduce` makes partial results")
-        if reduction.kind == "scatter" and (why := _not_atomic(loop, reduction)):
+        if reduction.kind == "scatter" and (why := _not_atomic(loop, reduction, gpu)):
             return Rejection(f"{adds}, {why}")
+        if reduction.kind == "scatter" and _lies_in_records(kernel, reduction.target):
+            what = f"elements of '{reduction.target}' lie in records"
+            return Rejection(f"{what}: they cannot be updated by several threads at once")
     return None
 
 
-def _not_atomic(loop: For, reduction: Reduction) -> str:
+def _not_atomic(loop: For, reduction: Reduction, gpu: GpuTarget) -> str:
     """Why an update of an element cannot be done by several threads at once, '' where it can."""
     type_ = next(s.value.type for s in statements(loop.body, Store) if s.array == reduction.target)
-    op = "min" if reduction.op == "minimum" else "max" if reduction.op == "maximum" else reduction.op
-    if op not in ATOMIC or type_.size_bytes < 4 or (type_.is_float and op != "add"):
+    if (reduction.op.removesuffix("imum"), type_.name) not in gpu.atomics:
         return f"and a GPU has no atomic '{reduction.op}' of {type_.name}"
     if not reduction.alone:
         return "and other elements of it are read there"
@@ -120,6 +117,13 @@ def _not_atomic(loop: For, reduction: Reduction) -> str:
     if any(addend(update, type_) is None for update in updates):
         return "where a condition holds: say it as min or max"
     return ""
+
+
+def _lies_in_records(kernel: Kernel, array: str) -> bool:
+    """Whether other fields stand between the elements of an array."""
+    param = next((one for one in kernel.arrays if one.name == array), None)
+    fields = () if param is None else [one for one in kernel.arrays if one.argument == param.argument]
+    return param is not None and bool(param.offset or param.tail or len(fields) > 1)
 
 
 def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:

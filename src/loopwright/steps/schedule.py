@@ -13,8 +13,9 @@ from loopwright.ir.walk import loops, rewrite_body
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.catalogue import STEPS
+from loopwright.steps.grids import unrunnable
 from loopwright.steps.parallelize import Parallelize
-from loopwright.steps.step import Step
+from loopwright.steps.step import Rejection, Step
 from loopwright.steps.vectorize import Vectorize
 
 Schedule = tuple[Step, ...]
@@ -61,15 +62,26 @@ def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: boo
     for number, step in enumerate(schedule):
         rejection = step.illegal(kernel, facts, strict)
         if rejection is not None:
-            position = len(print_schedule(schedule[:number])) + (2 if number else 0)
-            what = f"'{step}' is not legal: {rejection.reason}"
-            raise ScheduleError(what, print_schedule(schedule), position)
+            raise _not_legal(schedule, number, rejection)
         after = step.apply(kernel)
         if not isinstance(step, Parallelize | Vectorize | Balance | Bind):
             verify(after)
             facts = analyse_restructured(after, facts)
         kernel = after
     return kernel, facts
+
+
+def check_grids(kernel: Kernel, facts: Facts, schedule: Schedule) -> None:
+    """Raises ScheduleError where a schedule leaves a grid that cannot run: the last step that binds a loop of it is not
+    legal. kernel, facts: after the schedule."""
+    for number, step in reversed(list(enumerate(schedule))):
+        if isinstance(step, Bind) and (rejection := unrunnable(kernel, facts, (step.loop,))) is not None:
+            raise _not_legal(schedule, number, rejection)
+
+
+def _not_legal(schedule: Schedule, number: int, rejection: Rejection) -> ScheduleError:
+    position = len(print_schedule(schedule[:number])) + (2 if number else 0)
+    return ScheduleError(f"'{schedule[number]}' is not legal: {rejection.reason}", print_schedule(schedule), position)
 
 
 def as_run(written: Kernel, scheduled: Kernel) -> Kernel:

@@ -12,7 +12,6 @@ from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
 from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.walk import statements
-from loopwright.steps.bind import MOST_THREADS, THREADS
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import around, extent_of, trip_of
 from loopwright.steps.grammar import From1
@@ -21,8 +20,8 @@ from loopwright.steps.nest import step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
 from loopwright.steps.region import Region, kept_around, region_of
 from loopwright.steps.step import Rejection, Step, legal
+from loopwright.steps.threads import THREADS
 
-MOST_IN_ALL = 1024
 ACCESSES = (4, 8, 16)
 """Bytes that a thread copies at once."""
 
@@ -71,23 +70,25 @@ class Stage(Step):
         if (rejection := packed.illegal(kernel, facts, strict)) is not None:
             return rejection
         for run, threads in zip(THREADS, (self.x, self.y), strict=False):
-            if threads > MOST_THREADS[run]:
-                return Rejection(f"a block has at most {MOST_THREADS[run]} threads along {run[-1]}")
-        if self.x * self.y > MOST_IN_ALL:
-            return Rejection(f"a block has at most {MOST_IN_ALL} threads in all, not {self.x} x {self.y}")
+            if threads > (most := facts.gpu.most_threads(run)):
+                return Rejection(f"a block has at most {most} threads along {run[-1]}")
+        if self.x * self.y > facts.gpu.threads:
+            return Rejection(f"a block has at most {facts.gpu.threads} threads in all, not {self.x} x {self.y}")
         loop = the_loop(kernel, self.loop)
         for outer in around(kernel, loop):
             if isinstance(outer, For) and outer.run != "sequential" and not outer.run.startswith("block."):
                 return Rejection(f"'{self.loop}' stands inside '{outer.name}', which is marked to run {outer.run}")
-        return self._too_wide(kernel) or (self._not_ahead(kernel) if self.double else None)
+        if self.double and not facts.gpu.copies:
+            return Rejection("this GPU copies nothing to shared memory while its threads do something else")
+        return self._too_wide(kernel, facts.gpu.widest) or (self._not_ahead(kernel) if self.double else None)
 
-    def _too_wide(self, kernel: Kernel) -> Rejection | None:
+    def _too_wide(self, kernel: Kernel, widest: int) -> Rejection | None:
         if self.wide == 1:
             return None
         region = self._region(kernel)
         row, size = region.inner[-1], region.element.size_bytes
-        if self.wide * size not in ACCESSES:
-            return Rejection(f"{self.wide} elements of {size} bytes are not copied at once: {ACCESSES} bytes are")
+        if self.wide * size not in (allowed := tuple(one for one in ACCESSES if one <= widest)):
+            return Rejection(f"{self.wide} elements of {size} bytes are not copied at once: {allowed} bytes are")
         if step_of(row) != 1 or (trip_of(row) or 0) % self.wide or trip_of(row) is None:
             return Rejection(f"'{row.name}' does not run over a constant multiple of {self.wide} neighbours")
         return None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from loopwright.codegen.gpu_writer import NotOnGpu
-from loopwright.codegen.threads import BoundNest, Together, band_of, rounds_of_threads
+from loopwright.codegen.bound_nest import BoundNest, Together, rounds_of_threads
 from loopwright.ir.nodes import Allocate, For, If
 from loopwright.ir.text import parse_kernel
+from loopwright.steps.threads import band_of
 
 TEAMS = """
 kernel teams(n: int64, a: float64[2] C, b: float64[1] C):
@@ -68,8 +66,3 @@ def test_rounds_of_a_band() -> None:
     band = band_of(nest.loop)
     assert (nest.size, [loop.name for loop in band], rounds_of_threads(band)) == ((32, 4, 1), ["i", "j"], 16)
     assert rounds_of_threads(band[1:]) == 1
-
-
-def test_a_block_has_1024_threads_at_most() -> None:
-    with pytest.raises(NotOnGpu, match="8 x 256 x 1 threads"):
-        nest_of(TEAMS.format(rows=256, inner="thread.x"))

@@ -1,0 +1,282 @@
+"""What bound loops make of a kernel: grids, what the host does around them, and what a block of a grid does. It says
+why that cannot be, before there is any code.
+
+Some of it no further step can mend: `bind` asks for that (`misbound`). The rest depends on which loops are bound in the
+end: who owns the elements of a local array, and what stands beside the loops that threads share. Whoever has a whole
+schedule asks for both (`unrunnable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from loopwright.analysis.effort import FOR_NEST, anew
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.prefetch import rounds_of
+from loopwright.analysis.trace import escapes
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Block,
+    Body,
+    For,
+    If,
+    Kernel,
+    Load,
+    Return,
+    Run,
+    Stmt,
+    Store,
+    While,
+)
+from loopwright.ir.queries import arrays_stored, contains, has
+from loopwright.ir.walk import bodies, own_expressions, statements
+from loopwright.steps.extent import extent_of
+from loopwright.steps.nest import step_of
+from loopwright.steps.step import Rejection
+from loopwright.steps.threads import (
+    BLOCKS,
+    THREADS,
+    BlockSize,
+    band_of,
+    block_size,
+    constant_size,
+    has_threads,
+    owned,
+    sharing_of,
+)
+
+
+class _Refused(Exception):
+    """Why a grid cannot be, in the user's words."""
+
+
+def misbound(kernel: Kernel, facts: Facts, loop: str) -> Rejection | None:
+    """Why a bound loop cannot stay bound, whatever else is."""
+    return _refusal(_Grids(kernel, facts, frozenset({loop}), complete=False))
+
+
+def unrunnable(kernel: Kernel, facts: Facts, loops: Iterable[str]) -> Rejection | None:
+    """Why the grids in which these loops are cannot run, where no more of their loops will be bound."""
+    return _refusal(_Grids(kernel, facts, frozenset(loops), complete=True))
+
+
+def not_on_gpu(kernel: Kernel, facts: Facts) -> Rejection | None:
+    """Why a GPU cannot run a kernel: one of its grids, or what stands around them."""
+    return _refusal(_Grids(kernel, facts, None, complete=True))
+
+
+def _refusal(asked: _Grids) -> Rejection | None:
+    try:
+        with anew(FOR_NEST):  # what is asked here is not taken from what restructures loops
+            asked.host(asked.kernel.body)
+    except _Refused as why:
+        return Rejection(str(why))
+    return None
+
+
+# ---- what runs where --------------------------------------------------------------------------------------------
+
+
+def is_bound(stmt: Stmt) -> bool:
+    """Whether a statement is a loop that blocks or threads share."""
+    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced")
+
+
+def launches(stmt: Stmt) -> bool:
+    """Whether it is a grid, or around one."""
+    return any(is_bound(inner) for inner in statements((stmt,)))
+
+
+def is_host(stmt: Stmt) -> bool:
+    """Whether the host can run a statement by itself: scalars and control flow."""
+    if isinstance(stmt, Allocate | Return):
+        return True
+    inside = list(statements((stmt,)))
+    if any(isinstance(one, Store | Allocate) for one in inside):
+        return False
+    return not any(has(expr, Load) for one in inside for expr in own_expressions(one))
+
+
+def taken_apart(loop: For) -> tuple[list[For], Body]:
+    """The loops of a grid that are bound to blocks, and what a block does."""
+    blocks: list[For] = []
+    body: Body = (loop,)
+    while len(body) == 1 and isinstance(body[0], For) and body[0].run in BLOCKS:
+        blocks.append(body[0])
+        body = body[0].body
+    return blocks, body
+
+
+@dataclass(frozen=True, slots=True)
+class _Grids:
+    """The grids of a kernel, and what the host does around them. loops: only the grids in which one of these is; None:
+    all, and what runs in one thread between them. complete: no more loops will be bound."""
+
+    kernel: Kernel
+    facts: Facts
+    loops: frozenset[str] | None
+    complete: bool
+
+    def host(self, body: Body) -> None:
+        """What the host does, which knows sizes, and starts grids."""
+        for stmt in body:
+            if self.loops is None and not launches(stmt):
+                self._in_one_thread(stmt)
+                continue
+            if self.loops is not None and not any(one.name in self.loops for one in statements((stmt,), For)):
+                continue
+            if is_bound(stmt):
+                assert isinstance(stmt, For)
+                if stmt.run != "balanced":
+                    self._grid(stmt)
+                continue
+            if isinstance(stmt, While) and has(stmt.condition, Load):
+                raise _Refused("data decides how often a loop around others runs")
+            if isinstance(stmt, Block):
+                raise _Refused("a function with several ends holds loops of its own")
+            for inner in bodies(stmt):
+                self.host(inner)
+
+    def _in_one_thread(self, stmt: Stmt) -> None:
+        if is_host(stmt):
+            return
+        if escapes(stmt):
+            raise _Refused("data decides how a loop around others is left")
+        self.thread((stmt,))
+
+    def thread(self, body: Body) -> None:
+        """What one thread does by itself."""
+        for stmt in statements(body, Allocate):
+            if self.complete and constant_size(stmt, self.facts.gpu.own_bytes) is None:
+                raise _Refused(f"each thread would need an array '{stmt.array}' of its own, and it is too large")
+
+    def _grid(self, loop: For) -> None:
+        _, body = taken_apart(loop)
+        x, y, z = size = block_size(body)
+        if x * y * z > (most := self.facts.gpu.threads):
+            raise _Refused(f"a block would have {x} x {y} x {z} threads: {most} are the most")
+        _Whole(self, size).body(body)
+
+
+# ---- what a block does ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Whole:
+    """What the threads of a block do together, `size` of them. shared: its local arrays, each with how many there are
+    of it. twice: those of which there are two. who:
+    of whom there are several in a block, so that they cannot share one; '' where it is the whole block."""
+
+    of: _Grids
+    size: BlockSize
+    shared: list[tuple[Allocate, int]] = field(default_factory=list)
+    twice: frozenset[str] = frozenset()
+    who: str = ""
+
+    def body(self, body: Body) -> None:
+        if self.size == (1, 1, 1):
+            self.of.thread(body)
+            return
+        for stmt in body:
+            self.statement(stmt)
+
+    def statement(self, stmt: Stmt) -> None:
+        if isinstance(stmt, For) and stmt.run in THREADS:
+            self._nest(stmt)
+        elif isinstance(stmt, Allocate):
+            self._array(stmt)
+        elif not has_threads(stmt):
+            if self.of.complete and contains((stmt,), Store) and contains((stmt,), Assign):
+                raise _Refused("a block would write to an array and to a scalar at once, outside of its threads")
+            self.of.thread((stmt,))
+        elif isinstance(stmt, If) or (
+            isinstance(stmt, For) and not any(has(expr, Load) for expr in own_expressions(stmt))
+        ):
+            self.around(stmt)
+        else:
+            raise _Refused("data decides how often the threads of a block meet")
+
+    def around(self, stmt: Stmt) -> None:
+        """Control flow around threads."""
+        rounds = rounds_of(stmt) if isinstance(stmt, For) else ""
+        before, self.twice = self.twice, self.twice | frozenset(() if isinstance(rounds, str) else rounds.arrays)
+        for inner in bodies(stmt):
+            self.body(inner)
+        self.twice = before
+
+    def _array(self, stmt: Allocate) -> None:
+        """A local array of all, unless each thread owns a part of it."""
+        if not self.of.complete:
+            return
+        kernel, gpu = self.of.kernel, self.of.facts.gpu
+        if self.who:
+            if owned(kernel, stmt, self.size, gpu) is None:
+                raise _Refused(f"several {self.who} would each need an array '{stmt.array}' in shared memory")
+            return
+        self.shared.append((stmt, 2 if stmt.array in self.twice else 1))
+        if not self._fits(self.shared):
+            self.shared[:] = [one for one in self.shared if owned(kernel, one[0], self.size, gpu) is None]
+            if not self._fits(self.shared):
+                raise _Refused(f"'{stmt.array}' does not fit into the shared memory of a block")
+
+    def _fits(self, arrays: Sequence[tuple[Allocate, int]]) -> bool:
+        most, total = self.of.facts.gpu.shared_bytes, 0
+        for stmt, times in arrays:
+            count = constant_size(stmt, most)
+            if count is None:
+                return False
+            total += count * times * stmt.element.size_bytes
+        return total <= most
+
+    def _nest(self, loop: For) -> None:
+        band = band_of(loop)
+        body = band[-1].body
+        inside = {one.run for one in statements(body, For) if one.run in THREADS}
+        if not inside:
+            self.of.thread(body)
+        elif inside == {"thread.y"}:
+            self._columns(band)
+        else:
+            self._team(band, inside)
+
+    def _columns(self, band: Sequence[For]) -> None:
+        """A loop over threads along x, in each of whose iterations those along y have something to share."""
+        loop, (_, y, z) = band[0], self.size
+        once = 0 < (extent_of(loop) or 0) <= sharing_of(loop) * step_of(loop)
+        if len(band) > 1 or loop.run != "thread.x" or z > 1 or not once:
+            raise _Refused(f"other statements stand between the threads of '{loop.name}' and those inside it")
+        known = self.of.facts.loops.get(loop.name)
+        if known is not None and known.reductions:
+            raise _Refused(f"the threads of '{loop.name}' and those inside it add to the same")
+        _Columns(self.of, (1, y, 1), who="columns of threads").body(loop.body)
+
+    def _team(self, band: Sequence[For], inside: set[Run]) -> None:
+        """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
+        has to lie within a warp."""
+        loop, lanes, teams = band[-1], self.size[0], self.of.facts.gpu.teams
+        if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
+            raise _Refused(f"other statements stand between the threads of '{loop.name}' and those inside it")
+        if self.of.complete and lanes not in teams:
+            raise _Refused(f"each iteration of '{loop.name}' would have a team of {lanes} threads: "
+                           f"these have to be in one warp, so {', '.join(map(str, teams))} are possible")  # fmt: skip
+        if self.of.complete:
+            stored = arrays_stored(loop.body)
+            kernel, gpu = self.of.kernel, self.of.facts.gpu
+            common = [one for one, _ in self.shared if one.array in stored]
+            if names := [one.array for one in common if owned(kernel, one, self.size, gpu) is None]:
+                raise _Refused(f"teams of threads share '{min(names)}': they would have to wait for one another")
+        _Whole(self.of, (lanes, 1, 1), who="teams of threads").body(loop.body)
+
+
+class _Columns(_Whole):
+    """What the threads along y do for one iteration that those along x share out."""
+
+    def statement(self, stmt: Stmt) -> None:
+        if isinstance(stmt, If) and has_threads(stmt):
+            self.around(stmt)
+        elif has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
+            raise _Refused("threads along y meet in a loop of each column")
+        else:
+            super().statement(stmt)
