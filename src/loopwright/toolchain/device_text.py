@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from importlib import resources
+from pathlib import Path
 
 from loopwright.ir.code import KernelEntry
 from loopwright.ir.program import DeviceText
 
-DEVICE_HEADER = (resources.files("loopwright.codegen") / "loopwright.cuh").read_text()
+DEVICE_HEADER = (Path(__file__).parents[1] / "codegen" / "loopwright.cuh").read_text()
 
 
 def complete(text: DeviceText) -> DeviceText:
