@@ -12,7 +12,8 @@ import numpy as np
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.views import clipped
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -217,11 +218,11 @@ _INSTEAD = {
 }
 
 
-def array_attribute(cx: Context, base: Array | Records, name: str, node: ast.expr) -> Value:
+def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast.expr) -> Value:
     """`a.shape`, `a.ndim`, `a.size`, `a.dtype`, or a field of records."""
     match name:
         case "shape":
-            return Items(base.shape)
+            return Items(tuple(clipped(cx, size) for size in base.shape))
         case "ndim":
             return Literal(len(base.shape))
         case "size":
@@ -239,11 +240,12 @@ def array_attribute(cx: Context, base: Array | Records, name: str, node: ast.exp
     raise cx.error(node, f"'.{name}' of an array is outside the language", remedy=remedy)
 
 
-def size_of(cx: Context, base: Array | Records, node: ast.AST) -> Literal | Number:
+def size_of(cx: Context, base: ArrayLike | Records, node: ast.AST) -> Literal | Number:
     """`a.size`."""
-    if all(isinstance(size, Literal) for size in base.shape):
-        return Literal(int(np.prod([size.value for size in base.shape if isinstance(size, Literal)])))
-    return Number(product([size_expr(cx, size, node) for size in base.shape]), weak=True)
+    shape = [clipped(cx, size) for size in base.shape]
+    if all(isinstance(size, Literal) for size in shape):
+        return Literal(int(np.prod([size.value for size in shape if isinstance(size, Literal)])))
+    return Number(product([size_expr(cx, size, node) for size in shape]), weak=True)
 
 
 def size_expr(cx: Context, size: Literal | Number, node: ast.AST) -> Expr:

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, literal, truth
+from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation, extreme
-from loopwright.frontend.values import Array, Items, Literal, Number, Records, Value
+from loopwright.frontend.values import Array, Elementwise, Items, Literal, Number, Records, Value, View
+from loopwright.frontend.views import clipped, is_array
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 
@@ -18,7 +20,12 @@ Handler = Callable[[Context, Arguments], Value]
 
 def _abs(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
-    number = call.number(cx, 0)
+    if is_array(call.values[0]):
+        return map_elements(cx, lambda cx, x: _magnitude(x), [call.values[0]], call.node)
+    return _magnitude(call.number(cx, 0))
+
+
+def _magnitude(number: Literal | Number) -> Literal | Number:
     if isinstance(number, Literal):
         return Literal(abs(number.value))
     if number.type == BOOL:
@@ -132,8 +139,8 @@ def _len(cx: Context, call: Arguments) -> Value:
     match call.values[0]:
         case Items(items=items):
             return Literal(len(items))
-        case (Array() | Records()) as array if array.shape:
-            return array.shape[0]
+        case (Array() | View() | Elementwise() | Records()) as array if array.shape:
+            return clipped(cx, array.shape[0])
         case _:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 

@@ -3,35 +3,62 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
 
+from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, array_of_items, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.context import Context
+from loopwright.frontend.elementwise import any_array, assign_elements, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call, ufunc_call
-from loopwright.frontend.operands import operands
+from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
-from loopwright.frontend.values import Array, Closure, Fixed, Literal, Number, Records, Value, describe
+from loopwright.frontend.sequences import SEQUENCES
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Closure,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    describe,
+)
+from loopwright.frontend.views import as_view, is_array
 
-_HANDLERS: dict[object, Handler] = {**BUILTINS, **MATH, **NUMPY, **ALLOCATIONS}
+_HANDLERS: dict[object, Handler] = {
+    **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
+}  # fmt: skip
 _NUMBER_METHODS = ("astype", "item")
 
 
 def call(cx: Context, node: ast.Call) -> Value:
     """The Value of a call."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
-    if isinstance(node.func, ast.Attribute) and name in _NUMBER_METHODS:
+    if isinstance(node.func, ast.Attribute):
         owner = cx.evaluate(node.func.value)
-        if isinstance(owner, Array | Records):
+        if isinstance(owner, ArrayLike):
+            start = len(cx.body)
+            arguments = _arguments(cx, node, name)
+            owner = kept(cx, owner, start, node)
+            assert isinstance(owner, ArrayLike)
+            return method_of_array(cx, owner, arguments)
+        if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
-        if isinstance(owner, Literal | Number):
+        if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
             return number_method(cx, name, owner, _arguments(cx, node, name))
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
@@ -60,9 +87,14 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
+    written = _written_out(function, call)
+    if written is not None:
+        return inline_function(cx, written, call)
     if isinstance(function, np.ufunc):
-        return ufunc_call(cx, function, call)
+        return _ufunc(cx, function, call)
     if isinstance(function, type) and issubclass(function, np.generic):
+        if any_array(*call.values):
+            return map_elements(cx, lambda cx, x: type_call(cx, function, replace(call, values=(x,))), call.values, call.node)
         return type_call(cx, function, call)
     if is_prange(function) or function is range:
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
@@ -77,6 +109,43 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         f"this is {describe(Fixed(function))}" if not callable(function) else "",
         "use loops over elements, math.*, scalar functions of NumPy, and functions written with 'def'",
     )
+
+
+def _ufunc(cx: Context, function: np.ufunc, call: Arguments) -> Value:
+    """A ufunc, of each element where an operand is an array; `out` as one more operand or by name."""
+    values = tuple(array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values)
+    if not any_array(*values):
+        return ufunc_call(cx, function, replace(call, values=values))
+    out = call.named.get("out") or (values[function.nin] if len(values) > function.nin else None)
+    if set(call.named) - {"out"} or len(values) < function.nin:
+        call.expect(cx, function.nin, function.nin + 1, ("out",))
+    operands_only = values[: function.nin]
+    result = map_elements(
+        cx, lambda cx, *numbers: ufunc_call(cx, function, replace(call, values=numbers, named={})), operands_only, call.node
+    )
+    if out is None:
+        return result
+    if not isinstance(out, Array | View):
+        raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
+    assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
+    return out
+
+
+def _written_out(function: object, call: Arguments) -> FunctionType | None:
+    """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
+    try:
+        known = library.FUNCTIONS.get(function)
+        ranked = library.BY_RANK.get(function)
+    except TypeError:  # not hashable
+        return None
+    if ranked is not None:
+        place, first, second = ranked
+        value = call.values[place] if place < len(call.values) else None
+        return first if isinstance(value, ArrayLike) and len(value.shape) == 1 else second  # type: ignore[return-value]
+    if isinstance(known, tuple):
+        place, first, second = known
+        return second if place < len(call.values) and is_array(call.values[place]) else first  # type: ignore[return-value]
+    return known  # type: ignore[return-value]
 
 
 def _handler(function: object) -> Handler | None:
@@ -97,9 +166,15 @@ def _is_of(thing: object, *packages: str) -> bool:
 
 def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
     """Functions of Python's with a better answer than that they are unknown; said before their arguments are read."""
+    if _handler(function) is not None:
+        return
     name = getattr(function, "__name__", "")
     if getattr(function, "__module__", None) == "builtins" and name in FUNCTIONS:
         why, remedy = FUNCTIONS[name]
         raise cx.error(node, f"'{name}' is outside the language", why, remedy)
-    if _is_of(function, "numpy") and name in NUMPY_INSTEAD:
+    if _is_of(function, "numpy") and name in NUMPY_INSTEAD and not _is_written_out(function):
         raise cx.error(node, f"'np.{name}' is outside the language", remedy=NUMPY_INSTEAD[name])
+
+
+def _is_written_out(function: object) -> bool:
+    return function in library.FUNCTIONS or function in library.BY_RANK

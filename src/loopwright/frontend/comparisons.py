@@ -8,11 +8,12 @@ from loopwright.frontend import operators
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
 from loopwright.frontend.decide import is_equal, is_same
+from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import freeze
-from loopwright.ir.nodes import Expr, Logical
+from loopwright.ir.nodes import CompareOp, Expr, Logical
 
 
 def comparisons(cx: Context, node: ast.Compare) -> Value:
@@ -44,11 +45,18 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
             return _contains(cx, left, right, node)
         case ast.NotIn():
             return operators.unary_operation(cx, ast.Not(), _contains(cx, left, right, node), node)
-        case ast.Eq() | ast.NotEq():
+        case ast.Eq() | ast.NotEq() if not any_array(left, right):
             equal = _equal(cx, left, right, node)
             if equal is not None:
                 return equal if isinstance(op, ast.Eq) else operators.unary_operation(cx, ast.Not(), equal, node)
+    if any_array(left, right):
+        return _of_elements(cx, operators.COMPARE[type(op)], left, right, node)
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
+
+
+def _of_elements(cx: Context, op: CompareOp, left: Value, right: Value, node: ast.expr) -> Value:
+    """A comparison with arrays: NumPy's, element by element."""
+    return map_elements(cx, lambda cx, a, b: operators.comparison(cx, op, a, b, node), [left, right], node)
 
 
 def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | None:

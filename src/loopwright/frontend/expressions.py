@@ -7,14 +7,31 @@ from dataclasses import replace
 from types import ModuleType
 
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_functions import flattened, product_of, transpose
+from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
+from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.refusals import refuse_expression
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Records,
+    SliceIndex,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import assign_web, outside_value, read_name
+from loopwright.frontend.views import is_array, is_plain
 from loopwright.frontend.watched import Found, MethodError, UnwatchedError
 from loopwright.ir.nodes import Checked
 from loopwright.ir.walk import expressions, subexpressions
@@ -30,7 +47,7 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
         case ast.BinOp():
             return _binary(cx, node)
         case ast.UnaryOp(op=op, operand=operand):
-            return operators.unary_operation(cx, op, cx.evaluate(operand), node)
+            return _unary(cx, op, cx.evaluate(operand), node)
         case ast.Compare():
             return comparisons(cx, node)
         case ast.BoolOp():
@@ -43,8 +60,10 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _attribute(cx, node, cx.evaluate(node.value))
         case ast.Call():
             return call(cx, node)
-        case ast.Tuple(elts=parts):
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return _tuple(cx, parts)
+        case ast.Slice():
+            return _slice(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)
         case _:
@@ -61,18 +80,31 @@ def _constant(cx: Context, node: ast.Constant) -> Value:
             raise cx.error(node, "complex numbers are outside the language",
                            remedy="keep the real and the imaginary part in two arrays")  # fmt: skip
         case other if other is ...:
-            raise cx.error(node, "'...' is outside the language", remedy="write one index for each axis")
+            return Fixed(...)
         case other:
             raise cx.error(node, f"{other!r} is outside the language")
 
 
 def _binary(cx: Context, node: ast.BinOp) -> Value:
-    if isinstance(node.op, ast.MatMult):
-        raise cx.error(node, "'@' is outside the language", remedy="write the three loops of the product")
     left, right = operands(cx, [node.left, node.right])
+    if isinstance(node.op, ast.MatMult):
+        return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         return Items(left.items + right.items)
-    return operators.binary_operation(cx, operators.BINARY[type(node.op)], left, right, node)
+    return binary(cx, operators.BINARY[type(node.op)], left, right, node)
+
+
+def _unary(cx: Context, op: ast.unaryop, value: Value, node: ast.expr) -> Value:
+    if is_array(value) and not isinstance(op, ast.Not):
+        return map_elements(cx, lambda cx, x: operators.unary_operation(cx, op, x, node), [value], node)
+    return operators.unary_operation(cx, op, value, node)
+
+
+def _slice(cx: Context, node: ast.Slice) -> SliceIndex:
+    nodes = [part for part in (node.lower, node.upper, node.step) if part is not None]
+    values = iter(operands(cx, nodes))
+    parts = (None if part is None else next(values) for part in (node.lower, node.upper, node.step))
+    return SliceIndex(*parts)
 
 
 def _tuple(cx: Context, parts: list[ast.expr]) -> Items:
@@ -136,6 +168,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         if isinstance(base, Items):
             return _slice_of_items(cx, base, node.slice)
     base, indices = indexed(cx, node)
+    if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
+        return part_of(cx, base, indices, index_nodes(node), node)
     return arrays.index_value(cx, base, indices, index_nodes(node), node)
 
 
@@ -154,7 +188,11 @@ def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
 
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
     match base:
-        case Array() | Records():
+        case Array() | View() | Elementwise() if node.attr == "T":
+            return transpose(cx, base, None, node)
+        case Array() | View() | Elementwise() if node.attr == "flat":
+            return flattened(cx, base, node)
+        case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)

@@ -12,6 +12,7 @@ from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Number, Value, describe
 from loopwright.frontend.variables import assign_web
+from loopwright.frontend.views import never_negative
 from loopwright.ir.nodes import Break, Checked, Compare, Const, Expr, For, If, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
 
@@ -31,6 +32,8 @@ def for_loop(cx: Context, node: ast.For) -> None:
     web = cx.frame.webs.stores[id(node.target)]
     name = cx.new_name(cx.frame.prefix + node.target.id)
     cx.stable.add(name)
+    if isinstance(step, Const) and int(step.value) > 0 and never_negative(cx, lower):
+        cx.natural.add(name)
     variable = Number(Var(name, INT64), weak=True)
     cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
     body = _loop_body(cx, name, node, (lambda: assign_web(cx, web, variable, node.target, node.target)))

@@ -12,7 +12,9 @@ from dataclasses import replace
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.context import Context
+from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_number
+from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_nodes, indexed
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.lazy import condition_of
@@ -20,8 +22,21 @@ from loopwright.frontend.loops import for_loop, while_loop
 from loopwright.frontend.operands import fresh, keep, kept
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
-from loopwright.frontend.values import Array, Closure, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Closure,
+    Elementwise,
+    Items,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
+from loopwright.frontend.views import as_view, is_array, is_plain, items_of
 from loopwright.ir.nodes import Break, Checked, Continue, If, Load
 from loopwright.ir.walk import subexpressions
 
@@ -125,6 +140,11 @@ def _assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr
 
 
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
+    if is_array(value):
+        assert isinstance(value, ArrayLike)
+        if isinstance(value, Elementwise):
+            value = materialised(cx, value, value_node)
+        value = items_of(cx, value, len(parts), value_node)
     if not isinstance(value, Items):
         raise cx.error(value_node, "only a tuple can be unpacked", f"this is {describe(value)}")
     if len(parts) != len(value.items):
@@ -137,7 +157,13 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
 
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
     start = len(cx.body)
-    place = _place(cx, target)
+    base, indices = indexed(cx, target)
+    if _is_part(base, indices):
+        assert isinstance(base, ArrayLike)
+        value = kept(cx, value, start, value_node)
+        assign_part(cx, base, indices, index_nodes(target), value, target, value_node)
+        return
+    place = _place(cx, target, base, indices)
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
     arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
 
@@ -152,9 +178,15 @@ def _first(cx: Context, value: Value, place: Array, node: ast.expr) -> Value:
     return freeze(cx, value, cx.at(node)) if may_fail and has_check else value
 
 
-def _place(cx: Context, target: ast.Subscript) -> Array:
+def _is_part(base: Value, indices: list[Value]) -> bool:
+    """Whether a subscript names more than one element."""
+    if isinstance(base, Array):
+        return not is_plain(indices) or len(indices) < len(base.shape)
+    return isinstance(base, View | Elementwise)
+
+
+def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array:
     """The element that a subscript names, as a view with an index for every axis."""
-    base, indices = indexed(cx, target)
     nodes = index_nodes(target)
     match base:
         case Array():
@@ -191,10 +223,10 @@ def _stored_number(cx: Context, place: Array, value: Value, target: ast.expr, va
 
 def _augmented(cx: Context, node: ast.AugAssign) -> None:
     """`x += v`: the target is read, then the value, then the target is written."""
-    if isinstance(node.op, ast.MatMult):
-        raise cx.error(node, "'@=' is outside the language", remedy="write the three loops of the product")
-    op = operators.BINARY[type(node.op)]
     target = node.target
+    if isinstance(node.op, ast.MatMult):
+        raise cx.error(node, "'@=' is outside the language", remedy="write: a = a @ b")
+    op = operators.BINARY[type(node.op)]
     if isinstance(target, ast.Name):
         start = len(cx.body)
         old = read_name(cx, target)
@@ -203,11 +235,29 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         old = kept(cx, old, start, target)
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
             new: Value = Items(old.items + value.items)
+        elif is_array(old):
+            assert isinstance(old, ArrayLike)
+            whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
+            assign_elements(cx, whole, binary(cx, op, whole, value, node), target, node)
+            new = old
         else:
-            new = operators.binary_operation(cx, op, old, value, node)
+            new = binary(cx, op, old, value, node)
         assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
         return
-    place = _place(cx, target) if isinstance(target, ast.Subscript) else _field_place(cx, target)
+    if isinstance(target, ast.Subscript):
+        base, indices = indexed(cx, target)
+        if _is_part(base, indices):
+            assert isinstance(base, ArrayLike)
+            indices = [freeze(cx, index, cx.at(target)) for index in indices]
+            old = part_of(cx, base, indices, index_nodes(target), target)
+            start = len(cx.body)
+            value = cx.evaluate(node.value)
+            old = kept(cx, old, start, target)
+            assign_part(cx, base, indices, index_nodes(target), binary(cx, op, old, value, node), target, node)
+            return
+        place = _place(cx, target, base, indices)
+    else:
+        place = _field_place(cx, target)
     if place.shape:
         _stored_number(cx, place, Literal(0), target, node.value)
     start = len(cx.body)

@@ -7,7 +7,7 @@ Only a Number exists at run time as it is; everything else is known now and leav
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,10 @@ from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Const, Expr
 from loopwright.ir.signature import Field
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopwright.frontend.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,51 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Along:
+    """Where a view goes along an axis of its array: element k of the view's `axis` is at `start + k * step`."""
+
+    axis: int
+    start: Expr
+    step: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Part of an array, or its axes in another order: `a[1:-1, j]`, `a.T`, `a[:, None]`. `places`: for each axis of the
+    array its index, or the axis of the view that goes along it. A size below 0 stands for an axis without elements."""
+
+    array: Array
+    places: tuple[Expr | Along, ...]
+    shape: tuple[Literal | Number, ...]
+
+    @property
+    def element(self) -> Scalar:
+        return self.array.element
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elementwise:
+    """An array that is computed where its elements are used: `a + b[1:]`. `at` gives the element at an index (one int64
+    for each axis), and writes what that needs done first. `reads`: the names of the arrays it reads elements of.
+    `same_place`: those of which an element is read only where it goes to. Sizes as in View."""
+
+    shape: tuple[Literal | Number, ...]
+    element: Scalar
+    at: Callable[[Context, Sequence[Expr]], Literal | Number]
+    reads: frozenset[str]
+    views: tuple[View, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SliceIndex:
+    """`lower:upper:step` in a subscript; None where it is left out."""
+
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
 
@@ -116,7 +165,8 @@ class Closure:
     defaults: Mapping[str, Value]
 
 
-Value = Literal | Number | Array | Records | Items | Fixed | Closure
+Value = Literal | Number | Array | View | Elementwise | SliceIndex | Records | Items | Fixed | Closure
+ArrayLike = Array | View | Elementwise
 
 
 def from_object(value: object) -> Value:
@@ -140,8 +190,10 @@ def describe(value: Value) -> str:
     match value:
         case Literal() | Number():
             return str(value.number_type)
-        case Array():
+        case Array() | View() | Elementwise():
             return f"a {len(value.shape)}-dimensional array"
+        case SliceIndex():
+            return "a slice"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
         case Items():

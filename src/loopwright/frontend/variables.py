@@ -11,23 +11,28 @@ import numpy as np
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
+from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
+    Along,
     Array,
     Closure,
+    Elementwise,
     Fixed,
     Items,
     Literal,
     Number,
     Records,
+    SliceIndex,
     Value,
+    View,
     describe,
     from_object,
 )
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Stmt, Var
-from loopwright.ir.queries import has, names_assigned
+from loopwright.ir.queries import arrays_stored, has, names_assigned
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import subexpressions
 
@@ -111,6 +116,7 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
     key = web_key(cx.frame, web)
+    value = kept_array(cx, value, value_node)
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(value_node))
     if web.is_single:
@@ -131,8 +137,10 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
     match value:
         case Literal() | Fixed() | Closure():
             return value
-        case Array() | Records():
+        case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
+        case SliceIndex() | Elementwise():
+            return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return Items(tuple(bound))
@@ -239,6 +247,10 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
             return value if cx.is_stable(expr) else Number(cx.temporary(expr, at), weak)
         case Array() | Records():
             return replace(value, index=tuple(_frozen(cx, expr, at) for expr in value.index))
+        case View(places=places):
+            return replace(value, places=tuple(p if isinstance(p, Along) else _frozen(cx, p, at) for p in places))
+        case Elementwise():
+            return materialised(cx, value, at)
         case Items(items=items):
             return Items(tuple(freeze(cx, item, at) for item in items))
         case _:
@@ -267,6 +279,10 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
             return keeps(expr)
         case Array(index=index) | Records(index=index):
             return all(keeps(expr) for expr in index)
+        case View(places=places):
+            return all(keeps(expr) for expr in places if not isinstance(expr, Along))
+        case Elementwise(reads=reads):
+            return not reads & arrays_stored(tuple(emitted))
         case Items(items=items):
             return all(survives(item, emitted) for item in items)
         case _:

@@ -1,0 +1,378 @@
+"""NumPy's functions that are loops of their own, written in the language: a call is read as that of any helper.
+
+They are Python, and run as such: the tests compare them with NumPy. Where NumPy leaves an order open (`argsort` of equal
+elements), the first stays first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def _cumsum(a):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    result = np.empty(flat.size, (flat[:1].sum()).dtype)
+    total = flat[:0].sum()
+    for i in range(flat.size):
+        total += flat[i]
+        result[i] = total
+    return result
+
+
+def _cumprod(a):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    result = np.empty(flat.size, (flat[:1].prod()).dtype)
+    total = flat[:0].prod()
+    for i in range(flat.size):
+        total *= flat[i]
+        result[i] = total
+    return result
+
+
+def _diff(a):  # type: ignore[no-untyped-def]
+    return a[..., 1:] - a[..., :-1]
+
+
+def _searchsorted(a, v, side="left"):  # type: ignore[no-untyped-def]
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if side == "left":
+            goes_right = a[middle] < v or (a[middle] == a[middle] and v != v)
+        else:
+            goes_right = not v < a[middle] and (a[middle] == a[middle] or v != v)
+        if goes_right:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low)
+
+
+def _searchsorted_all(a, v, side="left"):  # type: ignore[no-untyped-def]
+    result = np.empty(len(v), np.int64)
+    for i in range(len(v)):
+        result[i] = _searchsorted(a, v[i], side)
+    return result
+
+
+def _digitize(x, bins):  # type: ignore[no-untyped-def]
+    return _searchsorted_all(bins, x, "right")
+
+
+def _sort(a):  # type: ignore[no-untyped-def]
+    result = a.copy()
+    _sort_in_place(result)
+    return result
+
+
+def _sort_in_place(a):  # type: ignore[no-untyped-def]
+    n = len(a)
+    other = np.empty_like(a)
+    width = 1
+    while width < n:
+        start = 0
+        while start < n:
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            i, j = start, middle
+            for k in range(start, end):
+                if i < middle and (j >= end or not (a[j] < a[i] or (a[i] != a[i] and a[j] == a[j]))):
+                    other[k] = a[i]
+                    i += 1
+                else:
+                    other[k] = a[j]
+                    j += 1
+            start += 2 * width
+        for k in range(n):
+            a[k] = other[k]
+        width *= 2
+
+
+def _argsort(a):  # type: ignore[no-untyped-def]
+    n = len(a)
+    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
+    for k in range(n):
+        order[k] = k
+    width = 1
+    while width < n:
+        start = 0
+        while start < n:
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            i, j = start, middle
+            for k in range(start, end):
+                takes_left = False
+                if i < middle:
+                    takes_left = True
+                    if j < end:
+                        x, y = a[order[i]], a[order[j]]
+                        takes_left = not (y < x or (x != x and y == y))
+                if takes_left:
+                    other[k] = order[i]
+                    i += 1
+                else:
+                    other[k] = order[j]
+                    j += 1
+            start += 2 * width
+        for k in range(n):
+            order[k] = other[k]
+        width *= 2
+    return order
+
+
+def _median(a):  # type: ignore[no-untyped-def]
+    flat = a.flatten()
+    _sort_in_place(flat)
+    n = flat.size
+    middle = n // 2
+    lower = flat[middle] if n % 2 == 1 else flat[middle - 1]
+    center = (lower + flat[middle]) / 2
+    return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
+
+
+def _quantile(a, q):  # type: ignore[no-untyped-def]
+    flat = a.flatten()
+    _sort_in_place(flat)
+    place = q * (flat.size - 1)
+    low = int(np.floor(place))
+    high = min(low + 1, flat.size - 1)
+    part = place - low
+    gap = flat[high] - flat[low]
+    inner = flat[low] + gap * part if part < 0.5 else flat[high] - gap * (1 - part)
+    return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
+
+
+def _percentile(a, q):  # type: ignore[no-untyped-def]
+    return _quantile(a, q / 100)
+
+
+def _interp(x, xp, fp):  # type: ignore[no-untyped-def]
+    n = len(xp)
+    if x != x:
+        return x * 1.0
+    if x < xp[0]:
+        return fp[0] * 1.0
+    if x >= xp[n - 1]:
+        return fp[n - 1] * 1.0
+    k = _searchsorted(xp, x, "right") - 1
+    slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+    return slope * (x - xp[k]) + fp[k]
+
+
+def _interp_all(x, xp, fp):  # type: ignore[no-untyped-def]
+    result = np.empty(len(x), np.float64)
+    for i in range(len(x)):
+        result[i] = _interp(x[i], xp, fp)
+    return result
+
+
+def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
+    size = max(int(x.max()) + 1 if len(x) > 0 else 0, minlength)
+    result = np.zeros(size, np.int64 if weights is None else np.float64)
+    for i in range(len(x)):
+        if weights is None:
+            result[x[i]] += 1
+        else:
+            result[x[i]] += weights[i]
+    return result
+
+
+def _unique(a):  # type: ignore[no-untyped-def]
+    ordered = a.flatten()
+    _sort_in_place(ordered)
+    first = np.empty(ordered.size, np.bool_)
+    for i in range(ordered.size):
+        first[i] = i == 0 or (ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1]))
+    return ordered[first]
+
+
+def _roll(a, shift):  # type: ignore[no-untyped-def]
+    n = len(a)
+    result = np.empty_like(a)
+    for i in range(n):
+        result[(i + shift) % n] = a[i]
+    return result
+
+
+def _flip(a):  # type: ignore[no-untyped-def]
+    return a[::-1]
+
+
+def _repeat(a, repeats):  # type: ignore[no-untyped-def]
+    result = np.empty(len(a) * repeats, a.dtype)
+    for i in range(len(a)):
+        for k in range(repeats):
+            result[i * repeats + k] = a[i]
+    return result
+
+
+def _tile(a, reps):  # type: ignore[no-untyped-def]
+    n = len(a)
+    result = np.empty(n * reps, a.dtype)
+    for k in range(reps):
+        for i in range(n):
+            result[k * n + i] = a[i]
+    return result
+
+
+def _append(a, values):  # type: ignore[no-untyped-def]
+    return np.concatenate((a, values))
+
+
+def _append_one(a, value):  # type: ignore[no-untyped-def]
+    result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
+    result[:-1] = a
+    result[-1] = value
+    return result
+
+
+def _trace(a):  # type: ignore[no-untyped-def]
+    total = a[:0, 0].sum()
+    for i in range(min(a.shape[0], a.shape[1])):
+        total += a[i, i]
+    return total
+
+
+def _diagonal(a):  # type: ignore[no-untyped-def]
+    result = np.empty(min(a.shape[0], a.shape[1]), a.dtype)
+    for i in range(len(result)):
+        result[i] = a[i, i]
+    return result
+
+
+def _diagonal_matrix(v):  # type: ignore[no-untyped-def]
+    result = np.zeros((len(v), len(v)), v.dtype)
+    for i in range(len(v)):
+        result[i, i] = v[i]
+    return result
+
+
+def _cross(a, b):  # type: ignore[no-untyped-def]
+    result = np.empty(3, (a[0] * b[0]).dtype)
+    result[0] = a[1] * b[2] - a[2] * b[1]
+    result[1] = a[2] * b[0] - a[0] * b[2]
+    result[2] = a[0] * b[1] - a[1] * b[0]
+    return result
+
+
+def _isclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+    return abs(a - b) <= atol + rtol * abs(b)
+
+
+def _allclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+    return bool(np.all(np.abs(a - b) <= atol + rtol * np.abs(b)))
+
+
+def _array_equal(a, b):  # type: ignore[no-untyped-def]
+    if len(a) != len(b):
+        return False
+    return bool(np.all(a == b))
+
+
+def _convolve(a, v):  # type: ignore[no-untyped-def]
+    n, m = len(a), len(v)
+    result = np.zeros(n + m - 1, (a[0] * v[0]).dtype)
+    for i in range(n + m - 1):
+        for k in range(max(0, i - m + 1), min(n, i + 1)):
+            result[i] += a[k] * v[i - k]
+    return result
+
+
+def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
+    counts = np.zeros(bins, np.int64)
+    for i in range(len(a)):
+        if low <= a[i] <= high:
+            k = min(int((a[i] - low) * bins / (high - low)), bins - 1)
+            counts[k] += 1
+    return counts
+
+
+def _eliminated(a, b):  # type: ignore[no-untyped-def]
+    """Gaussian elimination with pivots: `a` becomes upper triangular, `b` goes with it; the sign of the order, or 0."""
+    n = a.shape[0]
+    sign = 1.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[pivot, k]):
+                pivot = i
+        if a[pivot, k] == 0.0:
+            return 0.0
+        if pivot != k:
+            sign = -sign
+            for j in range(n):
+                a[k, j], a[pivot, j] = a[pivot, j], a[k, j]
+            for j in range(b.shape[1]):
+                b[k, j], b[pivot, j] = b[pivot, j], b[k, j]
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= factor * a[k, j]
+            for j in range(b.shape[1]):
+                b[i, j] -= factor * b[k, j]
+    return sign
+
+
+def _substituted(a, b):  # type: ignore[no-untyped-def]
+    n = a.shape[0]
+    for i in range(n - 1, -1, -1):
+        for j in range(b.shape[1]):
+            total = b[i, j]
+            for k in range(i + 1, n):
+                total -= a[i, k] * b[k, j]
+            b[i, j] = total / a[i, i]
+
+
+def _solve(a, b):  # type: ignore[no-untyped-def]
+    lower, result = a.astype(np.float64), b.astype(np.float64)
+    assert _eliminated(lower, result) != 0.0, "Singular matrix"
+    _substituted(lower, result)
+    return result
+
+
+def _solve_vector(a, b):  # type: ignore[no-untyped-def]
+    lower, right = a.astype(np.float64), np.empty((len(b), 1))
+    right[:, 0] = b
+    assert _eliminated(lower, right) != 0.0, "Singular matrix"
+    _substituted(lower, right)
+    return right[:, 0].copy()
+
+
+def _inverse(a):  # type: ignore[no-untyped-def]
+    lower, result = a.astype(np.float64), np.eye(a.shape[0])
+    assert _eliminated(lower, result) != 0.0, "Singular matrix"
+    _substituted(lower, result)
+    return result
+
+
+def _determinant(a):  # type: ignore[no-untyped-def]
+    lower, nothing = a.astype(np.float64), np.zeros((a.shape[0], 1))
+    result = _eliminated(lower, nothing)
+    if result != 0.0:
+        for k in range(a.shape[0]):
+            result *= lower[k, k]
+    return np.float64(result)
+
+
+By = Callable[..., Any]
+FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
+    np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
+    np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
+    np.sort: _sort, np.argsort: _argsort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
+    np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
+    np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
+    np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
+    np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
+}  # fmt: skip
+"""By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
+
+BY_RANK: dict[Any, tuple[int, By, By]] = {
+    np.linalg.solve: (1, _solve_vector, _solve), np.diag: (0, _diagonal_matrix, _diagonal),
+}  # fmt: skip
+"""By NumPy's function: ours for an array of one axis and for one of two as the argument at a place."""
+
+METHODS: dict[str, By] = {
+    "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,
+    "repeat": _repeat, "diagonal": _diagonal, "searchsorted": _searchsorted,
+}  # fmt: skip

@@ -1,0 +1,435 @@
+"""NumPy's reductions: sums, products, extremes and their places, means, `any` and `all`; of all elements or along axes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend import operators
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import convert
+from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, reads_of
+from loopwright.frontend.numpy_functions import scalar_of_dtype
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of
+from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Store, Var
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+
+Element = Callable[[Context, Sequence[Expr]], Literal | Number]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """begin: the value of no elements, in the type that is computed in. step: the next value, from the last one and an
+    element of that type. working, result: the types computed in and given, from an element's. needs_element: NumPy
+    refuses an array without elements."""
+
+    begin: Callable[[Scalar], bool | int | float]
+    step: Callable[[Context, Expr, Expr], Expr]
+    working: Callable[[Scalar], Scalar]
+    result: Callable[[Scalar], Scalar]
+    needs_element: bool = False
+
+
+def _wide(element: Scalar) -> Scalar:
+    """The type that NumPy adds integers up in; floats of 32 bits are added up in 64, and rounded once."""
+    if element.is_float:
+        return FLOAT64
+    return UINT64 if element.kind == "uint" else INT64
+
+
+def _total(element: Scalar) -> Scalar:
+    return element if element.is_float else _wide(element)
+
+
+def _least(element: Scalar) -> bool | int | float:
+    return -np.inf if element.is_float else False if element == BOOL else element.minimum
+
+
+def _greatest(element: Scalar) -> bool | int | float:
+    return np.inf if element.is_float else True if element == BOOL else element.maximum
+
+
+def _larger(cx: Context, old: Expr, new: Expr) -> Expr:
+    if old.type == BOOL:
+        return Binary("or", old, new)
+    return Call("maximum", (old, new), old.type) if old.type.is_float else Binary("max", old, new)
+
+
+def _smaller(cx: Context, old: Expr, new: Expr) -> Expr:
+    if old.type == BOOL:
+        return Binary("and", old, new)
+    return Call("minimum", (old, new), old.type) if old.type.is_float else Binary("min", old, new)
+
+
+def _same(element: Scalar) -> Scalar:
+    return element
+
+
+def _is_bool(element: Scalar) -> Scalar:
+    return BOOL
+
+
+SUM = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, new), _wide, _total)
+PRODUCT = Reduction(lambda kind: 1, lambda cx, old, new: Binary("mul", old, new), _wide, _total)
+MAXIMUM = Reduction(_least, _larger, _same, _same, needs_element=True)
+MINIMUM = Reduction(_greatest, _smaller, _same, _same, needs_element=True)
+ANY = Reduction(lambda kind: False, lambda cx, old, new: Binary("or", old, new), _is_bool, _is_bool)
+ALL = Reduction(lambda kind: True, lambda cx, old, new: Binary("and", old, new), _is_bool, _is_bool)
+COUNT = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new, INT64)), lambda kind: BOOL,
+                  lambda kind: INT64)  # fmt: skip
+
+
+def reduced(
+    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
+    element: Scalar | None = None,
+) -> Value:  # fmt: skip
+    """The reduction along some axes: a number where these are all of them, else an array."""
+    if how.needs_element:
+        for axis in axes:
+            size = clipped(cx, array.shape[axis])
+            if size == Literal(0):
+                raise cx.error(node, "zero-size array to reduction operation", "NumPy raises ValueError")
+            if not isinstance(size, Literal):
+                check(cx, Compare("gt", size_of(size), ZERO), "empty", node)
+    kept = [axis for axis in range(len(array.shape)) if axis not in axes]
+    result = element or how.result(array.element)
+    if not kept and not keepdims:
+        return Number(_converted(_along(cx, how, array, axes, {}, node, element), result), weak=False)
+    shape = tuple(
+        Literal(1) if axis in axes else array.shape[axis]
+        for axis in range(len(array.shape)) if keepdims or axis not in axes
+    )  # fmt: skip
+    target = as_view(new_array(cx, shape, result, node))
+
+    def body(index: list[Expr]) -> None:
+        places = [axis for axis in range(len(array.shape)) if keepdims or axis not in axes]
+        outer = {axis: index[k] for k, axis in enumerate(places) if axis not in axes}
+        total = _along(cx, how, array, axes, outer, node, element)
+        cx.emit(Store(target.array.name, place_of(target, index), _converted(total, result), at=cx.at(node)))
+
+    nest(cx, shape, body, node)
+    return target.array
+
+
+def _converted(expr: Expr, to: Scalar) -> Expr:
+    return expr if expr.type == to else Cast(expr, to)
+
+
+def accumulator(cx: Context, hint: str, begin: Expr, node: ast.AST) -> Var:
+    """A scalar that a loop goes on computing: its value is what it is after the loop."""
+    name = cx.new_name(cx.frame.prefix + hint)
+    cx.stable.add(name)
+    cx.emit(Assign(name, begin, at=cx.at(node)))
+    return Var(name, begin.type)
+
+
+def _along(
+    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
+    element: Scalar | None,
+) -> Expr:  # fmt: skip
+    """The loops along the axes, for one index of the others."""
+    kind = how.working(element or array.element)
+    begin = how.begin(kind)
+    first = Const(float(begin) if how.result(kind).is_float else begin, how.result(kind) if how is COUNT else kind)
+    total = accumulator(cx, "total", first, node)
+
+    def body(index: list[Expr]) -> None:
+        inner = dict(zip(axes, index, strict=True))
+        place = [outer[axis] if axis in outer else inner[axis] for axis in range(len(array.shape))]
+        number = element_at(cx, array, place, node)
+        new = as_bool(cx, number) if kind == BOOL else convert(cx, number, kind, node)
+        cx.emit(Assign(total.name, how.step(cx, total, new), at=cx.at(node)))
+
+    nest(cx, [array.shape[axis] for axis in axes], body, node)
+    return total
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------
+
+
+def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
+    """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
+    if is_array(value):
+        assert isinstance(value, ArrayLike)
+        return value
+    if isinstance(value, Items):
+        from loopwright.frontend.array_functions import array_of_items
+
+        return array_of_items(cx, value, node)
+    raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")
+
+
+def axes_of(cx: Context, value: Value | None, rank: int, node: ast.AST) -> list[int]:
+    """The axes that an argument names, all for None. Raises KernelError for what is no axis, or not known now."""
+    match value:
+        case None | Fixed(value=None):
+            return list(range(rank))
+        case Items(items=items):
+            chosen = [axis for item in items for axis in axes_of(cx, item, rank, node)]
+        case Literal(value=int() as axis):
+            if not -rank <= axis < rank:
+                raise cx.error(node, f"axis {axis} is out of bounds for an array of {rank} axes")
+            return [axis % rank]
+        case _:
+            raise cx.error(node, "an axis must be known when code is made", f"this is {describe(value)}",
+                           "write the number, or one call for each axis")  # fmt: skip
+    if len(set(chosen)) != len(chosen):
+        raise cx.error(node, "an axis is named twice")
+    return sorted(chosen)
+
+
+def flag_of(cx: Context, value: Value | None, node: ast.AST) -> bool:
+    """An argument that is True or False when code is made."""
+    match value:
+        case None | Fixed(value=None):
+            return False
+        case Literal(value=known):
+            return bool(known)
+        case _:
+            raise cx.error(node, "this must be True or False when code is made")
+
+
+def _call(how: Reduction) -> Callable[[Context, Arguments], Value]:
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 1, 3, ("axis", "dtype", "keepdims"))
+        value = call.values[0]
+        array = _operand(cx, call)
+        if array is None:
+            return _of_number(cx, how, value, call)
+        dtype = call.named.get("dtype") or (call.values[2] if len(call.values) > 2 else None)
+        element = None if dtype is None or dtype == Fixed(None) else scalar_of_dtype(cx, dtype, call.node)
+        axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
+        return reduced(cx, how, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, element)
+
+    return handler
+
+
+def _operand(cx: Context, call: Arguments) -> ArrayLike | None:
+    """The first argument as an array; None for a number."""
+    value = call.values[0]
+    if isinstance(value, Literal | Number) or (isinstance(value, Array) and not value.shape):
+        return None
+    return as_array(cx, value, call.place(0), f"np.{call.name}()")
+
+
+def _of_number(cx: Context, how: Reduction, value: Value, call: Arguments) -> Value:
+    number = call.number(cx, 0)
+    kind = how.working(number.number_type.type)
+    expr = as_bool(cx, number) if kind == BOOL else convert(cx, number, kind, call.node)
+    return Number(_converted(expr, how.result(number.number_type.type)), weak=False)
+
+
+def _mean(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3, ("axis", "dtype", "keepdims"))
+    array = _operand(cx, call)
+    if array is None:
+        return Number(convert(cx, call.number(cx, 0), FLOAT64, call.node), weak=False)
+    axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
+    return mean_of(cx, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node)
+
+
+def _floating(element: Scalar) -> Scalar:
+    return element if element.is_float else FLOAT64
+
+
+def mean_of(cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST) -> Value:
+    """The mean along axes, computed in 64 bits and given in the type of the elements, or float64 for integers."""
+    total = reduced(cx, SUM, array, axes, keepdims, node, FLOAT64)
+    count = Number(Cast(count_of(cx, array, axes, node), FLOAT64), weak=False)
+    kind = _floating(array.element)
+
+    def divided(cx: Context, total: Number, count: Number) -> Value:
+        return Number(_converted(Binary("truediv", total.expr, count.expr), kind), weak=False)
+
+    if isinstance(total, Number):
+        return divided(cx, total, count)
+    return materialised(cx, map_elements(cx, divided, (total, count), node), node)
+
+
+def count_of(cx: Context, array: ArrayLike, axes: Sequence[int], node: ast.AST) -> Expr:
+    """How many elements there are along axes: int64."""
+    total: Value = Literal(1)
+    for axis in axes:
+        total = operators.binary_operation(cx, "mul", total, clipped(cx, array.shape[axis]), node)
+    assert isinstance(total, Literal | Number)
+    return cx.once(size_of(total), cx.at(node))
+
+
+def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 1, 3, ("axis", "dtype", "keepdims", "ddof"))
+        array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
+        axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
+        keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
+        ddof = call.named.get("ddof") or Literal(0)
+        node, kind = call.node, _floating(array.element)
+        if isinstance(array, Elementwise):
+            array = materialised(cx, array, node)
+        wide = map_elements(cx, lambda cx, x: Number(convert(cx, x, FLOAT64, node), weak=False), [array], node)
+        mean = mean_of(cx, wide, axes, True, node)
+
+        def squared(cx: Context, x: Number, m: Number) -> Value:
+            distance = cx.once(Binary("sub", x.expr, m.expr), cx.at(node))
+            return Number(Binary("mul", distance, distance), weak=False)
+
+        total = reduced(cx, SUM, map_elements(cx, squared, (wide, mean), node), axes, keepdims, node, FLOAT64)
+        count = Number(count_of(cx, array, axes, node), weak=True)
+        degrees = operators.binary_operation(cx, "sub", count, ddof, node)
+        assert isinstance(degrees, Literal | Number)
+        divisor = Number(cx.once(convert(cx, degrees, FLOAT64, node), cx.at(node)), weak=False)
+
+        def divided(cx: Context, total: Number, divisor: Number) -> Value:
+            result: Expr = Binary("truediv", total.expr, divisor.expr)
+            if is_deviation:
+                result = Call("sqrt", (result,), FLOAT64)
+            return Number(_converted(result, kind), weak=False)
+
+        if isinstance(total, Number):
+            return divided(cx, total, divisor)
+        return materialised(cx, map_elements(cx, divided, (total, divisor), node), node)
+
+    return handler
+
+
+def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
+    """`np.argmax(a, axis=None)`: the first of several; of floats, a NaN comes before all."""
+
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 1, 2, ("axis", "keepdims"))
+        array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
+        axis = call.get(1, "axis")
+        rank = len(array.shape)
+        axes = axes_of(cx, axis, rank, call.node)
+        for one in axes:
+            size = clipped(cx, array.shape[one])
+            if not isinstance(size, Literal):
+                check(cx, Compare("gt", size_of(size), ZERO), "empty", call.node)
+        kept = [k for k in range(rank) if k not in axes]
+        if not kept:
+            return Number(_best_place(cx, is_max, array, axes, {}, call.node), weak=False)
+        shape = tuple(array.shape[k] for k in kept)
+        target = as_view(new_array(cx, shape, INT64, call.node))
+
+        def body(index: list[Expr]) -> None:
+            place = _best_place(cx, is_max, array, axes, dict(zip(kept, index, strict=True)), call.node)
+            cx.emit(Store(target.array.name, place_of(target, index), place, at=cx.at(call.node)))
+
+        nest(cx, shape, body, call.node)
+        return target.array
+
+    return handler
+
+
+def _best_place(
+    cx: Context, is_max: bool, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST
+) -> Expr:
+    at = cx.at(node)
+
+    def element(index: dict[int, Expr]) -> Expr:
+        number = element_at(cx, array, [index[axis] for axis in range(len(array.shape))], node)
+        return convert(cx, number, array.element, node)
+
+    best = accumulator(cx, "best", element({**outer, **dict.fromkeys(axes, ZERO)}), node)
+    place = accumulator(cx, "place", ZERO, node)
+
+    def body(index: list[Expr]) -> None:
+        value = cx.temporary(element({**outer, **dict(zip(axes, index, strict=True))}), at)
+        number: Expr = ZERO
+        for axis, part in zip(axes, index, strict=True):
+            size = size_of(array.shape[axis])
+            number = part if number == ZERO else Binary("add", Binary("mul", number, size), part)
+        better: Expr = Compare("gt" if is_max else "lt", value, best)
+        if value.type.is_float:
+            is_first_nan = Logical("and", Compare("ne", value, value), Compare("eq", best, best))
+            better = Logical("or", better, is_first_nan)
+        elif value.type == BOOL:
+            better = Binary("and", *((value, Compare("eq", best, Const(False, BOOL))) if is_max
+                                     else (best, Compare("eq", value, Const(False, BOOL)))))  # fmt: skip
+        cx.emit(If(better, (Assign(best.name, value, at=at), Assign(place.name, number, at=at)), at=at))
+
+    nest(cx, [array.shape[axis] for axis in axes], body, node)
+    return place
+
+
+def _range(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 2, ("axis", "keepdims"))
+    array = as_array(cx, call.values[0], call.place(0), "np.ptp()")
+    axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
+    high = reduced(cx, MAXIMUM, array, axes, False, call.node)
+    low = reduced(cx, MINIMUM, array, axes, False, call.node)
+    if isinstance(high, Number):
+        return operators.binary_operation(cx, "sub", high, low, call.node)
+    subtract = lambda cx, a, b: operators.binary_operation(cx, "sub", a, b, call.node)  # noqa: E731
+    return materialised(cx, map_elements(cx, subtract, (high, low), call.node), call.node)
+
+
+def _average(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3, ("axis", "weights"))
+    weights = call.get(2, "weights")
+    if weights is None or weights == Fixed(None):
+        return _mean(cx, Arguments(call.node, call.name, call.values[:2], {k: v for k, v in call.named.items() if k == "axis"}))
+    array = as_array(cx, call.values[0], call.place(0), "np.average()")
+    weight = as_array(cx, weights, call.node, "np.average()")
+    if call.get(1, "axis") is not None or len(array.shape) != len(weight.shape):
+        raise cx.error(call.node, "np.average() with weights takes arrays of one shape and no axis here")
+    multiply = lambda cx, a, b: operators.binary_operation(cx, "mul", a, b, call.node)  # noqa: E731
+    axes = list(range(len(array.shape)))
+    total = reduced(cx, SUM, map_elements(cx, multiply, (array, weight), call.node), axes, False, call.node, FLOAT64)
+    count = reduced(cx, SUM, weight, axes, False, call.node, FLOAT64)
+    assert isinstance(total, Number) and isinstance(count, Number)
+    return Number(Binary("truediv", total.expr, count.expr), weak=False)
+
+
+def _ignoring_nan(how: Reduction) -> Callable[[Context, Arguments], Value]:
+    """`np.nansum` and its like: a NaN counts as what changes nothing."""
+
+    def handler(cx: Context, call: Arguments) -> Value:
+        array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
+        if array.element.is_float:
+            nothing = Const(float(how.begin(array.element)), array.element)
+            array = map_elements(cx, lambda cx, x: _without_nan(cx, x, nothing, call.node), [array], call.node)
+        return _call(how)(cx, Arguments(call.node, call.name, (array, *call.values[1:]), call.named))
+
+    return handler
+
+
+def _without_nan(cx: Context, number: Number, nothing: Const, node: ast.AST) -> Number:
+    from loopwright.ir.nodes import Select
+
+    value = cx.once(number.expr, cx.at(node))
+    return Number(Select(Compare("ne", value, value), nothing, value), weak=False)
+
+
+def _nanmean(cx: Context, call: Arguments) -> Value:
+    array = as_array(cx, call.values[0], call.place(0), "np.nanmean()")
+    if not array.element.is_float:
+        return _mean(cx, call)
+    total = _ignoring_nan(SUM)(cx, call)
+    present = map_elements(
+        cx, lambda cx, x: Number(Compare("eq", v := cx.once(x.expr, cx.at(call.node)), v), weak=False), [array], call.node
+    )
+    count = _call(COUNT)(cx, Arguments(call.node, call.name, (present, *call.values[1:]), call.named))
+    divide = lambda cx, a, b: operators.binary_operation(cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node)  # noqa: E731, E501
+    if isinstance(total, Number):
+        return divide(cx, total, count)  # type: ignore[arg-type]
+    return materialised(cx, map_elements(cx, divide, (total, count), call.node), call.node)
+
+
+REDUCTIONS: dict[Any, Callable[[Context, Arguments], Value]] = {
+    np.sum: _call(SUM), np.prod: _call(PRODUCT), np.max: _call(MAXIMUM), np.amax: _call(MAXIMUM),
+    np.min: _call(MINIMUM), np.amin: _call(MINIMUM), np.any: _call(ANY), np.all: _call(ALL),
+    np.count_nonzero: _call(COUNT), np.mean: _mean, np.average: _average, np.var: _variance(False),
+    np.std: _variance(True), np.argmax: _place_of_extreme(True), np.argmin: _place_of_extreme(False),
+    np.ptp: _range, np.nansum: _ignoring_nan(SUM), np.nanmax: _ignoring_nan(MAXIMUM),
+    np.nanmin: _ignoring_nan(MINIMUM), np.nanprod: _ignoring_nan(PRODUCT), np.nanmean: _nanmean,
+}  # fmt: skip
+METHODS = {
+    name: REDUCTIONS[getattr(np, name)]
+    for name in ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin")
+}

@@ -1,0 +1,54 @@
+"""Python's functions over sequences: `sum`, `any`, `all`, `list`, of arrays and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import truth
+from loopwright.frontend.elementwise import binary
+from loopwright.frontend.reductions import ALL, ANY, SUM, reduced
+from loopwright.frontend.values import Items, Literal, Number, Value
+from loopwright.frontend.views import is_array
+from loopwright.ir.nodes import Binary, Const
+from loopwright.ir.types import BOOL
+
+
+def _sum(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 2, ("start",))
+    start = call.get(1, "start") or Literal(0)
+    value = call.values[0]
+    if isinstance(value, Items):
+        for item in value.items:
+            start = binary(cx, "add", start, item, call.node)
+        return start
+    if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
+        return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)  # type: ignore[arg-type]
+    raise cx.error(call.node, "sum() takes an array of one axis or a tuple here")
+
+
+def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 1)
+        value = call.values[0]
+        if isinstance(value, Items):
+            result: Literal | Number = Literal(not is_any)
+            for item in value.items:
+                known = truth(cx, item, call.node)
+                expr = Const(known, BOOL) if isinstance(known, bool) else known
+                so_far = Const(bool(result.value), BOOL) if isinstance(result, Literal) else result.expr
+                result = Number(Binary("or" if is_any else "and", so_far, expr), weak=True)
+            return result
+        if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
+            found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)  # type: ignore[arg-type]
+            assert isinstance(found, Number)
+            return Number(found.expr, weak=True)
+        raise cx.error(call.node, f"{call.name}() takes an array of one axis or a tuple here")
+
+    return handler
+
+
+SEQUENCES: dict[object, Callable[[Context, Arguments], Value]] = {
+    sum: _sum, any: _quantified(True), all: _quantified(False),
+}  # fmt: skip

@@ -1,0 +1,335 @@
+"""Parts of arrays: slices, new axes, axes in another order. They are views, as NumPy's are: nothing is copied."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, default_type
+from loopwright.frontend.values import (
+    Along,
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    SliceIndex,
+    Value,
+    View,
+    describe,
+)
+from loopwright.ir.nodes import Binary, Checked, Compare, Const, Dim, Expr, Load, Select, Unary, Var
+from loopwright.ir.types import INT64
+
+Size = Literal | Number
+ZERO, ONE = Const(0, INT64), Const(1, INT64)
+_UNKNOWN_STEP = "the step of a slice must be known when code is made"
+
+
+def is_array(value: Value) -> bool:
+    """Whether a value has elements that NumPy computes with one by one."""
+    return isinstance(value, View | Elementwise) or (isinstance(value, Array) and bool(value.shape))
+
+
+def as_view(array: Array) -> View:
+    """The same part of an array, told axis by axis."""
+    places = (*array.index, *(Along(k, ZERO, ONE) for k in range(len(array.shape))))
+    return View(replace(array, index=()), places, array.shape)
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    """left + right, constants folded."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(int(left.value) + int(right.value), INT64)
+    if left == ZERO:
+        return right
+    if isinstance(right, Const):
+        if right.value == 0:
+            return left
+        if isinstance(left, Binary) and left.op in ("add", "sub") and isinstance(left.right, Const):
+            known = int(left.right.value) if left.op == "add" else -int(left.right.value)
+            return add(left.left, Const(known + int(right.value), INT64))
+        if int(right.value) < 0:
+            return Binary("sub", left, Const(-int(right.value), INT64))
+    return Binary("add", left, right)
+
+
+def subtract(left: Expr, right: Expr) -> Expr:
+    """left - right, constants folded."""
+    if isinstance(right, Const):
+        return add(left, Const(-int(right.value), INT64))
+    if left == right:
+        return ZERO
+    if isinstance(left, Binary) and left.op in ("add", "sub") and isinstance(left.right, Const) and left.left == right:
+        return Const(int(left.right.value) if left.op == "add" else -int(left.right.value), INT64)
+    if isinstance(right, Binary) and right.op in ("add", "sub") and isinstance(right.right, Const):
+        known = int(right.right.value) if right.op == "add" else -int(right.right.value)
+        return add(subtract(left, right.left), Const(-known, INT64))
+    if isinstance(left, Binary) and left.op == "add" and left.left == right:  # (k + w) - k
+        return left.right
+    return Binary("sub", left, right)
+
+
+def multiply(left: Expr, right: Expr) -> Expr:
+    """left * right, constants folded."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(int(left.value) * int(right.value), INT64)
+    if right == ONE:
+        return left
+    if left == ONE:
+        return right
+    return ZERO if ZERO in (left, right) else Binary("mul", left, right)
+
+
+def size_of(size: Size) -> Expr:
+    """A size as it is kept: below 0 where an axis has no elements."""
+    return Const(int(size.value), INT64) if isinstance(size, Literal) else size.expr
+
+
+def as_size(expr: Expr) -> Size:
+    """A size, known now where it is a constant."""
+    return Literal(int(expr.value)) if isinstance(expr, Const) else Number(expr, weak=True)
+
+
+def clipped(cx: Context, size: Size) -> Size:
+    """A size as the user may see it: 0 where an axis has no elements."""
+    expr = size_of(size)
+    if isinstance(expr, Const):
+        return Literal(max(int(expr.value), 0))
+    return size if never_negative(cx, expr) else Number(Binary("max", expr, ZERO), weak=True)
+
+
+def never_negative(cx: Context, expr: Expr) -> bool:
+    """Whether an int64 is known to be 0 or more, from how it is made."""
+    match expr:
+        case Const(value=value):
+            return int(value) >= 0
+        case Dim():
+            return True
+        case Var(name=name):
+            return name in cx.natural
+        case Binary(op="add" | "mul" | "floordiv" | "min", left=left, right=right):
+            return never_negative(cx, left) and never_negative(cx, right)
+        case Binary(op="max", left=left, right=right):
+            return never_negative(cx, left) or never_negative(cx, right)
+        case Binary(op="mod", right=Const(value=value)):
+            return int(value) > 0
+        case _:
+            return False
+
+
+# ---- subscripts -----------------------------------------------------------------------------------------------
+
+
+def is_plain(indices: Sequence[Value]) -> bool:
+    """Whether all indices are numbers, so that they choose from the first axes."""
+    return all(isinstance(index, Literal | Number) for index in indices)
+
+
+def expanded(cx: Context, rank: int, indices: Sequence[Value], at: ast.AST) -> list[Value]:
+    """The indices with `...` written out. Raises KernelError for too many of them."""
+    taken = sum(_axes_taken(index) for index in indices)
+    if taken > rank:
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        raise cx.error(at, f"too many indices: {taken} for {axes}")
+    rest: list[Value] = [SliceIndex(None, None, None)] * (rank - taken)
+    places = [k for k, index in enumerate(indices) if isinstance(index, Fixed) and index.value is ...]
+    if len(places) > 1:
+        raise cx.error(at, "an index has one '...' only")
+    if not places:
+        return [*indices, *rest]
+    return [*indices[: places[0]], *rest, *indices[places[0] + 1 :]]
+
+
+def _axes_taken(index: Value) -> int:
+    if isinstance(index, Fixed) and (index.value is None or index.value is ...):
+        return 0
+    if is_array(index) and isinstance(index, ArrayLike) and index.element.kind == "bool":
+        return len(index.shape)
+    return 1
+
+
+def sliced(cx: Context, base: View, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.AST) -> View:
+    """`base[indices]` for numbers, slices and None, one for each axis of the base."""
+    chosen: list[Expr | Along] = []  # for each axis of the base
+    shape: list[Size] = []
+    axis = 0
+    for k, index in enumerate(indices):
+        place = nodes[k] if k < len(nodes) else at
+        if isinstance(index, Fixed) and index.value is None:
+            shape.append(Literal(1))
+            continue
+        size = base.shape[axis]
+        axis += 1
+        match index:
+            case SliceIndex():
+                start, step, count = slice_of(cx, index, size, place)
+                chosen.append(Along(len(shape), start, step))
+                shape.append(count)
+            case _:
+                chosen.append(in_range(cx, as_index(cx, index, place), size, place))
+    places = [part if not isinstance(part, Along) else _through(part, chosen[part.axis]) for part in base.places]
+    return View(base.array, tuple(places), tuple(shape))
+
+
+def _through(part: Along, choice: Expr | Along) -> Expr | Along:
+    """Where a place of a view's view is in the array."""
+    if isinstance(choice, Along):
+        return Along(choice.axis, add(part.start, multiply(choice.start, part.step)), multiply(choice.step, part.step))
+    return add(part.start, multiply(choice, part.step))
+
+
+def in_range(cx: Context, index: Expr, size: Size, node: ast.AST) -> Expr:
+    """An index of a view as a number from 0 on. One that is out of range is an error now, or of the run."""
+    end = size_of(size)
+    if isinstance(index, Const) and int(index.value) >= 0 and isinstance(size, Literal) and index.value < size.value:
+        return index
+    index = cx.once(index, cx.at(node))
+    if isinstance(index, Const):
+        value = int(index.value)
+        position = index if value >= 0 else add(end, index)
+        inside: Expr = Compare("gt", end, Const(value if value >= 0 else -value - 1, INT64))
+    else:
+        position = index if never_negative(cx, index) else Select(Compare("lt", index, ZERO), add(end, index), index)
+        low = Compare("ge", index, Unary("neg", end))
+        inside = Compare("lt", index, end)
+        if not never_negative(cx, index):
+            inside = Binary("and", low, inside)
+    return cx.temporary(Checked(position, inside, "index", at=cx.at(node)), cx.at(node))
+
+
+def slice_of(cx: Context, index: SliceIndex, size: Size, node: ast.AST) -> tuple[Expr, Expr, Size]:
+    """Where a slice begins, its step, and how many elements it has, as Python counts them. Raises KernelError for a
+    step that is not known now."""
+    step = _constant(cx, index.step, node)
+    end = size_of(size)
+    if step < 0:
+        start = _bound(cx, index.lower, end, subtract(end, ONE), node, most=subtract(end, ONE))
+        stop = _bound(cx, index.upper, end, Const(-1, INT64), node, least=Const(-1, INT64))
+        return start, Const(step, INT64), as_size(_steps(subtract(start, stop), -step))
+    start = _bound(cx, index.lower, end, ZERO, node, least=ZERO)
+    stop = _bound(cx, index.upper, end, end, node, most=end)
+    return start, Const(step, INT64), as_size(_steps(subtract(stop, start), step))
+
+
+def _steps(span: Expr, step: int) -> Expr:
+    """How many steps fit into a span, 0 or less where it is empty."""
+    if step == 1:
+        return span
+    more = add(span, Const(step - 1, INT64))
+    if isinstance(more, Const):
+        return Const(int(more.value) // step, INT64)
+    return Binary("floordiv", more, Const(step, INT64))
+
+
+def _constant(cx: Context, step: Value | None, node: ast.AST) -> int:
+    match step:
+        case None | Fixed(value=None):
+            return 1
+        case Literal(value=bool()):
+            raise cx.error(node, "a step must be an integer")
+        case Literal(value=int() as known) if known:
+            return known
+        case Literal(value=0):
+            raise cx.error(node, "slice step cannot be zero")
+        case _:
+            raise cx.error(node, _UNKNOWN_STEP, f"this is {describe(step)}", "write the loop, with range(a, b, step)")
+
+
+def _bound(
+    cx: Context, value: Value | None, end: Expr, otherwise: Expr, node: ast.AST,
+    *, least: Expr | None = None, most: Expr | None = None,
+) -> Expr:  # fmt: skip
+    """A bound of a slice as a position, kept within the array at one end: beyond the other, the slice is empty, and its
+    size below 0 says so."""
+    if value is None or (isinstance(value, Fixed) and value.value is None):
+        return otherwise
+    index = as_index(cx, value, node, "a bound of a slice")
+    if not isinstance(index, Const):
+        index = cx.once(index, cx.at(node))
+    if never_negative(cx, index):
+        return index if most is None else _extreme("min", index, most)
+    if isinstance(index, Const):
+        return add(end, index) if least is None else _extreme("max", add(end, index), least)
+    position: Expr = Select(Compare("lt", index, ZERO), add(end, index), index)
+    position = position if least is None else Binary("max", position, least)
+    position = position if most is None else Binary("min", position, most)
+    return cx.temporary(position, cx.at(node))
+
+
+def _extreme(op: str, left: Expr, right: Expr) -> Expr:
+    if left == right:
+        return left
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const((min if op == "min" else max)(int(left.value), int(right.value)), INT64)
+    gap = subtract(left, right)
+    if isinstance(gap, Const):
+        return left if (int(gap.value) < 0) == (op == "min") else right
+    return Binary(op, left, right)  # type: ignore[arg-type]
+
+
+# ---- elements -------------------------------------------------------------------------------------------------
+
+
+def element_at(cx: Context, array: ArrayLike, index: Sequence[Expr], node: ast.AST) -> Literal | Number:
+    """The element at an index that is known to be in range."""
+    match array:
+        case Elementwise():
+            return array.at(cx, index)
+        case Array():
+            array = as_view(array)
+    place = place_of(array, index)
+    return Number(Load(array.array.name, place, array.element, at=cx.at(node)), array.array.weak)
+
+
+def place_of(view: View, index: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Where an element of a view is in its array."""
+    return tuple(
+        add(multiply(index[part.axis], part.step), part.start) if isinstance(part, Along) else part
+        for part in view.places
+    )
+
+
+def transposed(cx: Context, array: View, order: Sequence[int]) -> View:
+    """The view with axis `order[k]` of the array as its axis k."""
+    where = {axis: k for k, axis in enumerate(order)}
+    places = tuple(replace(part, axis=where[part.axis]) if isinstance(part, Along) else part for part in array.places)
+    return View(array.array, places, tuple(array.shape[axis] for axis in order))
+
+
+def rows_of(cx: Context, array: ArrayLike, index: Expr, node: ast.AST) -> Value:
+    """`array[index]` for an index that is known to be in range: an element, or what is left of the array."""
+    if len(array.shape) == 1:
+        return element_at(cx, array, [index], node)
+    if isinstance(array, Array):
+        return replace(array, index=(*array.index, index))
+    if isinstance(array, View):
+        places = tuple(
+            part if not isinstance(part, Along)
+            else add(multiply(index, part.step), part.start) if part.axis == 0
+            else replace(part, axis=part.axis - 1)
+            for part in array.places
+        )  # fmt: skip
+        return View(array.array, places, array.shape[1:])
+    inner = array
+
+    def at(cx: Context, rest: Sequence[Expr]) -> Literal | Number:
+        return inner.at(cx, (index, *rest))
+
+    return Elementwise(array.shape[1:], array.element, at, array.reads)
+
+
+def items_of(cx: Context, array: ArrayLike, count: int, node: ast.AST) -> Items:
+    """`x, y, z = array`. A size that is another one is an error now, or of the run."""
+    size = array.shape[0]
+    if isinstance(size, Literal):
+        if size.value != count:
+            raise cx.error(node, f"{size.value} values cannot be unpacked into {count} names")
+    else:
+        same = Compare("eq", size_of(size), Const(count, INT64))
+        cx.temporary(Checked(Const(0, INT64), same, "unpack", at=cx.at(node)), cx.at(node))
+    return Items(tuple(rows_of(cx, array, Const(k, INT64), node) for k in range(count)))
