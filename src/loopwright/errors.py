@@ -6,6 +6,7 @@ see it, in tests/golden/errors.
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import math
 import sys
@@ -186,8 +187,20 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
 def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = None, to: str = "") -> Exception:
     """The exception for a failed check of the generated code or the interpreter: Python's own class for it. `value`:
     the number that could not be converted to the integer type `to`, where the check is about one."""
+    if kind == "raised":
+        return _raised(to, at)
     error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)
     return error(describe("", what, at))
+
+
+def _raised(text: str, at: SourcePlace | None) -> Exception:
+    """The user's exception: what it says is what Python's would, and where it was raised is a note of it."""
+    name, _, says = text.partition(": ")
+    error = getattr(builtins, name)(says) if says else getattr(builtins, name)()
+    assert isinstance(error, Exception)
+    if at is not None:
+        error.add_note(describe("", "raised here", at))
+    return error
 
 
 def _fits(value: int | float, to: str) -> bool:

@@ -272,7 +272,7 @@ class Writer:
             return value
         self.use("failure")
         if node.converted is None:
-            return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, '', 0, node.at)})"
+            return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, node.raised, 0, node.at)})"
         # The element type stands where a wrong index has the name of its array.
         site = self.site(node.kind, node.type.name, 0, node.at)
         number = failing(self.text(node.converted), node.converted.type)

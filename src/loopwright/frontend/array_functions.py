@@ -15,6 +15,7 @@ from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type
 from loopwright.frontend.elementwise import (
+    any_array,
     as_bool,
     assign_elements,
     broadcast,
@@ -27,7 +28,7 @@ from loopwright.frontend.elementwise import (
     reads_of,
     require_same,
 )
-from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
+from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype, ufunc_call
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
 from loopwright.frontend.reductions import SUM, accumulator, as_array, axes_of, reduced
 from loopwright.frontend.values import (
@@ -647,6 +648,26 @@ def assign_gathered(
 # ---- arithmetic of whole arrays -------------------------------------------------------------------------------
 
 
+def ufunc_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
+    """A ufunc, of each element where an operand is an array; `out` as one more operand or by name."""
+    values = tuple(array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values)
+    if not any_array(*values):
+        return ufunc_call(cx, function, replace(call, values=values))
+    out = call.named.get("out") or (values[function.nin] if len(values) > function.nin else None)
+    if set(call.named) - {"out"} or len(values) < function.nin:
+        call.expect(cx, function.nin, function.nin + 1, ("out",))
+    operands_only = values[: function.nin]
+    result = map_elements(
+        cx, lambda cx, *numbers: ufunc_call(cx, function, replace(call, values=numbers, named={})), operands_only, call.node
+    )
+    if out is None:
+        return result
+    if not isinstance(out, Array | View):
+        raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
+    assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
+    return out
+
+
 def _clip(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 3, 3, ("a_min", "a_max"))
     return clip(cx, call.values[0], call.values[1], call.values[2], call)
@@ -654,12 +675,10 @@ def _clip(cx: Context, call: Arguments) -> Value:
 
 def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:
     """`np.clip(a, low, high)`."""
-    from loopwright.frontend.numpy_functions import ufunc_call
-
     if low != Fixed(None):
-        value = ufunc_call(cx, np.maximum, replace(call, name="maximum", values=(value, low), named={}))
+        value = ufunc_of(cx, np.maximum, replace(call, name="maximum", values=(value, low), named={}))
     if high != Fixed(None):
-        value = ufunc_call(cx, np.minimum, replace(call, name="minimum", values=(value, high), named={}))
+        value = ufunc_of(cx, np.minimum, replace(call, name="minimum", values=(value, high), named={}))
     return value
 
 
@@ -738,9 +757,7 @@ def _dot(cx: Context, call: Arguments) -> Value:
     if not is_array(a) or not is_array(b):
         if isinstance(a, Items) or isinstance(b, Items):
             return product_of(cx, a, b, call.node, f"np.{call.name}()")
-        from loopwright.frontend.numpy_functions import ufunc_call
-
-        return ufunc_call(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
+        return ufunc_of(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
     return product_of(cx, a, b, call.node, f"np.{call.name}()")
 
 
@@ -886,9 +903,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
         case "item" if not base.shape:
             return element_at(cx, base, [], node)
         case "round" if not call.values:
-            from loopwright.frontend.numpy_functions import ufunc_call
-
-            return ufunc_call(cx, np.rint, replace(with_self, name="rint"))
+            return ufunc_of(cx, np.rint, replace(with_self, name="rint"))
         case _:
             function = library.METHODS.get(name)
             if function is None:

@@ -11,33 +11,30 @@ import numpy as np
 from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, array_of_items, method_of_array
+from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array, ufunc_of
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.context import Context
-from loopwright.frontend.elementwise import any_array, assign_elements, map_elements
+from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.math_functions import MATH
-from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call, ufunc_call
+from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.values import (
-    Array,
     ArrayLike,
     Closure,
     Fixed,
-    Items,
     Literal,
     Number,
     Records,
     Value,
-    View,
     describe,
 )
-from loopwright.frontend.views import as_view, is_array
+from loopwright.frontend.views import is_array
 
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
@@ -91,7 +88,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     if written is not None:
         return inline_function(cx, written, call)
     if isinstance(function, np.ufunc):
-        return _ufunc(cx, function, call)
+        return ufunc_of(cx, function, call)
     if isinstance(function, type) and issubclass(function, np.generic):
         if any_array(*call.values):
             return map_elements(cx, lambda cx, x: type_call(cx, function, replace(call, values=(x,))), call.values, call.node)
@@ -109,26 +106,6 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         f"this is {describe(Fixed(function))}" if not callable(function) else "",
         "use loops over elements, math.*, scalar functions of NumPy, and functions written with 'def'",
     )
-
-
-def _ufunc(cx: Context, function: np.ufunc, call: Arguments) -> Value:
-    """A ufunc, of each element where an operand is an array; `out` as one more operand or by name."""
-    values = tuple(array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values)
-    if not any_array(*values):
-        return ufunc_call(cx, function, replace(call, values=values))
-    out = call.named.get("out") or (values[function.nin] if len(values) > function.nin else None)
-    if set(call.named) - {"out"} or len(values) < function.nin:
-        call.expect(cx, function.nin, function.nin + 1, ("out",))
-    operands_only = values[: function.nin]
-    result = map_elements(
-        cx, lambda cx, *numbers: ufunc_call(cx, function, replace(call, values=numbers, named={})), operands_only, call.node
-    )
-    if out is None:
-        return result
-    if not isinstance(out, Array | View):
-        raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
-    assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
-    return out
 
 
 def _written_out(function: object, call: Arguments) -> FunctionType | None:

@@ -84,6 +84,7 @@ class Frame:
 
 Evaluate = Callable[["Context", ast.expr], Value]
 Execute = Callable[["Context", list[ast.stmt]], None]
+Assigner = Callable[["Context", ast.expr, Value, ast.expr], None]
 
 
 @dataclass
@@ -94,6 +95,7 @@ class Context:
     session: Session
     evaluate_with: Evaluate
     execute_with: Execute
+    assign_with: Assigner
     frames: list[Frame] = field(default_factory=list)
     active: list[Frame] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)
@@ -122,7 +124,13 @@ class Context:
     def execute(self, statements: list[ast.stmt]) -> None:
         self.execute_with(self, statements)
 
-    def at(self, node: ast.AST) -> Location:
+    def assign(self, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+        """Give a target, which may be a tuple of targets, its value."""
+        self.assign_with(self, target, value, value_node)
+
+    def at(self, node: ast.AST | Location) -> Location:
+        if isinstance(node, Location):
+            return node
         return self.frame.source.at(node)
 
     def error(self, node: ast.AST, what: str, why: str = "", remedy: str = "") -> KernelError:

@@ -16,10 +16,11 @@ from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
+from loopwright.frontend.elementwise import kept_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.scopes import names_inside
-from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, from_object
+from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, View, from_object
 from loopwright.frontend.variables import freeze, read_variable, store_variable
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block
@@ -139,6 +140,7 @@ def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Map
 def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> None:
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
+    value = kept_array(cx, value, node)
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)
@@ -181,13 +183,19 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
         cx.leave(frame.block, node)
 
 
+def _holds_array(value: Value) -> bool:
+    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items) \
+        if isinstance(value, Items) else False
+
+
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
-    is_number = isinstance(value, Literal | Number | Items)
+    value = kept_array(cx, value, node)
+    is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
     if len(frame.webs.returns) == 1 and (frame.tail or not is_number):
         frame.result = value
         return
     if not is_number:
-        what = "an array" if isinstance(value, Array) else "this"
+        what = "an array" if isinstance(value, Array | View | Items) else "this"
         raise cx.error(
             node,
             f"{what} can only be returned by the last statement of a helper",

@@ -7,14 +7,16 @@ import ast
 from loopwright.frontend.calls import is_prange
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, negated
+from loopwright.frontend.iteration import sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
-from loopwright.frontend.values import Array, Fixed, Items, Number, Value, describe
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web
-from loopwright.frontend.views import never_negative
-from loopwright.ir.nodes import Break, Checked, Compare, Const, Expr, For, If, Stmt, Var, While
+from loopwright.frontend.views import never_negative, size_of
+from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
+from loopwright.ir.walk import statements
 
 
 def for_loop(cx: Context, node: ast.For) -> None:
@@ -25,9 +27,10 @@ def for_loop(cx: Context, node: ast.For) -> None:
             "'else' of a loop is outside the language",
             remedy="set a flag before 'break', and test it after the loop",
         )
+    if not _is_range(cx, node.iter) or not isinstance(node.target, ast.Name):
+        loop_over(cx, node)
+        return
     call, is_parallel = _range_of(cx, node.iter)
-    if not isinstance(node.target, ast.Name):
-        raise cx.error(node.target, "a loop has one variable here", remedy="write: for i in range(n)")
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
     name = cx.new_name(cx.frame.prefix + node.target.id)
@@ -55,6 +58,76 @@ def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object 
     return body
 
 
+def _is_range(cx: Context, node: ast.expr) -> bool:
+    """Whether a loop goes over range() or prange()."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return False
+    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
+        return False
+    callee = cx.evaluate(node.func)
+    return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
+
+
+_MOST_WRITTEN_OUT = 64
+
+
+def loop_over(cx: Context, node: ast.For) -> None:
+    """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body written out for each."""
+    sequence = sequence_of(cx, node.iter)
+    fixed = sequence.fixed
+    if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
+        if len(fixed) > _MOST_WRITTEN_OUT:
+            raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
+        _written_out(cx, node, fixed)
+        return
+    name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
+    cx.stable.add(name)
+    cx.natural.add(name)
+
+    def begin() -> None:
+        cx.assign(node.target, sequence.item(cx, Var(name, INT64)), node.iter)
+
+    body = _loop_body(cx, name, node, begin)
+    cx.emit(For(name, Const(0, INT64), size_of(sequence.size), Const(1, INT64), tuple(body), at=cx.at(node)))
+
+
+def _are_numbers(items: tuple[Value, ...]) -> bool:
+    return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
+
+
+def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:
+    """The body once for each item; `continue` and `break` leave blocks around one and around all of them."""
+    frame, at = cx.frame, cx.at(node)
+    whole = cx.new_name(frame.prefix + "items")
+    tail, frame.tail = frame.tail, False
+    with cx.inner_body() as everything:
+        for item in items:
+            one = cx.new_name(frame.prefix + "item")
+            frame.loops.append(f"{one} {whole}")
+            try:
+                with cx.inner_body() as body:
+                    cx.assign(node.target, item, node.iter)
+                    cx.execute(node.body)
+            finally:
+                frame.loops.pop()
+            left = any(leave.block == one for leave in statements(tuple(body), Leave))
+            everything += [Block(one, tuple(body), at=at)] if left else body
+    frame.tail = tail
+    left = any(leave.block == whole for leave in statements(tuple(everything), Leave))
+    cx.body += [Block(whole, tuple(everything), at=at)] if left else everything
+
+
+def jump(cx: Context, node: ast.Break | ast.Continue) -> None:
+    """`break` or `continue` of the innermost loop."""
+    name = cx.frame.loops[-1]
+    is_break = isinstance(node, ast.Break)
+    if " " in name:
+        one, whole = name.split()
+        cx.leave(whole if is_break else one, node)
+    else:
+        cx.emit(Break(name, at=cx.at(node)) if is_break else Continue(name, at=cx.at(node)))
+
+
 def _range_of(cx: Context, node: ast.expr) -> tuple[ast.Call, bool]:
     """The call of range or prange that a loop goes over."""
     if isinstance(node, ast.Call):
@@ -69,7 +142,7 @@ def _range_of(cx: Context, node: ast.expr) -> tuple[ast.Call, bool]:
                 why, remedy = FUNCTIONS[name]
                 raise cx.error(node, f"'{name}' is outside the language", why, remedy)
         raise cx.error(node, "a loop goes over range(...) only", remedy="write: for i in range(n)")
-    if isinstance(node, ast.List | ast.ListComp | ast.GeneratorExp | ast.Dict | ast.Set):
+    if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Dict | ast.Set):
         raise refuse_expression(cx, node)
     value: Value = cx.evaluate(node)
     if isinstance(value, Array):

@@ -18,7 +18,7 @@ from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.results import check_end, result_arrays, returned_values
-from loopwright.frontend.statements import execute
+from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
@@ -57,7 +57,7 @@ def lower(
 
 def _round(session: Session) -> Kernel | None:
     """Read the whole function once. None where it could not be read to the end."""
-    cx = Context(session, evaluate, execute)
+    cx = Context(session, evaluate, execute, assign_to)
     values = _arguments(cx)  # first: the names of parameters come before all others
     frame = _frame(cx, values)
     cx.execute(frame.tree.body)

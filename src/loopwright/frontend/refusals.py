@@ -10,16 +10,6 @@ from loopwright.frontend.context import Context
 ELEMENTWISE = "write a loop over range(...) and use one element at a time"
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
-    ast.Assert: (
-        "'assert' is outside the language",
-        "compiled loops have no way to raise your error",
-        "check the arguments before the call, or return a flag",
-    ),
-    ast.Raise: (
-        "'raise' is outside the language",
-        "compiled loops have no way to raise your error",
-        "return a flag, and raise where the function is called",
-    ),
     ast.Try: (
         "'try' is outside the language",
         "nothing in the language raises what could be caught",

@@ -8,7 +8,19 @@ from loopwright.errors import KernelError
 from loopwright.frontend import promote
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import in_type
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, describe
+from loopwright.frontend.elementwise import materialised
+from loopwright.frontend.values import (
+    Array,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import grow
 from loopwright.ir.nodes import (
     Expr,
@@ -33,10 +45,27 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
         _agree(cx, node, (), False, nothing=True)
         cx.emit(Return((), at=cx.at(node)))
         return
+    value = _own(cx, value, node)
     items = value.items if isinstance(value, Items) else (value,)
     _agree(cx, node, items, isinstance(value, Items), nothing=False)
     values = [_returned(cx, number, item, node) for number, item in enumerate(items)]
     cx.emit(Return(tuple(expr for expr in values if expr is not None), at=cx.at(node)))
+
+
+def _own(cx: Context, value: Value, node: ast.Return) -> Value:
+    """What is returned, with arrays of their own for expressions and for parts of local arrays: nobody else has these."""
+    place = node.value or node
+    match value:
+        case Items(items=items):
+            return Items(tuple(_own(cx, item, node) for item in items))
+        case Elementwise():
+            return materialised(cx, value, place)
+        case View() if value.array.name in cx.allocations:
+            return materialised(cx, value, place)
+        case Array(index=index) if index and value.shape and value.name in cx.allocations:
+            return materialised(cx, value, place)
+        case _:
+            return value
 
 
 def _agree(cx: Context, node: ast.Return, items: tuple[Value, ...], is_tuple: bool, nothing: bool) -> None:
@@ -59,7 +88,7 @@ def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
             return None
         case Array(index=(), weak=False):
             return item.name
-        case Array():
+        case Array() | View():
             raise cx.error(node.value or node, "a view of an array cannot be returned",
                            remedy="return the whole array, or copy the elements into one of its own")  # fmt: skip
         case Records():

@@ -18,8 +18,9 @@ from loopwright.frontend.elementwise import assign_elements, binary, materialise
 from loopwright.frontend.expressions import index_nodes, indexed
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.lazy import condition_of
-from loopwright.frontend.loops import for_loop, while_loop
+from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.operands import fresh, keep, kept
+from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.values import (
@@ -37,7 +38,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
-from loopwright.ir.nodes import Break, Checked, Continue, If, Load
+from loopwright.ir.nodes import Checked, If, Load
 from loopwright.ir.walk import subexpressions
 
 
@@ -83,9 +84,9 @@ def _statement(cx: Context, node: ast.stmt) -> None:
         case ast.While():
             while_loop(cx, node)
         case ast.Break():
-            cx.emit(Break(cx.frame.loops[-1], at=cx.at(node)))
+            jump(cx, node)
         case ast.Continue():
-            cx.emit(Continue(cx.frame.loops[-1], at=cx.at(node)))
+            jump(cx, node)
         case ast.Return():
             if cx.frame.is_inlined:
                 return_from_helper(cx, node)
@@ -96,6 +97,10 @@ def _statement(cx: Context, node: ast.stmt) -> None:
         case ast.Expr(value=value):
             if not isinstance(value, ast.Constant):
                 cx.evaluate(value)
+        case ast.Raise():
+            raise_statement(cx, node)
+        case ast.Assert():
+            assert_statement(cx, node)
         case ast.Pass():
             pass
         case _:
@@ -111,7 +116,7 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))
     for target in targets:
-        _assign_to(cx, target, value, value_node)
+        assign_to(cx, target, value, value_node)
 
 
 def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
@@ -124,7 +129,7 @@ def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
                 _note_names(cx, part, value)
 
 
-def _assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
@@ -149,10 +154,11 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
         raise cx.error(value_node, "only a tuple can be unpacked", f"this is {describe(value)}")
     if len(parts) != len(value.items):
         raise cx.error(target, f"{len(value.items)} values cannot be unpacked into {len(parts)} names")
-    places = value_node.elts if isinstance(value_node, ast.Tuple) else [value_node] * len(parts)
+    written_out = isinstance(value_node, ast.Tuple) and len(value_node.elts) == len(parts)
+    places = value_node.elts if written_out else [value_node] * len(parts)  # type: ignore[attr-defined]
     items = settle(cx, value.items, [assigned_by(cx, part) for part in parts], cx.at(value_node))
     for part, item, place in zip(parts, items, places, strict=True):
-        _assign_to(cx, part, item, place)
+        assign_to(cx, part, item, place)
 
 
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:

@@ -183,6 +183,11 @@ class _Reach:
                 for default in (*arguments.defaults, *arguments.kw_defaults):
                     state = self.expression(default, state)
                 state = self.define(name, node, state)
+            case ast.Assert(test=test):
+                state = self.expression(test, state)
+            case ast.Raise():
+                self.expression(node.exc, state)
+                return None
             case ast.Return(value=value):
                 self.expression(value, state)
                 self.returns[id(node)] = node

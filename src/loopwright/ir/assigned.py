@@ -98,6 +98,8 @@ class _Paths:
         for expr in own_expressions(stmt):
             self.read(expr, known, stmt)
         match stmt:
+            case Assign(value=Checked(condition=Const(value=False), kind="raised")):
+                return None
             case Assign():
                 self.flag(stmt, known)
                 return known | {stmt.name}

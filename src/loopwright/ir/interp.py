@@ -398,6 +398,6 @@ def _checked(expr: Checked) -> Evaluate:
         if condition(state):
             return value(state)
         number = None if converted is None else converted(state).item()
-        raise check_failed(expr.kind, expr.at, number, expr.type.name)
+        raise check_failed(expr.kind, expr.at, number, expr.raised or expr.type.name)
 
     return run

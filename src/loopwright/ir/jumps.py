@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.nodes import Block, Body, Break, Const, Continue, For, If, Leave, Return, Stmt, While
+from loopwright.ir.nodes import Assign, Block, Body, Break, Checked, Const, Continue, For, If, Leave, Return, Stmt, While
 from loopwright.ir.walk import bodies, statements, with_bodies
 
 Jump = Continue | Leave | Return
@@ -31,6 +31,8 @@ def _always_jumps(body: Body) -> bool:
 def _never_falls_through(stmt: Stmt) -> bool:
     match stmt:
         case Break() | Continue() | Leave() | Return():
+            return True
+        case Assign(value=Checked(condition=Const(value=False), kind="raised")):
             return True
         case If():
             return _always_jumps(stmt.then) and _always_jumps(stmt.otherwise)

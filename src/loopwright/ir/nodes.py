@@ -47,7 +47,7 @@ CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 LogicalOp = Literal["and", "or"]
 CheckKind = Literal[
     "zero_division", "overflow", "unassigned", "negative_power", "negative_shift", "zero_step", "not_finite", "index",
-    "shape", "unpack", "empty",
+    "shape", "unpack", "empty", "raised",
 ]
 Function = Literal[
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
@@ -191,11 +191,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`."""
+    """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
+    kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
 
     value: Expr
     condition: Expr
     kind: CheckKind
+    raised: str = ""
     at: Location | None = _at()
     key: object = _key()
 

@@ -6,6 +6,7 @@ It refuses what it cannot read, by line; whether the kernel is well formed is fo
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar, cast, get_args
 
@@ -399,8 +400,12 @@ class _Parser:
             if not self.at(*get_args(CheckKind)):
                 self.refuse("a kind of check")
             kind = cast(CheckKind, self.take("name"))
+            raised = ""
+            if kind == "raised":
+                self.expect(",")
+                raised = _unescaped(self.take("string"))
             self.expect(")")
-            return Checked(value, condition, kind)
+            return Checked(value, condition, kind, raised)
         if name in BY_NAME and self.peek().kind == "string":
             value_text = self.take("string")
             self.expect(")")
@@ -419,3 +424,8 @@ class _Parser:
                 return Call(cast(Function, name), arguments, BOOL if name in _TESTS else first.type)
             case _:
                 raise fault(f"{name!r} of {len(arguments)} values is no function", self.peek().line)
+
+
+def _unescaped(text: str) -> str:
+    """What a string of the text form says; `printing` wrote it."""
+    return re.sub(r"\\(.)", lambda found: {"q": "'", "n": "\n"}.get(found[1], found[1]), text)

@@ -88,6 +88,11 @@ def print_expr(expr: Expr) -> str:
     return _expr(expr)[0]
 
 
+def _string(text: str) -> str:
+    """A string as it stands in the text: without quotes and ends of lines inside."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\q").replace("\n", "\\n") + "'"
+
+
 def _expr(expr: Expr) -> Written:
     match expr:
         case Const():
@@ -103,7 +108,8 @@ def _expr(expr: Expr) -> Written:
         case Call():
             return f"{expr.function}({_list(expr.arguments)})", PRIMARY
         case Checked():
-            return f"checked({_list((expr.value, expr.condition))}, {expr.kind})", PRIMARY
+            raised = f", {_string(expr.raised)}" if expr.kind == "raised" else ""
+            return f"checked({_list((expr.value, expr.condition))}, {expr.kind}{raised})", PRIMARY
         case Unary() | Binary() | Compare() | Logical() | Select():
             return write_operator(expr, _expr)
     assert_never(expr)

@@ -1,0 +1,137 @@
+"""What a `for` goes over: ranges, arrays, tuples, `enumerate`, `zip`, `reversed`; and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index
+from loopwright.frontend.elementwise import materialised
+from loopwright.frontend.operands import operands
+from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.views import ONE, ZERO, Size, add, clipped, is_array, multiply, rows_of, size_of, subtract
+from loopwright.ir.nodes import Binary, Const, Expr
+from loopwright.ir.types import INT64
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Something that can be gone over. `item` gives the one at a position (an int64 from 0 on). `fixed`: all of them,
+    where they are no numbers of one type."""
+
+    size: Size
+    item: Callable[[Context, Expr], Value]
+    fixed: tuple[Value, ...] | None = None
+
+
+def sequence_of(cx: Context, node: ast.expr) -> Sequence:
+    """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
+    if isinstance(node, ast.Call):
+        callee = cx.evaluate(node.func) if not isinstance(node.func, ast.Attribute) else None
+        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)  # type: ignore[call-overload]
+        if made is not None:
+            return made(cx, node)
+    return _of_value(cx, cx.evaluate(node), node)
+
+
+def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
+    if is_array(value):
+        assert isinstance(value, ArrayLike)
+        array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
+        return Sequence(clipped(cx, array.shape[0]), lambda cx, k: rows_of(cx, array, k, node))
+    if isinstance(value, Items):
+        items = value.items
+        return Sequence(Literal(len(items)), lambda cx, k: _item(cx, value, k, node), items)
+    raise cx.error(node, f"a loop cannot go over {describe(value)}", "it goes over ranges, arrays and tuples",
+                   "write: for i in range(n)")  # fmt: skip
+
+
+def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
+    from loopwright.frontend.arrays import index_value
+
+    chosen = Literal(int(k.value)) if isinstance(k, Const) else Number(k, weak=True)
+    return index_value(cx, value, [chosen], [node], node)
+
+
+def _range(cx: Context, node: ast.Call) -> Sequence:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise cx.error(node, "range() takes one to three arguments", remedy="write: range(start, stop, step)")
+    values = operands(cx, node.args)
+    bounds = [
+        cx.once(as_index(cx, value, place, "a bound of range()"), cx.at(place))
+        for value, place in zip(values, node.args, strict=True)
+    ]
+    low, high = (ZERO, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+    step = bounds[2] if len(bounds) == 3 else ONE
+    if step == ONE:
+        count = subtract(high, low)
+    elif isinstance(step, Const) and step.value != 0:
+        by = int(step.value)
+        span = subtract(high, low) if by > 0 else subtract(low, high)
+        count = Binary("floordiv", add(span, Const(abs(by) - 1, INT64)), Const(abs(by), INT64))
+    else:
+        raise cx.error(node, "the step of this range must be known when code is made")
+    size: Size = Literal(max(int(count.value), 0)) if isinstance(count, Const) else Number(count, weak=True)
+    return Sequence(size, lambda cx, k: _as_number(add(multiply(k, step), low)))
+
+
+def _as_number(expr: Expr) -> Value:
+    return Literal(int(expr.value)) if isinstance(expr, Const) else Number(expr, weak=True)
+
+
+def _enumerate(cx: Context, node: ast.Call) -> Sequence:
+    begins = [*node.args[1:], *(keyword.value for keyword in node.keywords if keyword.arg == "start")]
+    if not 1 <= len(node.args) <= 2 or len(begins) > 1:
+        raise cx.error(node, "enumerate() takes a sequence and a start")
+    inner = sequence_of(cx, node.args[0])
+    begin = cx.once(as_index(cx, cx.evaluate(begins[0]), node), cx.at(node)) if begins else ZERO
+
+    def item(cx: Context, k: Expr) -> Value:
+        return Items((_as_number(add(k, begin)), inner.item(cx, k)))
+
+    if inner.fixed is None:
+        return Sequence(inner.size, item)
+    pairs = (Items((_as_number(add(Const(k, INT64), begin)), one)) for k, one in enumerate(inner.fixed))
+    return Sequence(inner.size, item, tuple(pairs))
+
+
+def _zip(cx: Context, node: ast.Call) -> Sequence:
+    if not node.args or node.keywords:
+        raise cx.error(node, "zip() takes sequences here")
+    parts = [sequence_of(cx, argument) for argument in node.args]
+    least = size_of(parts[0].size)
+    for part in parts[1:]:
+        other = size_of(part.size)
+        if isinstance(least, Const) and isinstance(other, Const):
+            least = Const(min(int(least.value), int(other.value)), INT64)
+        elif other != least:
+            least = Binary("min", least, other)
+    size: Size = Literal(int(least.value)) if isinstance(least, Const) else Number(least, weak=True)
+
+    def item(cx: Context, k: Expr) -> Value:
+        return Items(tuple(part.item(cx, k) for part in parts))
+
+    fixed = None
+    if any(part.fixed is not None for part in parts) and isinstance(size, Literal):
+        fixed = tuple(
+            Items(tuple(
+                part.fixed[k] if part.fixed is not None else part.item(cx, Const(k, INT64)) for part in parts
+            )) for k in range(int(size.value))
+        )  # fmt: skip
+    return Sequence(size, item, fixed)
+
+
+def _reversed(cx: Context, node: ast.Call) -> Sequence:
+    if len(node.args) != 1 or node.keywords:
+        raise cx.error(node, "reversed() takes one sequence")
+    inner = sequence_of(cx, node.args[0])
+    last = add(size_of(inner.size), Const(-1, INT64))
+    fixed = None if inner.fixed is None else inner.fixed[::-1]
+    return Sequence(inner.size, lambda cx, k: inner.item(cx, subtract(last, k)), fixed)
+
+
+_MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
+    range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed,
+}  # fmt: skip

@@ -1,0 +1,88 @@
+"""`raise` and `assert`: exceptions of Python's own classes, with messages that are known when code is made."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.values import Fixed, Literal, Number
+from loopwright.ir.nodes import Checked, Const, Expr
+from loopwright.ir.types import BOOL, INT64
+
+
+def raise_statement(cx: Context, node: ast.Raise) -> None:
+    """`raise ValueError("...")`: the call ends with this exception."""
+    if node.exc is None:
+        raise cx.error(node, "'raise' alone is outside the language", "no exception is being handled")
+    name, arguments = node.exc, list[ast.expr]()
+    if isinstance(node.exc, ast.Call):
+        name, arguments = node.exc.func, node.exc.args
+    found = cx.evaluate(name)
+    _fail(cx, Const(False, BOOL), _class_name(cx, found.value if isinstance(found, Fixed) else None, name),
+          _message(cx, arguments), node)  # fmt: skip
+
+
+def assert_statement(cx: Context, node: ast.Assert) -> None:
+    """`assert condition, "..."`."""
+    condition = condition_of(cx, node.test)
+    if condition is True:
+        return
+    expr = Const(False, BOOL) if condition is False else condition
+    _fail(cx, expr, "AssertionError", _message(cx, [] if node.msg is None else [node.msg]), node)
+
+
+def _fail(cx: Context, condition: Expr | bool, name: str, message: str, node: ast.AST) -> None:
+    assert not isinstance(condition, bool)
+    raised = f"{name}: {message}" if message else name
+    at = cx.at(node)
+    cx.temporary(Checked(Const(0, INT64), condition, "raised", raised, at=at), at)
+
+
+def _class_name(cx: Context, kind: object, node: ast.expr) -> str:
+    if isinstance(kind, type) and issubclass(kind, Exception) and getattr(builtins, kind.__name__, None) is kind:
+        return kind.__name__
+    raise cx.error(
+        node,
+        "only Python's own exceptions can be raised",
+        "compiled code has no objects",
+        "raise ValueError, or return a flag and raise where the function is called",
+    )
+
+
+def _message(cx: Context, arguments: list[ast.expr]) -> str:
+    """What the exception says; of numbers that are known only when the code runs, the text that computes them."""
+    if not arguments:
+        return ""
+    if len(arguments) > 1:
+        raise cx.error(arguments[1], "an exception takes one message here")
+    return _text(cx, arguments[0])
+
+
+def _text(cx: Context, node: ast.expr) -> str:
+    match node:
+        case ast.Constant(value=value):
+            return str(value)
+        case ast.JoinedStr(values=parts):
+            return "".join(_text(cx, part) for part in parts)
+        case ast.FormattedValue(value=inner, format_spec=None, conversion=-1):
+            return _known(cx, inner)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _text(cx, left) + _text(cx, right)
+        case _:
+            return _known(cx, node)
+
+
+def _known(cx: Context, node: ast.expr) -> str:
+    with cx.inner_body():
+        value = cx.evaluate(node) if isinstance(node, ast.Name | ast.Attribute) else None
+    match value:
+        case Literal(value=known):
+            return str(known)
+        case Number(expr=Const(value=known)):
+            return str(known)
+        case Fixed(value=str() as text):
+            return text
+        case _:
+            return "{" + ast.unparse(node) + "}"
