@@ -398,6 +398,22 @@ def _where(cx: Context, call: Arguments) -> Value:
     return map_elements(cx, choose, values, call.node)
 
 
+def round_elements(cx: Context, call: Arguments) -> Value:
+    """`np.round(a, decimals=0)`, as NumPy computes it: scaled, rounded to even, and scaled back."""
+    call.expect(cx, 1, 2, ("decimals",))
+    decimals = call.get(1, "decimals") or Literal(0)
+    value = call.values[0]
+    rint = replace(call, name="rint", named={})
+    if decimals == Literal(0):
+        return ufunc_of(cx, np.rint, replace(rint, values=(value,)))
+    if not isinstance(decimals, Literal) or not isinstance(decimals.value, int):
+        raise cx.error(call.node, "a number of digits must be known when code is made")
+    scale = Literal(10.0 ** abs(decimals.value))
+    first, second = (np.multiply, np.true_divide) if decimals.value > 0 else (np.true_divide, np.multiply)
+    scaled = ufunc_of(cx, first, replace(rint, values=(value, scale)))
+    return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
+
+
 def _kind(cx: Context, value: Value, call: Arguments) -> promote.NumberType:
     if is_array(value):
         return promote.NumberType(value.element, weak=False)  # type: ignore[union-attr]
@@ -924,5 +940,5 @@ ARRAY_FUNCTIONS: dict[Any, Handler] = {
     np.expand_dims: _expand_dims, np.reshape: _reshape, np.ravel: _ravel, np.where: _where, np.nonzero: _nonzero,
     np.flatnonzero: _flatnonzero, np.clip: _clip, np.dot: _dot, np.matmul: _dot, np.vdot: _dot, np.inner: _dot,
     np.outer: _outer, np.linalg.norm: _norm, np.concatenate: _concatenate, np.stack: _stack(0), np.vstack: _vstack,
-    np.hstack: _hstack, np.column_stack: _column_stack,
+    np.round: round_elements, np.around: round_elements, np.hstack: _hstack, np.column_stack: _column_stack,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.values import Closure, Value
+from loopwright.frontend.values import Array, Closure, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
     Allocate,
@@ -104,6 +104,8 @@ class Context:
     temporaries: int = 0
     names: set[str] = field(default_factory=set)
     fixed: dict[Key, Value] = field(default_factory=dict)  # array arguments that are assigned again: an error there
+    array_variables: dict[Key, Array] = field(default_factory=dict)  # names for several arrays: their own memory
+    array_names: dict[Key, str] = field(default_factory=dict)
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read

@@ -10,9 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loopwright.frontend.promote import NumberType, join
+from loopwright.ir.types import Scalar
 
 Key = tuple[object, ...]
-Kind = NumberType | int  # the type of a number, or the length of a tuple
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """The type of the elements of an array, and how many axes it has."""
+
+    element: Scalar
+    rank: int
+
+
+Kind = NumberType | int | ArrayType  # the type of a number, the length of a tuple, an array
 
 _MOST_ROUNDS = 200
 _MOST_TRIALS = 3
@@ -63,4 +74,7 @@ def _join(old: Kind | None, new: Kind) -> Kind | None:
         return new
     if isinstance(old, NumberType) and isinstance(new, NumberType):
         return join(old, new)
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType) and old.rank == new.rank:
+        joined = join(NumberType(old.element, weak=False), NumberType(new.element, weak=False))
+        return None if joined is None else ArrayType(joined.type, old.rank)
     return old if old == new else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from loopwright.errors import KernelError
+from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, Session, web_key
@@ -64,13 +65,13 @@ def _round(session: Session) -> Kernel | None:
     try:
         # Types are settled by now as far as this round goes, so that what is returned has its type.
         check_end(cx, frame.webs.falls_through, session.source.definition.at_name())
-        results, body = result_arrays(cx, tuple(cx.body))
+        results, body = result_arrays(cx, (*cx.prologue, *cx.body))
     except KernelError as failure:
         session.failure = session.failure or failure
         return None
     returned, is_tuple = returned_values(cx)
     # Last, as any read in the body may have asked for a flag.
-    body = (*cx.prologue, *_unset(cx), *_flagged(cx, body))
+    body = (*_unset(cx), *_flagged(cx, body))
     params = _parameters(cx, body, results)
     kernel = Kernel(
         session.source.name, params, body, results, returned, is_tuple, session.signature.overlap,
@@ -138,6 +139,8 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         web, value = webs.stores[id(parameter)], values[parameter.arg]
         if web.is_single:
             frame.bindings[web.number] = value
+        elif isinstance(value, Array) and value.shape and own_copy(cx, web_key(frame, web), parameter.arg, value, tree):
+            pass
         elif isinstance(value, Array | Records):  # told of where it is assigned again
             cx.fixed[web_key(frame, web)] = value
         else:

@@ -198,18 +198,11 @@ def number_method(cx: Context, name: str, number: Number | Literal, call: Argume
     return Number(number.expr if number.type == to else Cast(number.expr, to), weak=False)
 
 
-def _round(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1)
-    return ufunc_call(cx, np.rint, call)
-
-
 def _dtype(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     return Fixed(scalar_of_dtype(cx, call.values[0], call.node).dtype)
 
 
 NUMPY: dict[Any, Handler] = {
-    np.round: _round,
-    np.around: _round,
     np.dtype: _dtype,
 }

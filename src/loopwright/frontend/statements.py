@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.context import Context
+from loopwright.frontend.array_variables import independent
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_nodes, indexed
+from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.loops import for_loop, jump, while_loop
@@ -156,9 +158,15 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
         raise cx.error(target, f"{len(value.items)} values cannot be unpacked into {len(parts)} names")
     written_out = isinstance(value_node, ast.Tuple) and len(value_node.elts) == len(parts)
     places = value_node.elts if written_out else [value_node] * len(parts)  # type: ignore[attr-defined]
+    keys = [_variable_key(cx, part) for part in parts]
+    value = Items(independent(cx, value.items, keys, value_node))
     items = settle(cx, value.items, [assigned_by(cx, part) for part in parts], cx.at(value_node))
     for part, item, place in zip(parts, items, places, strict=True):
         assign_to(cx, part, item, place)
+
+
+def _variable_key(cx: Context, target: ast.expr) -> Key | None:
+    return web_key(cx.frame, cx.frame.webs.stores[id(target)]) if isinstance(target, ast.Name) else None
 
 
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:

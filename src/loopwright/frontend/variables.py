@@ -8,15 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from loopwright.frontend.array_variables import separate, store_array
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
-from loopwright.frontend.infer import Key
+from loopwright.frontend.infer import ArrayType, Key
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Along,
     Array,
+    ArrayLike,
     Closure,
     Elementwise,
     Fixed,
@@ -87,6 +89,10 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     kind = cx.session.types.of(key)
     if key in cx.fixed:
         return cx.fixed[key]
+    if isinstance(kind, ArrayType):
+        if key not in cx.array_variables:
+            raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+        return cx.array_variables[key]
     if kind is None:
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
@@ -116,13 +122,14 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
     key = web_key(cx.frame, web)
-    value = kept_array(cx, value, value_node)
+    if web.is_single:
+        value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(value_node))
     if web.is_single:
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
-    if web.definitions == 1 and not isinstance(value, Literal | Number | Items):
+    if web.definitions == 1 and not isinstance(value, Literal | Number | Items | ArrayLike):
         raise cx.error(
             node,
             f"'{web.name}' may be used where it has no value",
@@ -168,6 +175,9 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case Array(shape=(_, *_)) | View() | Elementwise():
+            cx.array_names[key] = name
+            store_array(cx, key, name, value, node, value_node)
         case _:
             _refuse_second_meaning(cx, name, value, node)
 

@@ -1,0 +1,183 @@
+"""Names that stand for one array now and for another one later: `x = x + dx` in a loop.
+
+Such a name has memory of its own, of the size of its first value, which each assignment writes. That is what Python
+means as long as no other name stands for the same array: another name for it gets a copy, and where one of the two is
+written in place, so that a copy would show, the assignment is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
+from loopwright.frontend.infer import ArrayType, Key
+from loopwright.frontend.scopes import own_nodes
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
+from loopwright.frontend.views import as_view, clipped, size_of
+from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
+from loopwright.ir.walk import subexpressions
+
+_WRITERS = ("fill", "sort")
+
+
+def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AST, value_node: ast.AST) -> None:
+    """Assign an array to such a name. Raises KernelError for another number of axes."""
+    kind = cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+    if not isinstance(kind, ArrayType):
+        raise cx.error(node, f"'{name}' has {len(value.shape)} axes here and another meaning elsewhere",
+                       remedy="use another name")  # fmt: skip
+    known = cx.array_variables.get(key)
+    if known is None:
+        cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)
+        return
+    if isinstance(value, Array) and value == known:
+        return
+    for old, new in zip(known.shape, value.shape, strict=True):
+        a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
+        if isinstance(a, Const) and isinstance(b, Const) and a != b:
+            raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
+                           "a name that stands for several arrays has the memory of the first", "use another name")  # fmt: skip
+        if a != b:
+            check(cx, Compare("eq", a, b), "resized", node)
+    assign_elements(cx, as_view(known), value, node, value_node)
+
+
+def _first(
+    cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST
+) -> Array:
+    if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
+        assert isinstance(value, Array)
+        return value
+    if not is_fresh(cx, value) and not isinstance(value, Elementwise):
+        refuse_alias(cx, name, value, node)
+    if not _is_known(cx, value):
+        return materialised(cx, value, value_node, kind.element)
+    outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0  # made at the start, for all branches
+    try:
+        result = new_array(cx, value.shape, kind.element, value_node, name)
+    finally:
+        cx.body, cx.depth = outer, depth
+    assign_elements(cx, as_view(result), value, node, value_node)
+    return result
+
+
+def _is_known(cx: Context, value: ArrayLike) -> bool:
+    """Whether the sizes of an array are known when the call begins."""
+    arguments = {param.name for param in cx.parameters.values() if isinstance(param, ArrayParam | ScalarParam)}
+    return all(_is_of_call(size_of(size), arguments) for size in value.shape)
+
+
+def _is_of_call(size: Expr, arguments: set[str]) -> bool:
+    return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+
+
+def is_fresh(cx: Context, value: Value) -> bool:
+    """Whether a value is a local array that no name stands for yet."""
+    if not isinstance(value, Array) or value.index or value.name not in cx.allocations:
+        return False
+    bound = [value for frame in cx.frames for value in frame.bindings.values()]
+    return value.name not in _names(bound) and all(one.name != value.name for one in cx.array_variables.values())
+
+
+def _names(values: list[Value]) -> set[str]:
+    found: set[str] = set()
+    for value in values:
+        match value:
+            case Array():
+                found.add(value.name)
+            case View():
+                found.add(value.array.name)
+            case Items(items=items):
+                found |= _names(list(items))
+            case _:
+                pass
+    return found
+
+
+def separate(cx: Context, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> Value:
+    """A value that gets a name of its own: where it is (part of) an array whose name is assigned again, a copy."""
+    if not isinstance(value, Array | View) or not value.shape:
+        return value
+    base = value.name if isinstance(value, Array) else value.array.name
+    if all(one.name != base for one in cx.array_variables.values()):
+        return value
+    refuse_alias(cx, name, value, node)
+    return materialised(cx, value, value_node)
+
+
+def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> None:
+    """Raise KernelError where two names for one array would be told from copies."""
+    written = written_in_place(cx.frame)
+    assert isinstance(value, Array | View)
+    other = _user_name(cx, value)
+    if name in written or other in written:
+        raise cx.error(
+            node,
+            f"'{name}' is another name for '{other}' here",
+            "one of the two is assigned again, and the array is written in place",
+            f"copy it: {name} = {other}.copy()",
+        )
+
+
+def _user_name(cx: Context, value: Array | View) -> str:
+    base = value.name if isinstance(value, Array) else value.array.name
+    for key, one in cx.array_variables.items():
+        if one.name == base:
+            return cx.array_names.get(key, base)
+    return base
+
+
+def written_in_place(frame: Frame) -> frozenset[str]:
+    """The names through which a function writes elements, or may: it hands them to other functions."""
+    found: set[str] = set()
+    for node in own_nodes(frame.tree):
+        match node:
+            case ast.Subscript(ctx=ast.Store(), value=value):
+                found |= _roots(value)
+            case ast.AugAssign(target=ast.Subscript(value=value)):
+                found |= _roots(value)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.Call(func=ast.Attribute(attr=attribute, value=value)) if attribute in _WRITERS:
+                found |= _roots(value)
+            case ast.Call(func=ast.Name(), args=arguments):
+                found |= {argument.id for argument in arguments if isinstance(argument, ast.Name)}
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _roots(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST) -> bool:
+    """Make an array argument whose name is assigned again a name with memory of its own; False where it is written in
+    place, which the caller must see."""
+    if name in written_in_place(cx.frame):
+        return False
+    cx.array_names[key] = name
+    cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+    kind = cx.session.types.of(key)
+    element = kind.element if isinstance(kind, ArrayType) else value.element
+    cx.array_variables[key] = materialised(cx, value, node, element)
+    return True
+
+
+def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], node: ast.AST) -> tuple[Value, ...]:
+    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied first."""
+    result = list(items)
+    overwritten: set[str] = set()
+    for k, (item, key) in enumerate(zip(items, keys, strict=True)):
+        if isinstance(item, Array | View) and item.shape:
+            base = item.name if isinstance(item, Array) else item.array.name
+            if base in overwritten:
+                result[k] = materialised(cx, item, node)
+        if key is not None and key in cx.array_variables:
+            overwritten.add(cx.array_variables[key].name)
+    return tuple(result)
+
+
