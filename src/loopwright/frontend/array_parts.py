@@ -26,7 +26,7 @@ from loopwright.frontend.values import (
     Value,
     View,
 )
-from loopwright.frontend.views import as_view, element_at, expanded, is_array, sliced
+from loopwright.frontend.views import as_view, element_at, expanded, is_array, sliced, steady
 
 
 def part_of(
@@ -36,7 +36,9 @@ def part_of(
     indices = _with_arrays(cx, indices, node)
     if isinstance(base, Elementwise):
         base = materialised(cx, base, node)
+    base = steady(cx, base, node)
     whole = as_view(base) if isinstance(base, Array) else base
+    assert isinstance(whole, View)
     if _is_mask(indices):
         mask = indices[0]
         assert isinstance(mask, ArrayLike)
@@ -57,7 +59,9 @@ def assign_part(
     value = array_of_items(cx, value, value_node) if isinstance(value, Items) else value
     if isinstance(base, Elementwise):
         raise cx.error(target, "the result of an expression cannot be assigned to")
+    base = steady(cx, base, target)
     whole = as_view(base) if isinstance(base, Array) else base
+    assert isinstance(whole, View)
     if _is_mask(indices) and len(indices) == 1:
         mask = indices[0]
         assert isinstance(mask, ArrayLike)

@@ -42,6 +42,10 @@ def _max(cx: Context, call: Arguments) -> Value:
 
 
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:  # type: ignore[union-attr]
+        from loopwright.frontend.reductions import MAXIMUM, MINIMUM, reduced
+
+        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)  # type: ignore[arg-type]
     if len(call.values) == 1 and isinstance(call.values[0], Items):
         call = Arguments(call.node, call.name, call.values[0].items, call.named)
     elif len(call.values) == 1:

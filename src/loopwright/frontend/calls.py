@@ -21,7 +21,7 @@ from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.reductions import REDUCTIONS
-from loopwright.frontend.refusals import FUNCTIONS
+from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.values import (
@@ -74,10 +74,26 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
     for keyword in node.keywords:
         if keyword.arg is None:
             raise cx.error(keyword, "'**' in a call is outside the language", remedy="write the arguments out")
+    _refuse_other_comprehensions(cx, node)
     values = operands(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
     count = len(node.args)
     named = {str(keyword.arg): value for keyword, value in zip(node.keywords, values[count:], strict=True)}
     return Arguments(node, name, tuple(values[:count]), named)
+
+
+_OF_COMPREHENSIONS = frozenset(
+    {"array", "asarray", "sum", "any", "all", "min", "max", "len", "sorted", "prod", "mean", "std", "median", "sort"}
+)
+
+
+def _refuse_other_comprehensions(cx: Context, node: ast.Call) -> None:
+    """A comprehension is an array here, so it may stand only where NumPy or Python takes either."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    for argument in node.args:
+        if isinstance(argument, ast.ListComp | ast.GeneratorExp):
+            if name not in _OF_COMPREHENSIONS:
+                raise refuse_expression(cx, argument)
+            cx.comprehensions.add(id(argument))
 
 
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:

@@ -70,6 +70,7 @@ class Frame:
     webs: Webs
     closure: Closure | None = None
     bindings: dict[int, Value] = field(default_factory=dict)
+    scopes: list[dict[str, Value]] = field(default_factory=list)  # the names of comprehensions around
     loops: list[str] = field(default_factory=list)
     loop_values: dict[int, Value] = field(default_factory=dict)  # by the id of a loop's target: the IR loop's variable
     tail: bool = True
@@ -113,6 +114,7 @@ class Context:
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
     tables: dict[Value, Value] = field(default_factory=dict)
+    comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
     returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
 

@@ -35,6 +35,7 @@ from loopwright.frontend.views import (
     is_array,
     place_of,
     size_of,
+    steady,
 )
 from loopwright.ir.nodes import (
     Allocate,
@@ -64,7 +65,8 @@ def any_array(*values: Value) -> bool:
 
 def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: ast.AST) -> Elementwise:
     """`function` of each element of the operands, which are broadcast; it is given the context and numbers."""
-    held = [value if is_array(value) else _held(cx, value, node) for value in values]
+    held = [steady(cx, value, node) if isinstance(value, ArrayLike) and is_array(value) else _held(cx, value, node)
+            for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
     readers = [_reader(value, len(shape), node) for value in held]
@@ -188,8 +190,10 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
     """`target[...] = value`, for a number or for an array that is broadcast to the target's shape."""
     if target.array.weak:
         raise cx.error(at, "a tuple cannot be written")
-    if not is_array(value):
-        value = _held(cx, value, value_node)
+    steady_target = steady(cx, target, at)
+    assert isinstance(steady_target, View)
+    target = steady_target
+    value = steady(cx, value, value_node) if is_array(value) else _held(cx, value, value_node)  # type: ignore[arg-type]
     source = value if isinstance(value, ArrayLike) else None
     if source is not None:
         source = _without_leading_ones(cx, source, len(target.shape), value_node)
@@ -280,6 +284,7 @@ def _kept_size(cx: Context, size: Size, node: ast.AST) -> Size:
 
 def materialised(cx: Context, value: ArrayLike, node: ast.AST, element: Scalar | None = None) -> Array:
     """A fresh array with the elements of another one, or of an expression. C order."""
+    value = steady(cx, value, node)
     result = new_array(cx, value.shape, element or value.element, node)
     target = as_view(result)
     nest(

@@ -13,6 +13,7 @@ from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, map_elements
+from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.refusals import refuse_expression
@@ -64,6 +65,8 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _tuple(cx, parts)
         case ast.Slice():
             return _slice(cx, node)
+        case (ast.ListComp() | ast.GeneratorExp()) if id(node) in cx.comprehensions:
+            return comprehension(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)
         case _:

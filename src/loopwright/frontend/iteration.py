@@ -5,15 +5,32 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import as_index
-from loopwright.frontend.elementwise import materialised
+from loopwright.frontend.convert import as_index, convert, truth
+from loopwright.frontend.elementwise import materialised, nest, new_array
 from loopwright.frontend.operands import operands
-from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
-from loopwright.frontend.views import ONE, ZERO, Size, add, clipped, is_array, multiply, rows_of, size_of, subtract
-from loopwright.ir.nodes import Binary, Const, Expr
-from loopwright.ir.types import INT64
+from loopwright.frontend.promote import common
+from loopwright.frontend.reductions import accumulator
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View, describe
+from loopwright.frontend.variables import freeze
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    Size,
+    add,
+    as_view,
+    clipped,
+    is_array,
+    items_of,
+    multiply,
+    rows_of,
+    size_of,
+    subtract,
+)
+from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Store, Var
+from loopwright.ir.types import BOOL, INT64, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +152,82 @@ def _reversed(cx: Context, node: ast.Call) -> Sequence:
 _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
     range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed,
 }  # fmt: skip
+
+
+# ---- comprehensions -------------------------------------------------------------------------------------------
+
+
+def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike:
+    """The values of `x for k in sequence if c` as an array. Raises KernelError for several `for`s."""
+    if len(node.generators) != 1 or node.generators[0].is_async:
+        raise cx.error(node, "a comprehension has one 'for' here", remedy="write the loops out")
+    part = node.generators[0]
+    sequence = sequence_of(cx, part.iter)
+    scope: dict[str, Value] = {}
+    cx.frame.scopes.append(scope)
+    try:
+        with cx.inner_body():
+            _bind(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
+            sample = cx.evaluate(node.elt)
+        shape, element = _kind_of_item(cx, sample, node.elt)
+        result = new_array(cx, (sequence.size, *shape), element, node)
+        position = accumulator(cx, "position", ZERO, node) if part.ifs else None
+
+        def write(index: list[Expr]) -> None:
+            _bind(cx, scope, part.target, sequence.item(cx, index[0]))
+            place = index[0] if position is None else position
+            with cx.inner_body() as then:
+                _store_item(cx, result, place, cx.evaluate(node.elt), node.elt)
+                if position is not None:
+                    cx.emit(Assign(position.name, Binary("add", position, ONE), at=cx.at(node)))
+            with cx.inner_body() as tested:
+                for test in reversed(part.ifs):
+                    condition = truth(cx, cx.evaluate(test), test)
+                    expr = Const(condition, BOOL) if isinstance(condition, bool) else condition
+                    then = [If(expr, tuple(then), at=cx.at(test))]
+            cx.body += tested + then
+
+        nest(cx, (sequence.size,), write, node)
+    finally:
+        cx.frame.scopes.pop()
+    if position is None:
+        return result
+    count = cx.temporary(position, cx.at(node))
+    cx.stable.discard(position.name)
+    cx.natural.add(count.name)
+    whole = as_view(result)
+    return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
+
+
+def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:
+    match target:
+        case ast.Name(id=name):
+            scope[name] = freeze(cx, value, cx.at(target))
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            if is_array(value):
+                value = items_of(cx, value, len(parts), target)  # type: ignore[arg-type]
+            if not isinstance(value, Items) or len(value.items) != len(parts):
+                raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
+            for part, item in zip(parts, value.items, strict=True):
+                _bind(cx, scope, part, item)
+        case _:
+            raise cx.error(target, "a comprehension has names here")
+
+
+def _kind_of_item(cx: Context, value: Value, node: ast.AST) -> tuple[tuple[Size, ...], Scalar]:
+    match value:
+        case Literal() | Number():
+            return (), value.number_type.type
+        case Items(items=items) if items and all(isinstance(item, Literal | Number) for item in items):
+            kinds = [item.number_type for item in items if isinstance(item, Literal | Number)]
+            return (Literal(len(items)),), reduce(common, kinds).type
+        case _:
+            raise cx.error(node, f"a list of {describe(value)} is outside the language")
+
+
+def _store_item(cx: Context, result: Array, place: Expr, value: Value, node: ast.AST) -> None:
+    items = value.items if isinstance(value, Items) else (value,)
+    for k, item in enumerate(items):
+        assert isinstance(item, Literal | Number)
+        index = (place, Const(k, INT64)) if isinstance(value, Items) else (place,)
+        cx.emit(Store(result.name, index, convert(cx, item, result.element, node), at=cx.at(node)))

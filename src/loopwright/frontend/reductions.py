@@ -16,7 +16,7 @@ from loopwright.frontend.convert import convert
 from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, reads_of
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
-from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of
+from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of, steady
 from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Store, Var
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
 
@@ -90,6 +90,7 @@ def reduced(
     element: Scalar | None = None,
 ) -> Value:  # fmt: skip
     """The reduction along some axes: a number where these are all of them, else an array."""
+    array = steady(cx, array, node)
     if how.needs_element:
         for axis in axes:
             size = clipped(cx, array.shape[axis])
@@ -302,7 +303,7 @@ def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
 
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 2, ("axis", "keepdims"))
-        array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
+        array = steady(cx, as_array(cx, call.values[0], call.place(0), f"np.{call.name}()"), call.node)
         axis = call.get(1, "axis")
         rank = len(array.shape)
         axes = axes_of(cx, axis, rank, call.node)

@@ -44,6 +44,9 @@ _ANYTHING = Const(0, INT64)
 def read_name(cx: Context, node: ast.Name) -> Value:
     """What a name means where it stands."""
     frame = cx.frame
+    for scope in reversed(frame.scopes):
+        if node.id in scope:
+            return scope[node.id]
     if node.id in frame.webs.locals:
         web = frame.webs.loads.get(id(node))
         if web is None:

@@ -272,6 +272,18 @@ def _extreme(op: str, left: Expr, right: Expr) -> Expr:
     return Binary(op, left, right)  # type: ignore[arg-type]
 
 
+def steady(cx: Context, array: ArrayLike, node: ast.AST) -> ArrayLike:
+    """The same array, with indices that may be evaluated any number of times."""
+    at = cx.at(node)
+    match array:
+        case Array(index=index):
+            return replace(array, index=tuple(cx.once(expr, at) for expr in index))
+        case View(places=places):
+            return replace(array, places=tuple(p if isinstance(p, Along) else cx.once(p, at) for p in places))
+        case Elementwise():
+            return array
+
+
 # ---- elements -------------------------------------------------------------------------------------------------
 
 

@@ -86,6 +86,7 @@ class _Reach:
     returns: dict[int, ast.Return] = field(default_factory=dict)
     loops: list[tuple[list[_State], list[_State]]] = field(default_factory=list)  # states at breaks, at continues
     parameters: dict[str, int] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()  # the names of comprehensions around
 
     def run(self) -> _State:
         self.names = locals_of(self.tree)
@@ -105,7 +106,7 @@ class _Reach:
         return {**state, name: frozenset({self.numbers[id(node)]})}
 
     def use(self, name: str, node: ast.AST, state: _State, free: bool = False) -> None:
-        if state is None or name not in self.names:
+        if state is None or name not in self.names or name in self.hidden:
             return
         key = (id(node), name, free)
         self.uses[key] = self.uses.get(key, frozenset()) | state[name]
@@ -114,8 +115,10 @@ class _Reach:
 
     def expression(self, node: ast.AST | None, state: _State) -> _State:
         match node:
-            case None | ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            case None | ast.Lambda() | ast.SetComp() | ast.DictComp():
                 return state
+            case ast.ListComp(elt=inner, generators=generators) | ast.GeneratorExp(elt=inner, generators=generators):
+                return self.comprehension(inner, generators, state)
             case ast.Name():
                 self.use(node.id, node, state)
                 for name in self.nested.get(node.id, ()):
@@ -135,6 +138,18 @@ class _Reach:
                 for child in ast.iter_child_nodes(node):
                     state = self.expression(child, state)
                 return state
+
+    def comprehension(self, inner: ast.expr, generators: list[ast.comprehension], state: _State) -> _State:
+        """Its targets are names of its own; what else it reads is the function's."""
+        state = self.expression(generators[0].iter, state)
+        names = {part.id for one in generators for part in ast.walk(one.target) if isinstance(part, ast.Name)}
+        outer, self.hidden = self.hidden, self.hidden | names
+        for one in generators:
+            for part in ([] if one is generators[0] else [one.iter]) + one.ifs:
+                state = self.expression(part, state)
+        state = self.expression(inner, state)
+        self.hidden = outer
+        return state
 
     def target(self, node: ast.expr, state: _State) -> _State:
         match node:
