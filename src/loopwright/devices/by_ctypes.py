@@ -266,11 +266,22 @@ class Entry:
                 found.append(originals[number])
             elif code == base.FRESH:
                 found.append(fresh[number])
+            elif code == base.NONE:
+                found.append(None)
+            elif code in (base.TUPLE, base.CUT):
+                items = found[len(found) - number :]
+                del found[len(found) - number :]
+                found.append(tuple(items) if code == base.TUPLE else _cut(found.pop(), items))
             else:
                 found.append(read_slot(returned[number], code))
         if self._returns == 2:
             return tuple(found)
-        return found[0] if self._returns == 1 else None
+        return found[0] if self._returns in (1, 3) else None
+
+
+def _cut(array: Any, sizes: Sequence[Any]) -> object:
+    """An array of its own with the first elements along the first axes."""
+    return array[tuple(slice(0, size) for size in sizes)].copy()
 
 
 class Constants:

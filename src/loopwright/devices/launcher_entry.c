@@ -69,7 +69,7 @@ static int code_of_scalar(PyObject *value) {
 
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
-enum { ARGUMENT = 0, FRESH = 1, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
+enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NONE = 3, CUT = 4, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
@@ -190,8 +190,60 @@ static PyObject *returned_value(Value value, PyObject *const *originals, PyObjec
   return scalar_object(&returned[value.number], value.code);
 }
 
+static PyObject *as_tuple(PyObject *const *items, Py_ssize_t count) {
+  PyObject *tuple = PyTuple_New(count);
+  for (Py_ssize_t k = 0; tuple && k < count; k++) PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k]));
+  return tuple;
+}
+
+/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
+static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
+  for (Py_ssize_t k = 0; index && k < count; k++) {
+    PyObject *slice = PySlice_New(NULL, sizes[k], NULL);
+    if (!slice) Py_CLEAR(index);
+    else PyTuple_SET_ITEM(index, k, slice);
+  }
+  if (index) part = PyObject_GetItem(array, index);
+  if (part) copy = PyArray_NewCopy((PyArrayObject *)part, NPY_CORDER);
+  Py_XDECREF(part);
+  Py_XDECREF(index);
+  Py_DECREF(array);
+  return copy;
+}
+
+/* What the values make in postfix order. */
+static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
+                               const lw_slot *returned) {
+  PyObject **stack = PyMem_Calloc((size_t)entry->value_count + 1, sizeof(PyObject *)), *one = NULL;
+  if (!stack) return PyErr_NoMemory();
+  Py_ssize_t top = 0;
+  for (Py_ssize_t k = 0; k < entry->value_count; k++) {
+    Value value = entry->values[k];
+    if (value.code == TUPLE || value.code == CUT) {
+      Py_ssize_t count = value.number;
+      top -= count;
+      if (value.code == CUT) top--;
+      one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
+      for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
+    } else if (value.code == NONE) {
+      one = Py_NewRef(Py_None);
+    } else {
+      one = returned_value(value, originals, fresh, returned);
+    }
+    stack[top] = one;
+    if (!one) break;
+    top++;
+  }
+  PyObject *result = one ? stack[--top] : NULL;
+  for (Py_ssize_t k = 0; k < top; k++) Py_XDECREF(stack[k]);
+  PyMem_Free(stack);
+  return result;
+}
+
 static PyObject *result_of(const Entry *entry, PyObject *const *originals, PyObject *fresh, const lw_slot *returned) {
   if (entry->returns == 0) Py_RETURN_NONE;
+  if (entry->returns == 3) return packed_result(entry, originals, fresh, returned);
   if (entry->returns == 1) return returned_value(entry->values[0], originals, fresh, returned);
   PyObject *result = PyTuple_New(entry->value_count);
   for (Py_ssize_t k = 0; result && k < entry->value_count; k++) {
@@ -200,12 +252,6 @@ static PyObject *result_of(const Entry *entry, PyObject *const *originals, PyObj
     else PyTuple_SET_ITEM(result, k, one);
   }
   return result;
-}
-
-static PyObject *as_tuple(PyObject *const *items, Py_ssize_t count) {
-  PyObject *tuple = PyTuple_New(count);
-  for (Py_ssize_t k = 0; tuple && k < count; k++) PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k]));
-  return tuple;
 }
 
 /* The arrays that the call allocates, as a tuple; NULL with an exception. */

@@ -448,7 +448,9 @@ def counted(cx: Context, mask: ArrayLike, node: ast.AST) -> Expr:
 
     total = reduced(cx, COUNT, mask, list(range(len(mask.shape))), False, node)
     assert isinstance(total, Number)
-    cx.natural.add(total.expr.name) if isinstance(total.expr, Var) else None
+    if isinstance(total.expr, Var):
+        cx.natural.add(total.expr.name)
+        cx.bounds[total.expr.name] = _product([size_of(clipped(cx, size)) for size in mask.shape])
     return total.expr
 
 

@@ -53,6 +53,7 @@ class Session:
     types: Types = field(default_factory=Types)
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
+    result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -116,6 +117,9 @@ class Context:
     tables: dict[Value, Value] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
+    packing: tuple[tuple[str, int], ...] = ()
+    result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place
     returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
 
     @property

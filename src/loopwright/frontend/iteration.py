@@ -195,6 +195,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
     count = cx.temporary(position, cx.at(node))
     cx.stable.discard(position.name)
     cx.natural.add(count.name)
+    cx.bounds[count.name] = size_of(result.shape[0])
     whole = as_view(result)
     return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
 

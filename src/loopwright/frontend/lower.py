@@ -74,7 +74,7 @@ def _round(session: Session) -> Kernel | None:
     body = (*_unset(cx), *_flagged(cx, body))
     params = _parameters(cx, body, results)
     kernel = Kernel(
-        session.source.name, params, body, results, returned, is_tuple, session.signature.overlap,
+        session.source.name, params, body, results, returned, is_tuple, cx.packing, session.signature.overlap,
         file=session.source.file, line=session.source.line,
     )  # fmt: skip
     count = len(session.signature.arguments)

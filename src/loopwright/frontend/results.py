@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from functools import reduce
 
 from loopwright.errors import KernelError
 from loopwright.frontend import promote
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import in_type
-from loopwright.frontend.elementwise import materialised
+from loopwright.frontend.elementwise import assign_elements, materialised, new_array
+from loopwright.frontend.infer import ArrayType
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -22,7 +25,10 @@ from loopwright.frontend.values import (
     describe,
 )
 from loopwright.frontend.variables import grow
+from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
+    Binary,
+    Const,
     Expr,
     Location,
     ResultArray,
@@ -33,6 +39,7 @@ from loopwright.ir.nodes import (
     Stmt,
     Var,
 )
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import subexpressions
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
@@ -42,14 +49,105 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
     value: Value = Fixed(None) if node.value is None else cx.evaluate(node.value)
     if isinstance(value, Fixed) and value.value is None:
-        _agree(cx, node, (), False, nothing=True)
+        _agree(cx, node, (), False, (), nothing=True)
         cx.emit(Return((), at=cx.at(node)))
         return
-    value = _own(cx, value, node)
-    items = value.items if isinstance(value, Items) else (value,)
-    _agree(cx, node, items, isinstance(value, Items), nothing=False)
-    values = [_returned(cx, number, item, node) for number, item in enumerate(items)]
+    flat: list[Value] = []
+    packing: list[tuple[str, int]] = []
+    _flatten(cx, _own(cx, value, node), node, flat, packing)
+    is_tuple = isinstance(value, Items)
+    plain = [("value", k) for k in range(len(flat))] + ([("tuple", len(flat))] if is_tuple else [])
+    if packing == plain:
+        packing = []
+    _agree(cx, node, tuple(flat), is_tuple or bool(packing), tuple(packing), nothing=False)
+    values = [_returned(cx, number, item, node) for number, item in enumerate(flat)]
     cx.emit(Return(tuple(expr for expr in values if expr is not None), at=cx.at(node)))
+
+
+def _flatten(
+    cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`."""
+    match value:
+        case Items(items=items):
+            for item in items:
+                _flatten(cx, item, node, flat, packing)
+            packing.append(("tuple", len(items)))
+        case Fixed(value=None):
+            packing.append(("none", 0))
+        case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
+            result, sizes = _cut_result(cx, value, len(flat), node)
+            for item in (result, *sizes):
+                packing.append(("value", len(flat)))
+                flat.append(item)
+            packing.append(("cut", len(sizes)))
+        case _:
+            packing.append(("value", len(flat)))
+            flat.append(value)
+
+
+def _is_known(cx: Context, array: Array) -> bool:
+    """Whether a local array can be made by whoever calls the code: its sizes are known then, and it is made once."""
+    allocate, depth = cx.allocations[array.name]
+    several = len(cx.frames[0].webs.returns) > 1
+    return not depth and not several and all(_is_known_at_call(cx, size) for size in allocate.shape)
+
+
+def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
+    """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError where
+    nothing is known about how large it may be."""
+    place = node.value or node
+    most = tuple(bound_of(cx, size_of(size)) for size in array.shape)
+    if any(size is None for size in most):
+        allocate, _ = cx.allocations[array.name]
+        raise KernelError(
+            f"the array '{array.name}' cannot be returned",
+            allocate.at,
+            "its size is computed while the function runs, and nothing is known about how large it may be",
+            "pass an array that is large enough, and return how much of it is used",
+        )
+    kind = cx.session.types.assign(("result", position), ArrayType(array.element, len(array.shape)))
+    if not isinstance(kind, ArrayType):
+        raise cx.error(place, "this return does not agree with the others", "its arrays have other numbers of axes")
+    shapes = cx.session.result_shapes.setdefault(position, [])
+    if most not in shapes:
+        shapes.append(most)  # type: ignore[arg-type]
+        cx.session.types.grown = True
+    name = cx.result_names.get(position)
+    if name is None:
+        sizes = tuple(
+            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis)) for axis in zip(*shapes, strict=True)
+        )
+        outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
+        result = new_array(cx, sizes, kind.element, place, "result")
+        cx.body, cx.depth = outer, depth
+        cx.result_names[position] = result
+    result = cx.result_names[position]
+    whole = as_view(result)
+    assign_elements(cx, replace(whole, shape=array.shape), array, place, place)
+    return result, [Number(size_of(size), weak=True) for size in array.shape]
+
+
+def bound_of(cx: Context, size: Expr) -> Expr | None:
+    """What a size cannot be above: an expression of what is known when the call begins; None where there is none."""
+    if _is_known_at_call(cx, size):
+        return size
+    match size:
+        case Var(name=name):
+            return None if name not in cx.bounds else bound_of(cx, cx.bounds[name])
+        case Binary(op="min", left=left, right=right):
+            return bound_of(cx, left) or bound_of(cx, right)
+        case Binary(op="add" | "max" | "mul" as op, left=left, right=right):
+            a, b = bound_of(cx, left), bound_of(cx, right)
+            natural = op != "mul" or (never_negative(cx, left) and never_negative(cx, right))
+            return None if a is None or b is None or not natural else Binary(op, a, b)
+        case Binary(op="sub", left=left, right=right) if never_negative(cx, right):
+            return bound_of(cx, left)
+        case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
+            most = bound_of(cx, left)
+            return None if most is None else Binary("max", most, Const(0, INT64))
+        case _:
+            return None
 
 
 def _own(cx: Context, value: Value, node: ast.Return) -> Value:
@@ -68,10 +166,13 @@ def _own(cx: Context, value: Value, node: ast.Return) -> Value:
             return value
 
 
-def _agree(cx: Context, node: ast.Return, items: tuple[Value, ...], is_tuple: bool, nothing: bool) -> None:
+def _agree(
+    cx: Context, node: ast.Return, items: tuple[Value, ...], is_tuple: bool, packing: tuple[tuple[str, int], ...],
+    nothing: bool,
+) -> None:  # fmt: skip
     """Every return gives as many values, and arrays in the same places."""
     kinds = None if nothing else tuple(_kind(cx, item, node) for item in items)
-    if cx.returns and cx.returns[0] != (kinds, is_tuple):
+    if cx.returns and (*cx.returns[0], cx.packing) != (kinds, is_tuple, packing):
         raise cx.error(
             node,
             "this return does not agree with the others",
@@ -79,6 +180,7 @@ def _agree(cx: Context, node: ast.Return, items: tuple[Value, ...], is_tuple: bo
             "return the same kinds of values everywhere",
         )
     cx.returns.append((kinds, is_tuple))
+    cx.packing = packing
 
 
 def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
@@ -94,10 +196,6 @@ def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
         case Records():
             raise cx.error(node.value or node, "an array of records cannot be returned",
                            remedy="leave the return out: the caller has the array")  # fmt: skip
-        case Items():
-            raise cx.error(
-                node.value or node, "a tuple inside a tuple cannot be returned", remedy="return one flat tuple"
-            )
         case _:
             raise cx.error(
                 node.value or node, f"{describe(item)} cannot be returned", remedy="return numbers and arrays"

@@ -258,7 +258,12 @@ def _bound(
     position: Expr = Select(Compare("lt", index, ZERO), add(end, index), index)
     position = position if least is None else Binary("max", position, least)
     position = position if most is None else Binary("min", position, most)
-    return cx.temporary(position, cx.at(node))
+    result = cx.temporary(position, cx.at(node))
+    if least is not None:
+        cx.natural.add(result.name)
+    if most is not None:
+        cx.bounds[result.name] = most
+    return result
 
 
 def _extreme(op: str, left: Expr, right: Expr) -> Expr:

@@ -137,7 +137,31 @@ def _returned(kernel: Kernel, values: Iterator[Value], state: State, arguments: 
     if kernel.returned is None:
         return None
     parts = [_returned_part(kernel, part, values, state, arguments) for part in kernel.returned]
+    if kernel.packing:
+        return packed(kernel.packing, parts)
     return tuple(parts) if kernel.returns_tuple else parts[0]
+
+
+def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> object:
+    """What a call returns, made of the flat `returned` as `Kernel.packing` says."""
+    stack: list[object] = []
+    for kind, number in packing:
+        match kind:
+            case "value":
+                stack.append(parts[number])
+            case "none":
+                stack.append(None)
+            case _:
+                items = stack[len(stack) - number :]
+                del stack[len(stack) - number :]
+                stack.append(tuple(items) if kind == "tuple" else cut(stack.pop(), items))
+    return stack[0]
+
+
+def cut(array: object, sizes: Sequence[object]) -> object:
+    """An array of its own with the first elements along the first axes."""
+    assert isinstance(array, np.ndarray)
+    return array[tuple(slice(0, size) for size in sizes)].copy()
 
 
 def _returned_part(

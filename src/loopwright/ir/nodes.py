@@ -416,7 +416,9 @@ class ReturnedArray:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
-    `returns_tuple` tells `return x,` from `return x`. `overlap`: arguments may share memory in ways that the
+    `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is made
+    of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n things,
+    ("none", 0) None, ("cut", n) the array before the last n things, cut to these sizes along its first axes. `overlap`: arguments may share memory in ways that the
     names do not show, so nothing may be reordered. `arguments`: how many a call has, where the last ones are no
     parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and `line` are
     where the user's `def` stands."""
@@ -427,6 +429,7 @@ class Kernel:
     results: tuple[ResultArray, ...] = ()
     returned: tuple[ReturnedScalar | ReturnedArray, ...] | None = None
     returns_tuple: bool = False
+    packing: tuple[tuple[str, int], ...] = ()
     overlap: bool = False
     arguments: int = 0
     file: str = field(default="", compare=False)

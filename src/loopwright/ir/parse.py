@@ -143,6 +143,7 @@ class _Parser:
         params: list[ScalarParam | ArrayParam] = []
         self.separated(")", lambda: params.append(self.param(len(params))))
         returned, returns_tuple = self.returned() if self.skip("->") else (None, False)
+        packing = tuple(self.separated(")", self.packed)) if self.skip("packed") else ()
         self.expect(":")
         self.take("newline")
         self.take("indent")
@@ -162,7 +163,7 @@ class _Parser:
             self.scalars[local] = self.type()
             self.take("newline")
         body = self.rest_of_body()
-        return Kernel(name, tuple(params), body, tuple(results), returned, returns_tuple, overlap, arguments)
+        return Kernel(name, tuple(params), body, tuple(results), returned, returns_tuple, packing, overlap, arguments)
 
     def param(self, position: int) -> ScalarParam | ArrayParam:
         name = self.take("name")
@@ -192,6 +193,10 @@ class _Parser:
 
     def signed(self) -> int:
         return -self.whole() if self.skip("-") else self.whole()
+
+    def packed(self) -> tuple[str, int]:
+        kind = self.take("name")
+        return kind, self.whole()
 
     def returned(self) -> tuple[tuple[ReturnedScalar | ReturnedArray, ...], bool]:
         if self.skip("tuple"):

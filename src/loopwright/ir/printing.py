@@ -272,7 +272,9 @@ def _returned(kernel: Kernel) -> str:
     if kernel.returned is None:
         return ""
     parts = ", ".join(map(_returned_part, kernel.returned))
-    return f" -> tuple({parts})" if kernel.returns_tuple else f" -> {parts}"
+    packed = ", ".join(f"{kind} {number}" for kind, number in kernel.packing)
+    packed = f" packed({packed})" if packed else ""
+    return (f" -> tuple({parts})" if kernel.returns_tuple else f" -> {parts}") + packed
 
 
 def _returned_part(part: ReturnedScalar | ReturnedArray) -> str:
