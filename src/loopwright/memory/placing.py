@@ -42,8 +42,22 @@ UNTOUCHED = ArrayPart(NOTHING, NOTHING, None)
 
 def rows_of(array: Array) -> Array:
     """The same elements with the slowest axis first: the order in which the GPU has them. At least one axis."""
-    rows = array.T if layout_of(array) in ("F", "first") else array
+    rows = array.T if _turned(array) else array
     return rows if rows.ndim else rows.reshape(1)
+
+
+def _turned(array: Array) -> bool:
+    return layout_of(array) in ("F", "first")
+
+
+def rows_first(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
+    """A box with indices along each axis as one of rows."""
+    return (box[::-1] if _turned(array) else box) or (range(1),)
+
+
+def by_axis(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
+    """The other way."""
+    return (box[::-1] if _turned(array) else box)[: array.ndim]
 
 
 def whole_part(array: Array, is_written: bool) -> ArrayPart:
@@ -73,15 +87,10 @@ def part_of(
         return UNTOUCHED
     if array.dtype.names is not None:  # there may be bytes between the fields
         return whole_part(array, is_written)
-    turned = layout_of(array) in ("F", "first")
-
-    def rows_first(box: tuple[range, ...] | None) -> tuple[range, ...] | None:
-        return None if box is None else (box[::-1] if turned else box) or (range(1),)
-
-    touched, needed, written = (
-        rows_first(box.at(values, array.shape)) if box is not None else None
-        for box in (reach.touched, reach.needed, reach.written)
+    boxes = (
+        None if box is None else box.at(values, array.shape) for box in (reach.touched, reach.needed, reach.written)
     )
+    touched, needed, written = (None if box is None else rows_first(array, box) for box in boxes)
     written = written if is_written else None
     rows = _around(*(box[0] for box in (touched, needed, written) if box is not None))
     if needs_all:
@@ -131,8 +140,7 @@ def make_room(array: Array, touched: range, gpu: Gpu) -> Placed:
     before, size = touched.start * strides[0], len(touched) * strides[0]
     spare = before % ALIGNMENT  # what is aligned of the whole array stays so
     owned = gpu.allocate(size + spare, before - spare)
-    turned = layout_of(array) in ("F", "first")
-    dense = tuple(strides[::-1] if turned else strides)[: array.ndim]
+    dense = tuple(strides[::-1] if _turned(array) else strides)[: array.ndim]
     return Placed(owned + spare - before, dense, rows, owned)
 
 

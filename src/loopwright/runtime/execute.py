@@ -26,10 +26,13 @@ from loopwright.runtime.locks import Locks
 from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
-    from loopwright.memory import offload, parts
+    from loopwright.memory import gpu_call, offload, parts
+    from loopwright.runtime import run_shares
 else:
+    gpu_call = deferred("loopwright.memory.gpu_call")
     offload = deferred("loopwright.memory.offload")
     parts = deferred("loopwright.memory.parts")
+    run_shares = deferred("loopwright.runtime.run_shares")
 
 Arguments = tuple[object, ...]
 
@@ -53,7 +56,7 @@ class Serving(NamedTuple):
 
     @property
     def variant(self) -> Variant:
-        """Of the one share that there is: a GPU may cut it into parts (memory/parts.py)."""
+        """Of the one share that there is: what runs it may divide it (memory/parts.py)."""
         (share,) = self.plan.shares
         return share.variant
 
@@ -107,8 +110,11 @@ class Executor:
             return self._interpret(serving.code, call.arguments, call.given)
         entry = self.entry(serving, resident)
         begins(entry)
-        result = entry.run(call.arguments, call.given)
-        if call.tokens is not None and compiled.takes_device_arrays:
+        if not compiled.takes_device_arrays:
+            return entry.run(call.arguments, call.given)
+        assert isinstance(entry, offload.OffloadEntry)
+        result = entry.run(call.arguments, call.given, lambda one: self._on_gpu(serving, one))
+        if call.tokens is not None:
             self._remember(call.tokens, serving.code, entry, call.arguments)
         return result
 
@@ -189,6 +195,38 @@ class Executor:
             payload=executable,
         )
 
+    def _on_gpu(self, serving: Serving, call: offload.OffloadCall) -> bool:
+        """Make it as a whole, in shares whose copies overlap with kernels, or in shares that fit the GPU's memory;
+        whether the GPU is done with it. Raises NoRoom, and nothing is done."""
+        moved = parts.moved_bytes((*call.arguments, *call.fresh), call.parts)
+        divider = parts.Divider(
+            call.entry.payload, serving.variant, self._parameters, call.arguments, call.fresh, moved
+        )
+        try:
+            found = divider.overlapping()
+            if found is None:
+                return call.at_once()
+            self._in_shares(call, *found)
+        except gpu_call.NoRoom as full:
+            found = divider.fitting()
+            if found is None:
+                raise
+            try:
+                self._in_shares(call, *found, in_windows=True)
+            except gpu_call.NoRoom:  # somebody has taken what was free
+                raise full from None
+        return True
+
+    def _in_shares(
+        self, call: offload.OffloadCall, parted: parts.PartedCall, plan: Plan, in_windows: bool = False
+    ) -> None:
+        module = parted.found.executable.module
+        late_ns = module.late_ns
+        try:
+            run_shares.run_shares(plan, parted, call.entry.threads, in_windows)
+        finally:
+            call.entry.late_in_parts_ns += module.late_ns - late_ns
+
     def _on_host(self, serving: Serving, call: CallArguments) -> object:
         if serving.code.compiled.executable is None:
             return self._interpret(serving.code, call.arguments, call.given)
@@ -213,9 +251,10 @@ class Executor:
         checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
         return self._on_host(checked, CallArguments(arguments, originals))
 
-    def _remember(self, tokens: tuple[Hashable, ...], code: InUse, entry: Entry, arguments: Arguments) -> None:
+    def _remember(
+        self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments
+    ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
-        assert isinstance(entry, offload.OffloadEntry)
         if any(not isinstance(one, np.ndarray | int | float) for one in arguments):
             return
         again = entry.again(arguments)
