@@ -34,6 +34,7 @@ from loopwright.memory.gpu_call import (
     raise_failure,
 )
 from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
+from loopwright.memory.overlap import extent
 from loopwright.memory.placing import ArrayPart, Placed, bring_back, give_back, room_for, send, values_of
 from loopwright.memory.sampled import NOT_TIMED, Sampled
 
@@ -74,19 +75,15 @@ def through_host(
 ) -> object:
     """Run on copies in the host's memory of the arrays that are on a GPU; written ones are copied back, whatever
     happens."""
-    there: list[object] = []
-    for value in arguments:
-        if isinstance(value, OnDevice):
-            gpu = gpu or gpu_of(value.where)
-            there.append(_fetched(value, gpu))
-        else:
-            there.append(value)
+    devices = [value for value in arguments if isinstance(value, OnDevice)]
+    gpu = gpu or (gpu_of(devices[0].where) if devices else None)
+    fetched = _fetched(devices, gpu) if devices else {}
     try:
-        return run(tuple(there))
+        return run(tuple(fetched.get(id(value), value) for value in arguments))
     finally:
-        for position, (value, copy) in enumerate(zip(arguments, there, strict=True)):
-            if isinstance(value, OnDevice) and isinstance(copy, np.ndarray) and position in written:
-                _return(copy, value, gpu)
+        for position, value in enumerate(arguments):
+            if isinstance(value, OnDevice) and position in written:
+                _return(fetched[id(value)], value, gpu)
 
 
 def moves_through_host(arguments: Sequence[object], names: Sequence[str], written: Collection[int]) -> Iterator[Move]:
@@ -99,16 +96,29 @@ def moves_through_host(arguments: Sequence[object], names: Sequence[str], writte
                 yield Move("out", name, box)
 
 
-def _fetched(value: OnDevice, gpu: Gpu | None) -> Array:
-    if gpu is None or not dense(value):
+def _fetched(values: Sequence[OnDevice], gpu: Gpu | None) -> dict[int, Array]:
+    """Copies, by the id of the array. Arrays that share memory on the GPU do so here."""
+    if gpu is None or not all(map(dense, values)):
         raise DeviceError(
             "this call runs on the CPU, which cannot reach an array with gaps between its elements in a GPU's memory"
         )
     gpu.synchronize()
-    flat = np.empty(value.size, value.dtype)
-    if flat.nbytes:
-        gpu.download(flat, value.ctypes.data)
-    return np.ndarray(value.shape, value.dtype, flat, strides=value.strides)
+    stretches: list[tuple[int, int]] = []
+    for low, high in sorted(map(extent, values)):
+        if stretches and low < stretches[-1][1]:
+            stretches[-1] = stretches[-1][0], max(high, stretches[-1][1])
+        else:
+            stretches.append((low, high))
+    copies: dict[int, Array] = {}
+    for start, end in stretches:
+        stretch = np.empty(end - start, np.uint8)
+        if stretch.nbytes:
+            gpu.download(stretch, start)
+        for value in values:
+            low, high = extent(value)
+            if start <= low and high <= end:
+                copies[id(value)] = np.ndarray(value.shape, value.dtype, stretch, low - start, value.strides)
+    return copies
 
 
 def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
