@@ -167,7 +167,7 @@ def test_the_plan_says_which_parts_there_are_and_what_moves(
         return  # it does not fit, and rows are not contiguous there
     gpu.moved.clear()
     kernel(*arrays)
-    assert [made for made, _ in seen[-1:]] == ([plan] if len(plan.shares) > 1 else [])
+    assert [made.shares for made, _ in seen[-1:]] == ([plan.shares] if len(plan.shares) > 1 else [])
     moves = [move for share in plan.shares for move in share.moves]
     assert gpu.total("up") == sum(8 * prod(map(len, move.box)) for move in moves if move.way == "in")
     names = {"b": 1, "a": 0, "c": 2}

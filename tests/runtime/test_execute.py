@@ -27,9 +27,12 @@ def shifted(a, b):
 
 
 def plan_of(*arrays: object) -> str:
+    """Its shares: all of these calls may read and write the same arrays."""
     found = shifted.explain(*arrays).plan
     assert str(Plan.parse(found)) == found
-    return found
+    first, _, shares = found.partition("\n")
+    assert first == "may read a, b; may write b"
+    return shares
 
 
 def test_one_device_is_a_plan_of_one_share() -> None:
@@ -60,6 +63,7 @@ def test_arrays_on_a_gpu_move_to_the_cpu_that_runs_it() -> None:
         assert plan_of(a, b) == "all on cpu 2: recipe\n  in a[0:9]\n  in b[0:9]\n  out b[0:9]"
         shifted(a, b)
         assert b.numpy().tolist() == [0] + [2] * 8
+        assert plan_of(a, b) == "all on cpu 2: recipe\n  in b[0:9]\n  out b[0:9]"  # `a` was not written since
 
 
 def test_arrays_that_share_memory_on_a_gpu_share_it_on_the_cpu_that_runs_it() -> None:

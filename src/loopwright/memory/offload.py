@@ -21,6 +21,7 @@ from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
+from loopwright.memory.device_array import base_of, version_of
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
     BoundsLeft,
@@ -74,16 +75,23 @@ def through_host(
     gpu: Gpu | None = None,
 ) -> object:
     """Run on copies in the host's memory of the arrays that are on a GPU; written ones are copied back, whatever
-    happens."""
+    happens. Copies of an `lw.device_array` that the call does not write are kept until somebody writes it."""
     devices = [value for value in arguments if isinstance(value, OnDevice)]
     gpu = gpu or (gpu_of(devices[0].where) if devices else None)
-    fetched = _fetched(devices, gpu) if devices else {}
+    fetched = {id(value): copy for value in devices if (copy := _kept(value)) is not None}
+    missing = [value for value in devices if id(value) not in fetched]
+    if missing:
+        versions = [version_of(value) for value in missing]  # as they are before
+        fetched |= _fetched(missing, gpu)
+        for value, version in zip(missing, versions, strict=True):
+            if (base := base_of(value)) is not None:
+                base.keep(value, version, fetched[id(value)])
     try:
         return run(tuple(fetched.get(id(value), value) for value in arguments))
     finally:
-        for position, value in enumerate(arguments):
-            if isinstance(value, OnDevice) and position in written:
-                _return(fetched[id(value)], value, gpu)
+        for position in written:
+            if isinstance(there := arguments[position], OnDevice):
+                _return(fetched[id(there)], there, gpu)
 
 
 def moves_through_host(arguments: Sequence[object], names: Sequence[str], written: Collection[int]) -> Iterator[Move]:
@@ -91,9 +99,15 @@ def moves_through_host(arguments: Sequence[object], names: Sequence[str], writte
     for position, (value, name) in enumerate(zip(arguments, names, strict=True)):
         if isinstance(value, OnDevice):
             box = tuple(map(range, value.shape))
-            yield Move("in", name, box)
+            if position in written or _kept(value) is None:
+                yield Move("in", name, box)
             if position in written:
                 yield Move("out", name, box)
+
+
+def _kept(value: OnDevice) -> Array | None:
+    base = base_of(value)
+    return None if base is None else base.kept(value)
 
 
 def _fetched(values: Sequence[OnDevice], gpu: Gpu | None) -> dict[int, Array]:

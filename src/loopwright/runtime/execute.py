@@ -18,6 +18,7 @@ from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, Variant
+from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.on_device import is_on_device
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.considered import Kind
@@ -83,9 +84,11 @@ class CallArguments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold."""
+    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold. written:
+    positions of each `lw.device_array` that it may write."""
 
     config: Config
+    written: tuple[int, ...]
     constants: Constants
     again: offload.Again
 
@@ -100,6 +103,16 @@ class Executor:
     def run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
         it."""
+        if call.resident == "none":
+            return self._run(serving, call, begins)
+        written = [base for k in self._written if (base := base_of(call.arguments[k])) is not None]
+        note_writes(written)
+        try:
+            return self._run(serving, call, begins)
+        finally:
+            note_writes(written)
+
+    def _run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         compiled, resident = serving.code.compiled, call.resident
         if not compiled.takes_device_arrays and resident != "none":
             here = serving._replace(shape=None)
@@ -123,11 +136,23 @@ class Executor:
         repeated = self._repeated.get(tokens)
         if repeated is None or repeated.config is not CURRENT.get() or not repeated.constants.hold():
             return NOT_DONE
-        return repeated.again.run(args)
+        written: list[Any] = [args[k] for k in repeated.written]
+        note_writes(written)
+        try:
+            return repeated.again.run(args)
+        finally:
+            note_writes(written)
 
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
         the parts that a GPU makes of it, and the data that moves."""
+        arrays = [k for k, value in enumerate(arguments) if isinstance(value, np.ndarray)]
+        return self._shares(serving, arguments)._replace(
+            reads=tuple(self._parameters[k] for k in arrays),
+            writes=tuple(self._parameters[k] for k in arrays if k in self._written),
+        )
+
+    def _shares(self, serving: Serving, arguments: Arguments) -> Plan:
         compiled = serving.code.compiled
         if compiled.takes_device_arrays:
             fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
@@ -263,4 +288,5 @@ class Executor:
             with self._locks.tables:
                 if len(self._repeated) >= MOST_REPEATED:
                     self._repeated.clear()
-                self._repeated[tokens] = _Repeated(CURRENT.get(), constants, again)
+                written = tuple(k for k in self._written if base_of(arguments[k]) is not None)
+                self._repeated[tokens] = _Repeated(CURRENT.get(), written, constants, again)
