@@ -154,6 +154,17 @@ def test_a_copy_on_the_host_is_kept_until_somebody_writes(gpu: Watched) -> None:
     assert gpu.total("down") == before + array.nbytes
 
 
+def test_what_a_call_writes_is_not_kept(gpu: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread would see it while it is written."""
+    kept: list[object] = []
+    monkeypatch.setattr(DeviceArray, "keep", lambda *given: kept.append(given[0]))
+    a, b = there(1, 2, 3), there(0, 0, 0)
+    with lw.options(checks="all"):
+        add_one(a, b)
+        add_one(b, b)
+    assert kept == [a] and b.numpy().tolist() == [3, 4, 5]
+
+
 def test_a_view_of_some_elements_is_not_the_array(gpu: Watched) -> None:
     array = there(1, 2, 3)
     assert on_the_cpu(array) == [1, 2, 3]

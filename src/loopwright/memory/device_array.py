@@ -48,7 +48,7 @@ def note_writes(arrays: Sequence[DeviceArray]) -> None:
     """They may be written from now on, or may have been until now. Whoever writes says so before and after: so what
     another thread finds meanwhile is about a version that is gone in the end, and a signal cannot hide a write."""
     for array in arrays:
-        array.note_write()
+        array._version, array._kept = next(_WRITES), _NONE_KEPT
 
 
 def device_array(source: Any) -> DeviceArray:
@@ -73,6 +73,8 @@ class DeviceArray:
     shape, dtype: as of a NumPy array; its layout is C. token: what tells it from others. Made by `lw.device_array`."""
 
     _is_shown = False
+    _version: Version
+    _kept: tuple[Version, Array | None]
 
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
         self.shape, self.dtype, self.where = source.shape, source.dtype, where
@@ -88,10 +90,6 @@ class DeviceArray:
         """Another number after each call and each `copy_from` that may have written to it, also where that has failed;
         "unknown" for good once another library was shown its memory."""
         return "unknown" if self._is_shown else self._version
-
-    def note_write(self) -> None:
-        """It may have been written, or may be now."""
-        self._version, self._kept = next(_WRITES), _NONE_KEPT
 
     def kept(self, view: OnDevice) -> Array | None:
         """The elements on the host, if a copy of just this view was kept and is not out of date. Not to be written."""

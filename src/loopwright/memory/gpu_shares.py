@@ -26,7 +26,7 @@ from loopwright.memory.placing import (
     hull,
     in_place,
     make_room,
-    rows_first,
+    rows_in,
     send,
 )
 
@@ -114,7 +114,7 @@ class SharesOnGpu:
         for move in share.moves:
             if move.way == way:
                 position, array = arrays[move.array]
-                yield position, rows_first(array, move.box)
+                yield position, rows_in(array, move.box)
 
     def _room(self, array: Any, touched: range) -> Placed:
         """Memory for rows of an array, given back at the end at the latest."""

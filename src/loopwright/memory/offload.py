@@ -78,13 +78,14 @@ def through_host(
     happens. Copies of an `lw.device_array` that the call does not write are kept until somebody writes it."""
     devices = [value for value in arguments if isinstance(value, OnDevice)]
     gpu = gpu or (gpu_of(devices[0].where) if devices else None)
-    fetched = {id(value): copy for value in devices if (copy := _kept(value)) is not None}
+    changing = [base for position in written if (base := base_of(arguments[position])) is not None]
+    fetched = {id(one): copy for one in devices if base_of(one) not in changing and (copy := _kept(one)) is not None}
     missing = [value for value in devices if id(value) not in fetched]
     if missing:
         versions = [version_of(value) for value in missing]  # as they are before
         fetched |= _fetched(missing, gpu)
         for value, version in zip(missing, versions, strict=True):
-            if (base := base_of(value)) is not None:
+            if (base := base_of(value)) is not None and base not in changing:
                 base.keep(value, version, fetched[id(value)])
     try:
         return run(tuple(fetched.get(id(value), value) for value in arguments))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def array_name(names: Sequence[str], position: int) -> str:
 
 def moved_bytes(everything: Sequence[object], parts: Mapping[int, ArrayPart]) -> int:
     """How much a call, or a part of one, moves."""
-    return sum(_moved(array, parts[position]) for position, array in arrays_of_host(everything).items())
+    return sum(_moved(everything[k], part) for k, part in parts.items() if not is_on_device(everything[k]))
 
 
 def _moved(array: Any, part: ArrayPart) -> int:
@@ -112,8 +112,7 @@ def _rows_back(part: ArrayPart) -> int:
 # ---- plans ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Divider:
+class Divider(NamedTuple):
     """Divides one call of a program. variant: of the program; names: of its parameters; whole_bytes: what the call
     moves as a whole. Where arrays are on the GPU in another stream, a call is not divided."""
 

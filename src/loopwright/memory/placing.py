@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from loopwright.devices.gpu import Gpu, Queue
-from loopwright.ir.boxes import Reach
+from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.arrays import Array
 from loopwright.memory.on_device import is_on_device
 from loopwright.memory.overlap import layout_of
@@ -50,9 +50,14 @@ def _turned(array: Array) -> bool:
     return layout_of(array) in ("F", "first")
 
 
-def rows_first(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
-    """A box with indices along each axis as one of rows."""
-    return (box[::-1] if _turned(array) else box) or (range(1),)
+def rows_first(box: tuple[range, ...], turned: bool) -> tuple[range, ...]:
+    """A box with indices along each axis as one of rows. turned: where the last axis is the slowest."""
+    return (box[::-1] if turned else box) or (range(1),)
+
+
+def rows_in(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
+    """The same for this array."""
+    return rows_first(box, _turned(array))
 
 
 def by_axis(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
@@ -87,11 +92,14 @@ def part_of(
         return UNTOUCHED
     if array.dtype.names is not None:  # there may be bytes between the fields
         return whole_part(array, is_written)
-    boxes = (
-        None if box is None else box.at(values, array.shape) for box in (reach.touched, reach.needed, reach.written)
-    )
-    touched, needed, written = (None if box is None else rows_first(array, box) for box in boxes)
-    written = written if is_written else None
+    turned = _turned(array)
+
+    def rows_of_box(box: Box | None) -> tuple[range, ...] | None:
+        found = None if box is None else box.at(values, array.shape)
+        return None if found is None else rows_first(found, turned)
+
+    touched, needed = rows_of_box(reach.touched), rows_of_box(reach.needed)
+    written = rows_of_box(reach.written) if is_written else None
     rows = _around(*(box[0] for box in (touched, needed, written) if box is not None))
     if needs_all:
         return ArrayPart(rows, rows, written)

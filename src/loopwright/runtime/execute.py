@@ -27,10 +27,9 @@ from loopwright.runtime.locks import Locks
 from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
-    from loopwright.memory import gpu_call, offload, parts
+    from loopwright.memory import offload, parts
     from loopwright.runtime import run_shares
 else:
-    gpu_call = deferred("loopwright.memory.gpu_call")
     offload = deferred("loopwright.memory.offload")
     parts = deferred("loopwright.memory.parts")
     run_shares = deferred("loopwright.runtime.run_shares")
@@ -103,17 +102,20 @@ class Executor:
     def run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
         it."""
-        if call.resident == "none":
-            return self._run(serving, call, begins)
+        resident = call.resident
+        if resident == "none":
+            return self._run(serving, call, begins, resident)
         written = [base for k in self._written if (base := base_of(call.arguments[k])) is not None]
         note_writes(written)
         try:
-            return self._run(serving, call, begins)
+            return self._run(serving, call, begins, resident)
         finally:
             note_writes(written)
 
-    def _run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
-        compiled, resident = serving.code.compiled, call.resident
+    def _run(
+        self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None], resident: Resident
+    ) -> object:
+        compiled = serving.code.compiled
         if not compiled.takes_device_arrays and resident != "none":
             here = serving._replace(shape=None)
             return offload.through_host(
@@ -125,10 +127,11 @@ class Executor:
         begins(entry)
         if not compiled.takes_device_arrays:
             return entry.run(call.arguments, call.given)
-        assert isinstance(entry, offload.OffloadEntry)
-        result = entry.run(call.arguments, call.given, lambda one: self._on_gpu(serving, one))
+        gpu_entry: Any = entry  # an OffloadEntry
+        make = run_shares.MadeOnGpu(serving.variant, self._parameters)
+        result = gpu_entry.run(call.arguments, call.given, make)
         if call.tokens is not None:
-            self._remember(call.tokens, serving.code, entry, call.arguments)
+            self._remember(call.tokens, serving.code, gpu_entry, call.arguments)
         return result
 
     def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
@@ -136,6 +139,8 @@ class Executor:
         repeated = self._repeated.get(tokens)
         if repeated is None or repeated.config is not CURRENT.get() or not repeated.constants.hold():
             return NOT_DONE
+        if not repeated.written:
+            return repeated.again.run(args)
         written: list[Any] = [args[k] for k in repeated.written]
         note_writes(written)
         try:
@@ -219,38 +224,6 @@ class Executor:
             guard_failed=guard_failed,
             payload=executable,
         )
-
-    def _on_gpu(self, serving: Serving, call: offload.OffloadCall) -> bool:
-        """Make it as a whole, in shares whose copies overlap with kernels, or in shares that fit the GPU's memory;
-        whether the GPU is done with it. Raises NoRoom, and nothing is done."""
-        moved = parts.moved_bytes((*call.arguments, *call.fresh), call.parts)
-        divider = parts.Divider(
-            call.entry.payload, serving.variant, self._parameters, call.arguments, call.fresh, moved
-        )
-        try:
-            found = divider.overlapping()
-            if found is None:
-                return call.at_once()
-            self._in_shares(call, *found)
-        except gpu_call.NoRoom as full:
-            found = divider.fitting()
-            if found is None:
-                raise
-            try:
-                self._in_shares(call, *found, in_windows=True)
-            except gpu_call.NoRoom:  # somebody has taken what was free
-                raise full from None
-        return True
-
-    def _in_shares(
-        self, call: offload.OffloadCall, parted: parts.PartedCall, plan: Plan, in_windows: bool = False
-    ) -> None:
-        module = parted.found.executable.module
-        late_ns = module.late_ns
-        try:
-            run_shares.run_shares(plan, parted, call.entry.threads, in_windows)
-        finally:
-            call.entry.late_in_parts_ns += module.late_ns - late_ns
 
     def _on_host(self, serving: Serving, call: CallArguments) -> object:
         if serving.code.compiled.executable is None:

@@ -4,13 +4,53 @@ they are on one GPU, one after the other, while copies for the next one and of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
 
 from loopwright.errors import DeviceError
 from loopwright.ir.plan import Plan
-from loopwright.memory.gpu_call import BoundsLeft
+from loopwright.ir.variant import Variant
+from loopwright.memory.gpu_call import BoundsLeft, NoRoom
 from loopwright.memory.gpu_shares import shares_on_gpu
-from loopwright.memory.parts import PartedCall
+from loopwright.memory.offload import OffloadCall
+from loopwright.memory.parts import Divider, PartedCall, moved_bytes
+
+
+class MadeOnGpu(NamedTuple):
+    """Makes calls of a variant. names: of the parameters."""
+
+    variant: Variant
+    names: Sequence[str]
+
+    def __call__(self, call: OffloadCall) -> bool:
+        """Make one as a whole, in shares whose copies overlap with kernels, or in shares that fit the GPU's memory;
+        whether the GPU is done with it. Raises NoRoom, and nothing is done."""
+        moved = moved_bytes((*call.arguments, *call.fresh), call.parts)
+        divider = Divider(call.entry.payload, self.variant, self.names, call.arguments, call.fresh, moved)
+        try:
+            found = divider.overlapping()
+            if found is None:
+                return call.at_once()
+            _in_shares(call, *found, in_windows=False)
+        except NoRoom as full:
+            found = divider.fitting()
+            if found is None:
+                raise
+            try:
+                _in_shares(call, *found, in_windows=True)
+            except NoRoom:  # somebody has taken what was free
+                raise full from None
+        return True
+
+
+def _in_shares(call: OffloadCall, parted: PartedCall, plan: Plan, in_windows: bool) -> None:
+    module = parted.found.executable.module
+    late_ns = module.late_ns
+    try:
+        run_shares(plan, parted, call.entry.threads, in_windows)
+    finally:
+        call.entry.late_in_parts_ns += module.late_ns - late_ns
 
 
 def run_shares(plan: Plan, call: PartedCall, threads: int, in_windows: bool) -> None:
