@@ -110,11 +110,10 @@ class SharesOnGpu:
 
     def _moves(self, share: Share, way: Literal["in", "out"]) -> Iterator[tuple[int, tuple[range, ...]]]:
         """Positions of arrays, and boxes of their rows."""
-        arrays = {self.call.name(position): (position, array) for position, array in self.call.arrays.items()}
         for move in share.moves:
             if move.way == way:
-                position, array = arrays[move.array]
-                yield position, rows_in(array, move.box)
+                position = self.call.positions[move.array]
+                yield position, rows_in(self.call.arrays[position], move.box)
 
     def _room(self, array: Any, touched: range) -> Placed:
         """Memory for rows of an array, given back at the end at the latest."""

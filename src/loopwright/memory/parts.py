@@ -10,7 +10,8 @@ one wrote. gpu_shares.py runs them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -47,18 +48,24 @@ class Slice:
     parts: Mapping[int, ArrayPart]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartedCall:
     """A call that may be made in parts: all arrays and numbers by position, results last. names: of the parameters."""
 
     found: InParts
     everything: tuple[object, ...]
     names: Sequence[str]
+    _known: dict[range, Slice] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def arrays(self) -> dict[int, Any]:
         """The arrays of the host, by position."""
         return arrays_of_host(self.everything)
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Of these, by the names that plans have for them."""
+        return {self.name(position): position for position in self.arrays}
 
     def name(self, position: int) -> str:
         """What a plan calls the array there: the two numbers of iterations are no arguments of the caller."""
@@ -66,9 +73,12 @@ class PartedCall:
 
     def slice(self, iterations: range) -> Slice:
         """The part of these iterations."""
-        at, values = self.found.first, values_of(self.everything)
-        values |= {f"v{at}": iterations.start, f"v{at + 1}": iterations.stop}
-        return Slice(iterations, parts_of(self.found.executable, self.everything, at + 2, values))
+        if iterations not in self._known:
+            at, values = self.found.first, values_of(self.everything)
+            values |= {f"v{at}": iterations.start, f"v{at + 1}": iterations.stop}
+            parts = parts_of(self.found.executable, self.everything, at + 2, values)
+            self._known[iterations] = Slice(iterations, parts)
+        return self._known[iterations]
 
     def slices(self, bounds: Sequence[int]) -> list[Slice]:
         """The parts between some iterations."""
