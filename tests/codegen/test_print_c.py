@@ -8,10 +8,12 @@ import pytest
 
 from loopwright.codegen.function import code_lines
 from loopwright.codegen.print_c import C, print_unit
-from loopwright.codegen.print_cuda import CUDA, print_kernel
-from loopwright.codegen.printer import Language, print_code
+from loopwright.codegen.print_cuda import CUDA, STOPS, print_kernel
+from loopwright.codegen.printer import Language, NoWord, print_code
 from loopwright.ir.code import (
+    Barrier,
     CodeRegion,
+    EndTogether,
     Exit,
     Failure,
     FunctionCode,
@@ -20,6 +22,7 @@ from loopwright.ir.code import (
     Lanes,
     Loop,
     Node,
+    Question,
     Repeat,
     SharedArray,
     ThreadTeam,
@@ -46,8 +49,37 @@ def printed(node: Node, language: Language = C) -> str:
 )
 def test_a_way_out_records_why(node: Exit, text: str) -> None:
     assert printed(node) == text
-    with pytest.raises(AssertionError):
-        printed(node, CUDA)
+    if node.failure is not None:
+        with pytest.raises(NoWord):
+            printed(node, CUDA)
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (Exit("lw_bad"), "if (lw_bad) lw_stop();"),
+        (Barrier(), "__syncthreads();"),
+        (Barrier("lw_team"), "__syncwarp(lw_team);"),
+        (Barrier("", True, 64), "LW_MEET(64);"),
+        (Barrier("lw_team", True, 64), "LW_MEET_TEAM(lw_team);"),
+        (EndTogether("", 64), "if (__syncthreads_count(1) != 64) lw_stop();"),
+        (EndTogether("0xfu", 4, True), "if (lw_asks && __ballot_sync(0xfu, 1) != 0xfu) lw_stop();"),
+        (Question("7"), f"LW_SPEND(lw_due, 7, {STOPS})"),
+        (Question(), f"if ({STOPS}) lw_stop();"),
+        (Question("", "n > 3"), f"if (n > 3 && {STOPS}) lw_stop();"),
+        (Question("", "", True), f"if (lw_asks && __syncthreads_count({STOPS})) lw_stop();"),
+        (Question("", "x", True, "t"), f"if (lw_asks && LW_RARE(x) && __ballot_sync(t, {STOPS})) lw_stop();"),
+    ],
+)
+def test_threads_of_a_block_meet_and_end(node: Node, text: str) -> None:
+    assert printed(node, CUDA) == text
+
+
+def test_threads_of_a_cpu_count_and_meet_nobody() -> None:
+    assert printed(Question("7")) == "LW_SPEND(lw_due, watch, 7)"
+    for node in (Question(), Question("", "", True), Barrier(), EndTogether()):
+        with pytest.raises(NoWord):
+            printed(node)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from loopwright.codegen.thread_reduction import (
     put_together,
 )
 from loopwright.codegen.vector_accesses import write_in_thread
-from loopwright.ir.code import SharedArray
+from loopwright.ir.code import CodeLine, SharedArray
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
@@ -207,7 +207,7 @@ class Whole:
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
         w.function.own_bytes += own * stmt.element.size_bytes
-        w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
+        w.function.declared[array.pointer] = CodeLine(f"__align__(16) {array.memory_type} {array.pointer}[{own}];")
         return True
 
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
@@ -283,7 +283,7 @@ class Whole:
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
         if partials and (w.function.ends_early or may_fail((band[0],), w)):
-            self._stop_with_others("" if may_fail((band[0],), w) else "lw_asks && ")
+            self._stop_with_others(not may_fail((band[0],), w))
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "threadIdx.x")
@@ -330,16 +330,15 @@ class Whole:
             self.written.clear()
         put_together(partial, self.w)
 
-    def _stop_with_others(self, where: str) -> None:
+    def _stop_with_others(self, asking: bool) -> None:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
-        where: C text of a condition, with `&&`, or ''."""
-        self.w.function.meets = True
-        if prod(self.size) in self.w.facts.gpu.teams:
-            everyone = mask(prod(self.size))
-            self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
+        asking: only questions may have."""
+        threads = prod(self.size)
+        if threads in self.w.facts.gpu.teams:
+            self.w.end_together(mask(threads), asking=asking)
         else:
-            self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
-            if not where:
+            self.w.end_together("", threads, asking)
+            if not asking:
                 self.read.clear()
                 self.written.clear()
 
@@ -412,12 +411,11 @@ class Team(Whole):
         self.read.clear()
         self.written.clear()
 
-    def _stop_with_others(self, where: str) -> None:
-        self.w.function.meets = True
-        self.w.line(f"if ({where}__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+    def _stop_with_others(self, asking: bool) -> None:
+        self.w.end_together("lw_team", asking=asking)
 
     def _ask(self, now: str) -> None:
-        stop_together(self.w, now, "__ballot_sync(lw_team, {})")
+        stop_together(self.w, now, "lw_team")
 
     def _put_together(self, partial: ThreadPartial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
@@ -467,9 +465,8 @@ class Columns(Whole):
         is_kept = self._keep(stmt)
         assert is_kept  # steps/grids.py sees to it
 
-    def _stop_with_others(self, where: str) -> None:
-        self.w.function.meets = True
-        self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
+    def _stop_with_others(self, asking: bool) -> None:
+        self.w.end_together("", self.size[1] * self.across, asking)
 
     def _put_together(self, partial: ThreadPartial) -> None:
         arrays = self._parts(partial)

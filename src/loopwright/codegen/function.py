@@ -24,11 +24,11 @@ from loopwright.ir.code import (
     Form,
     FunctionCode,
     Lanes,
+    Leaf,
     Loop,
     Node,
     Otherwise,
     Part,
-    Question,
     Repeat,
     ThreadTeam,
 )
@@ -55,7 +55,7 @@ from loopwright.ir.walk import expressions, loops
 @dataclass
 class Function:
     """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
-    their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
+    their declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
     first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
     strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by names
@@ -67,7 +67,7 @@ class Function:
 
     name: str
     code: list[Node] = field(default_factory=list)
-    declared: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Leaf] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
@@ -135,12 +135,7 @@ class Writer:
             types |= dict.fromkeys(array.symbols, "int64_t")
             types[array.pointer] = f"{array.pointer_type}{restrict}"
         return (
-            types
-            | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"}
-            | {
-                "watch": "lw_watch *",
-                "lw_due": "int64_t",
-            }
+            types | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"} | {"watch": "lw_watch *"}
         )
 
     # ---- identifiers --------------------------------------------------------------------------------------------
@@ -153,14 +148,14 @@ class Writer:
             self.function.parameters[identifier] = None
         return identifier
 
-    def declare(self, identifier: str, start: str = "0") -> str:
+    def declare(self, identifier: str) -> str:
         """The identifier as a local of this function, of the type that it has everywhere."""
-        self.own(identifier, start)
+        self.own(identifier)
         return self.use(identifier)
 
-    def own(self, identifier: str, start: str = "0") -> None:
+    def own(self, identifier: str) -> None:
         """Have the identifier declared, should it be used."""
-        self.function.declared.setdefault(identifier, f"{self.types[identifier]} {identifier} = {start};")
+        self.function.declared.setdefault(identifier, CodeLine(f"{self.types[identifier]} {identifier} = 0;"))
 
     def fresh(self, wanted: str, ctype: str) -> str:
         """A new identifier of this C type; not declared yet."""
@@ -174,18 +169,18 @@ class Writer:
         """Write a statement, or another line that nothing stands inside of."""
         self.function.code.append(CodeLine(text))
 
-    def question(self, text: str) -> None:
-        """Write a line that asks whether to stop, or counts until it does."""
-        self.function.code.append(Question(text))
+    def add(self, node: Node) -> None:
+        """Write what is a node of its own."""
+        self.function.code.append(node)
 
     def fail(self, site: int | str, index: str = "0", size: str = "0", condition: str = "") -> None:
         """Record a failure and leave the function, under a condition if there is one."""
         self.use("failure")
-        self.function.code.append(Exit(condition, Failure(str(site), index, size)))
+        self.add(Exit(condition, Failure(str(site), index, size)))
 
     def leave(self, condition: str = "") -> None:
         """Leave the function, under a condition if there is one."""
-        self.function.code.append(Exit(condition))
+        self.add(Exit(condition))
 
     def block(
         self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
@@ -350,13 +345,13 @@ class Writer:
 
     def finish(self, part: Function) -> None:
         """Keep a function whose body is complete."""
-        declared = (text for identifier, text in part.declared.items() if identifier in part.used)
+        declared = (node for identifier, node in part.declared.items() if identifier in part.used)
         self.finished.append(
             FunctionCode(
                 "LW_PART int",
                 part.name,
                 tuple((name, self.types[name]) for name in part.parameters),
-                (*code_lines("int lw_status = 1;", *declared), *part.code, CodeLine("lw_status = 0;")),
+                (CodeLine("int lw_status = 1;"), *declared, *part.code, CodeLine("lw_status = 0;")),
                 code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
             )
         )

@@ -15,7 +15,7 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.function import Function, Writer, code_lines
+from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering
 from loopwright.codegen.print_cuda import print_kernel
@@ -25,6 +25,8 @@ from loopwright.ir.code import (
     CodeBlock,
     CodeLine,
     DeviceFunction,
+    EndTogether,
+    Exit,
     KernelCode,
     KernelEntry,
     Node,
@@ -221,7 +223,12 @@ class GpuWriter(Writer):
     def barrier(self, team: str = "") -> None:
         """Have all threads of a block meet, or those of a team."""
         self.function.meets = True
-        self.function.code.append(Barrier(team))
+        self.add(Barrier(team))
+
+    def end_together(self, team: str = "", threads: int = 0, asking: bool = False) -> None:
+        """Have all threads of a block end, or those of a team, where one of them has."""
+        self.function.meets = True
+        self.add(EndTogether(team, threads, asking))
 
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""
@@ -250,7 +257,7 @@ class GpuWriter(Writer):
         if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
-            part.code.insert(0, CodeLine("if (LW_RARE(failure->site >= 0)) lw_stop();"))
+            part.code.insert(0, Exit("LW_RARE(failure->site >= 0)"))
         self.checks |= "failure" in part.parameters
         self._ask_first(part, threads, tested)
         asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
@@ -262,7 +269,7 @@ class GpuWriter(Writer):
             tuple(types.items()),
             ((FLAG, "even"),) * (self.full_tiles is not None) + (("lw_asks", "asks"),) * part.both,
             tuple(shared),
-            code_lines(*part.declared.values()),
+            tuple(part.declared.values()),
             tuple(part.code),
             (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu.registers)),
             tuple(self._entries(part)),
@@ -362,7 +369,8 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     array = w.arrays[stmt.array]
     count = constant_size(stmt, w.facts.gpu.own_bytes)
     assert count is not None  # steps/grids.py sees to it
-    w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
+    declared = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
+    w.function.declared[array.pointer] = CodeLine(declared)
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
         with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):

@@ -264,7 +264,7 @@ def _parts(made: Balanced) -> Function:
             idle.append(f"{w.use('failure')}->site >= 0")
         # A thread that sees the failure of another one ends, and nobody waits for it: what is left unset in shared
         # memory then changes sums that mean nothing any more, but no place outside of it.
-        w.line(f"if ({' | '.join(f'({test})' for test in idle)}) lw_stop();")
+        w.leave(" | ".join(f"({test})" for test in idle))
         w.line(f"const int64_t lw_top = {first} + lw_ended, lw_from = lw_zero + (lw_begin - lw_ended);")
         w.line(f"const int lw_length = (int)LW_MIN(int64_t, lw_all - lw_begin, {size});")
         w.line("const int lw_here = (int)(lw_last - lw_ended), lw_count = lw_length - lw_here;")
@@ -382,7 +382,7 @@ def _rows(made: Balanced) -> None:
     """What is done for each row that ends in the block. Its first one may have begun in another."""
     w = made.w
     if may_fail(made.nest.entry.body, w):
-        w.line("if (LW_RARE(lw_wrong >= 0)) lw_stop();")
+        w.leave("LW_RARE(lw_wrong >= 0)")
     with w.loop(f"int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
         with w.branch("lw_i == 0 && lw_opened < lw_from"):
             for one in made.sums:
@@ -410,7 +410,7 @@ def _joined(made: Balanced) -> Function:
         w.line(f"const int64_t lw_mark = {state}[0], lw_zero = {state}[1], lw_all = {state}[2];")
         w.line(f"const int64_t lw_ended = {cut}[lw_known], lw_last = {cut}[lw_known + 1];")
         if any_may_fail(w):
-            w.line(f"if (LW_RARE({w.use('failure')}->site >= 0)) lw_stop();")
+            w.leave(f"LW_RARE({w.use('failure')}->site >= 0)")
         with w.branch(f"lw_mark == {w.use('lw_start_number')}"):
             _as_written(made)
         with w.otherwise():

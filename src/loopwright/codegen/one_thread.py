@@ -13,6 +13,7 @@ from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
+from loopwright.ir.code import CodeLine
 from loopwright.ir.nodes import (
     Body,
     Const,
@@ -77,7 +78,7 @@ def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str
 def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
     if slots:
-        w.function.declared.setdefault("lw_slots", "char *lw_slots = 0;")
+        w.function.declared.setdefault("lw_slots", CodeLine("char *lw_slots = 0;"))
     with w.block(indent=0):
         for number, pointer in enumerate(slots):
             w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
-from loopwright.codegen.printer import Language, parameter_list, print_code
+from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
 from loopwright.ir.code import (
+    Barrier,
     CodeBlock,
+    CodeLine,
     CodeRegion,
+    Countdown,
+    EndTogether,
     Exit,
+    Failure,
     FunctionCode,
     Lanes,
     Leaf,
     Loop,
+    Question,
     Repeat,
     ThreadTeam,
     TranslationUnit,
@@ -33,14 +40,23 @@ def _function(part: FunctionCode) -> str:
     return "\n".join([*lines, "}"])
 
 
-def _leaf(node: Leaf) -> str:
-    if not isinstance(node, Exit):
-        return node.text
-    failure, condition = node.failure, node.condition
-    if failure is None:
-        return f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
-    leave = f"lw_fail(failure, {failure.site}, {failure.index}, {failure.size}); goto lw_leave;"
-    return f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
+def _leaf(node: Leaf) -> Iterator[str]:
+    match node:
+        case CodeLine(text):
+            yield text
+        case Countdown():
+            yield "int64_t lw_due = LW_PATIENCE;"
+        case Question(operations, "", False) if operations:
+            yield f"LW_SPEND(lw_due, watch, {operations})"
+        case Exit(condition, Failure(site, index, size)):
+            leave = f"lw_fail(failure, {site}, {index}, {size}); goto lw_leave;"
+            yield f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
+        case Exit(condition):
+            yield f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
+        case Question() | Barrier() | EndTogether():
+            raise NoWord(f"C with OpenMP: {node}")
+        case _:
+            assert_never(node)
 
 
 def _before(node: CodeBlock) -> Iterator[str]:

@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import assert_never
 
-from loopwright.codegen.printer import Language, parameter_list, print_code
-from loopwright.ir.code import CodeBlock, CodeRegion, Exit, KernelCode, KernelEntry, Leaf, Loop, Repeat
+from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
+from loopwright.ir.code import (
+    Barrier,
+    CodeBlock,
+    CodeLine,
+    CodeRegion,
+    Countdown,
+    EndTogether,
+    Exit,
+    KernelCode,
+    KernelEntry,
+    Leaf,
+    Loop,
+    Question,
+    Repeat,
+)
+
+STOPS = "LW_STOPS(lw_stopped, lw_ticket)"
 
 
 def print_kernel(code: KernelCode, lines: list[str]) -> tuple[CodeRegion, tuple[KernelEntry, ...]]:
@@ -34,9 +51,36 @@ def _entry(entry: KernelEntry, code: KernelCode, given: str) -> str:
     return f"{head} {{ {code.name}<{', '.join(known)}>({', '.join(name for name, _ in code.parameters)}); }}"
 
 
-def _leaf(node: Leaf) -> str:
-    assert not isinstance(node, Exit), "kernels have no way out that needs a label"
-    return node.text
+def _leaf(node: Leaf) -> Iterator[str]:
+    match node:
+        case CodeLine(text):
+            yield text
+        case Countdown():
+            yield "[[maybe_unused]] int32_t lw_due = LW_PATIENCE;"
+        case Question(operations) if operations:
+            yield f"LW_SPEND(lw_due, {operations}, {STOPS})"
+        case Question("", condition, True, team):
+            rare = f"LW_RARE({condition}) && " if condition else ""
+            yield f"if (lw_asks && {rare}{_count(team, STOPS)}) lw_stop();"
+        case Question("", condition):
+            yield f"if ({condition}{' && ' if condition else ''}{STOPS}) lw_stop();"
+        case Exit(condition, None):
+            yield f"if ({condition}) lw_stop();" if condition else "lw_stop();"
+        case Barrier(team, True, threads):
+            yield f"LW_MEET_TEAM({team});" if team else f"LW_MEET({threads});"
+        case Barrier(team):
+            yield f"__syncwarp({team});" if team else "__syncthreads();"
+        case EndTogether(team, threads, asking):
+            yield f"if ({'lw_asks && ' if asking else ''}{_count(team, '1')} != {team or threads}) lw_stop();"
+        case Question() | Exit():
+            raise NoWord(f"CUDA: {node}")
+        case _:
+            assert_never(node)
+
+
+def _count(team: str, of: str) -> str:
+    """How many threads of a block say so; or which ones of a team."""
+    return f"__ballot_sync({team}, {of})" if team else f"__syncthreads_count({of})"
 
 
 def _before(node: CodeBlock) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Code trees to lines: the layout that all languages share. What C has no word for, each spells by a table, its
-`Language` (print_c.py, print_cuda.py). No printer decides anything.
+`Language` (print_c.py, print_cuda.py). No printer decides anything. A language has no word for some nodes: code for it
+has none of these.
 """
 
 from __future__ import annotations
@@ -7,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from loopwright.ir.code import Branch, Code, CodeBlock, CodeLine, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
+from loopwright.ir.code import Branch, Code, CodeBlock, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """leaf: the text of a node that nothing stands inside of. before: the lines before a block; first: those that its
-    body begins with."""
+    """leaf: the lines of a node that nothing stands inside of. before: the lines before a block; first: those that its
+    body begins with. All of them raise NoWord."""
 
-    leaf: Callable[[Leaf], str]
+    leaf: Callable[[Leaf], Iterator[str]]
     before: Callable[[CodeBlock], Iterator[str]]
     first: Callable[[CodeBlock], Iterator[str]]
+
+
+class NoWord(Exception):
+    """A language has no word for a node: no code in it should have one."""
 
 
 def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
@@ -26,7 +31,7 @@ def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, lan
         if isinstance(node, CodeBlock):
             _print_block(node, depth, lines, around, language)
         else:
-            lines.append("  " * depth + language.leaf(node))
+            lines += ("  " * depth + line for line in language.leaf(node))
         if isinstance(node, Question):
             around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
 
@@ -60,7 +65,9 @@ def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegi
         lines.append(shift + opening)
     here = _region_of(node, len(lines), around)
     if node.form == "same line":
-        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, CodeLine))
+        lines[-1] += "".join(
+            f" {line}" for one in node.body if not isinstance(one, CodeBlock) for line in language.leaf(one)
+        )
     else:
         lines += ("  " * (depth + node.indent) + line for line in language.first(node))
         print_code(node.body, depth + node.indent, lines, here, language)

@@ -22,6 +22,7 @@ from loopwright.codegen.decisions import CodegenInput, CpuLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
+from loopwright.ir.code import Countdown, Question
 from loopwright.ir.nodes import (
     Allocate,
     Block,
@@ -134,11 +135,15 @@ def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
-    if w.function.on_device and w.asks and w.function.asks:
-        w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
-    elif w.asks and not w.function.on_device:
-        due = w.declare("lw_due", "LW_PATIENCE")
-        w.question(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
+    if w.asks and (w.function.asks or not w.function.on_device):
+        _due(w)
+        _ask(Question(str(operations)), w)
+
+
+def _ask(question: Question, w: Writer) -> None:
+    for identifier in ("lw_stopped", "lw_ticket") if w.function.on_device else ("watch",):
+        w.use(identifier)
+    w.add(question)
 
 
 def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
@@ -162,7 +167,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
         if loop.name not in w.decided.counted:
-            w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
+            w.line(f"{_due(w)} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
 
 
@@ -216,7 +221,7 @@ def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Ca
         w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
         w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        _ask(Question(), w)
         w.line("lw_strip = lw_upper;")
 
 
@@ -237,7 +242,7 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
             write()
             w.function.nested -= 1
         w.line("if (lw_n) break;")
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        _ask(Question(), w)
 
 
 @contextmanager
@@ -253,22 +258,17 @@ def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
 
 
 def _due(w: Writer) -> str:
-    """What counts the operations of a GPU's thread."""
-    w.function.declared.setdefault("lw_due", "[[maybe_unused]] int32_t lw_due = LW_PATIENCE;")
-    return "lw_due"
+    """What counts the operations of a thread."""
+    w.function.declared.setdefault("lw_due", Countdown())
+    return w.use("lw_due")
 
 
-def _stops(w: Writer) -> str:
-    """C text, on a GPU: whether the call has to end."""
-    return f"LW_STOPS({w.use('lw_stopped')}, {w.use('lw_ticket')})"
-
-
-def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({})") -> None:
-    """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
-    of when they ask, the same for all of them. any_of: of whether one of them is told to."""
+def stop_together(w: Writer, now: str = "", team: str = "") -> None:
+    """On a GPU: end all threads of a block, or of a team, at a place that all of them come to, where the call has to
+    end. now: C text of when they ask, the same for all of them."""
     if w.asks and w.function.asks:
         w.function.meets = True
-        w.question(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+        _ask(Question("", now, True, team), w)
 
 
 def every(variable: str, step: int) -> str:
@@ -280,7 +280,7 @@ def every(variable: str, step: int) -> str:
 def stop_each(w: Writer) -> None:
     """The same for a thread that meets no other."""
     if w.asks and w.function.asks:
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        _ask(Question(), w)
 
 
 def ask_where_long(part: Function, work: Amount, w: Writer) -> None:

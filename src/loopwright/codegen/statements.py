@@ -9,6 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
 from loopwright.codegen.safepoints import write_while
+from loopwright.ir.code import CodeLine
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -125,7 +126,7 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
             w.line(f"{w.declare(identifier)} = {w.text(expr)};")
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
         storage = f"{array.memory_type} {array.pointer}[{max(elements, 1)}] __attribute__((aligned(64)));"
-        w.function.declared[array.pointer] = storage
+        w.function.declared[array.pointer] = CodeLine(storage)
         count = str(elements)
     else:
         count = _heap(stmt, w)

@@ -27,30 +27,20 @@ class CodeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A statement that asks whether to stop, or counts until it does, as C text: one that hardly counts."""
-
-    text: str
+class Countdown:
+    """The variable in which questions count operations, and its declaration."""
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier:
-    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
-    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
+class Question:
+    """Where a thread asks whether to stop: a statement that hardly counts. operations: C text of how many of them it
+    counts; it asks once these are many. Where there is none, it asks now; under a condition (C text), if there is one,
+    and together with all threads of its block, or of a team (C text of which ones these are)."""
 
+    operations: str = ""
+    condition: str = ""
+    together: bool = False
     team: str = ""
-    ended: bool = False
-    threads: int = 0
-
-    @property
-    def text(self) -> str:
-        """The statement."""
-        if self.ended:
-            return f"LW_MEET_TEAM({self.team});" if self.team else f"LW_MEET({self.threads});"
-        return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
-
-
-# ---- C with OpenMP
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +54,37 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Leave the function, under a condition (C text) if there is one, once the failure is recorded that is why."""
+    """Leave the function, under a condition (C text) if there is one, once the failure is recorded that is why. On a
+    GPU the thread ends."""
 
     condition: str = ""
     failure: Failure | None = None
+
+
+# ---- threads of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
+    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
+
+    team: str = ""
+    ended: bool = False
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndTogether:
+    """All threads of a block, or those of a team, end where one of them has. threads: how many a block has. asking:
+    only in code that asks whether to stop."""
+
+    team: str = ""
+    threads: int = 0
+    asking: bool = False
+
+
+# ---- C with OpenMP
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +167,7 @@ class Otherwise(CodeBlock):
     """What runs where the branch before it does not."""
 
 
-Leaf = CodeLine | Question | Barrier | Exit
+Leaf = CodeLine | Countdown | Question | Exit | Barrier | EndTogether
 Node = Leaf | CodeBlock
 Code = tuple[Node, ...]
 
