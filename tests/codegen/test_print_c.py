@@ -11,8 +11,13 @@ from loopwright.codegen.print_c import C, print_unit
 from loopwright.codegen.print_cuda import CUDA, STOPS, print_kernel
 from loopwright.codegen.printer import Language, NoWord, print_code
 from loopwright.ir.code import (
+    AlignedArray,
+    AtomicOperation,
+    AwaitCopies,
     Barrier,
+    Claims,
     CodeRegion,
+    CopyToShared,
     EndTogether,
     Exit,
     Failure,
@@ -20,13 +25,18 @@ from loopwright.ir.code import (
     KernelCode,
     KernelEntry,
     Lanes,
+    Launch,
     Loop,
     Node,
     Question,
     Repeat,
     SharedArray,
+    Shuffle,
     ThreadTeam,
     TranslationUnit,
+    WideLoad,
+    WideStore,
+    WideVariable,
 )
 
 RECORD = "lw_fail(failure, 3, n, 0); goto lw_leave;"
@@ -73,6 +83,58 @@ def test_a_way_out_records_why(node: Exit, text: str) -> None:
 )
 def test_threads_of_a_block_meet_and_end(node: Node, text: str) -> None:
     assert printed(node, CUDA) == text
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (AlignedArray("float", "t", 8, 16), "__align__(16) float t[8];"),
+        (AtomicOperation("add", "a", "i + 1", "x"), "atomicAdd(LW_ADDRESS(a, i + 1), x);"),
+        (
+            AtomicOperation("max", "a", "i", "x", "float"),
+            "{ const float lw_value = x; atomicMax(LW_ADDRESS(a, i), lw_value); }",
+        ),
+        (AtomicOperation("min", "n", "", "1", before="int was"), "int was = atomicMin(&n, 1);"),
+        (WideVariable("float", 4, "v", 2), "lw_vector<float, 4> v[2];"),
+        (WideLoad("v[0]", 4, "a", "i"), "v[0] = lw_read<4>(a, i);"),
+        (WideStore("v[0]", 4, "a", "i"), "lw_write<4>(a, i, v[0]);"),
+        (CopyToShared("t", "k", "a", "i", 4), "lw_arrive<4>(t, k, a, i);"),
+        (CopyToShared("t", "k", "a", "i", 1, "n"), "lw_arrive_or_zero<1>(t, k, a, i, n);"),
+        (AwaitCopies(), "lw_arrived();"),
+        (Shuffle("across", "y", "double", False, "x", "4", "m"), "y = (double)__shfl_xor_sync(m, x, 4);"),
+        (Shuffle("up", "bool y", "bool", True, "x", "d", "m"), "bool y = (bool)__shfl_up_sync(m, (int32_t)x, d);"),
+        (Claims(number="k", counter="n", count="8"), "while ((k = atomicAdd(&n, 1)) < 8) {\n}"),
+    ],
+)
+def test_memory_and_warps_in_cuda(node: Node, text: str) -> None:
+    assert printed(node, CUDA) == text
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (AlignedArray("float", "t", 8, 64), "float t[8] __attribute__((aligned(64)));"),
+        (AtomicOperation("add", "n", "", "2", before="k"), "k = __atomic_fetch_add(&n, 2, __ATOMIC_RELAXED);"),
+        (AtomicOperation("set", "bad", "", "1"), "__atomic_store_n(&bad, 1, __ATOMIC_RELAXED);"),
+        (
+            Claims(number="k", counter="n", count="8"),
+            "while ((k = __atomic_fetch_add(&n, 1, __ATOMIC_RELAXED)) < 8) {\n}",
+        ),
+    ],
+)
+def test_memory_in_c(node: Node, text: str) -> None:
+    assert printed(node) == text
+
+
+def test_the_host_starts_kernels() -> None:
+    text = printed(Launch("2", ("n", "1", "1"), (64, 1, 1), ("p", "n"), "0", Failure("5"))).splitlines()
+    assert text == [
+        "const int64_t lw_grid[3] = {n, 1, 1}, lw_block[3] = {64, 1, 1};",
+        "void *lw_arguments[] = {&p, &n};",
+        "const int64_t lw_kernel = 2;",
+        "if (LW_RARE(gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, 0))) "
+        "{ lw_fail(failure, 5, 0, 0); goto lw_leave; }",
+    ]
 
 
 def test_threads_of_a_cpu_count_and_meet_nobody() -> None:

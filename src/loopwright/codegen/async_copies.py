@@ -14,6 +14,7 @@ from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.lowered import AsyncCopy, DoubleBuffered, Lowering
 from loopwright.codegen.statements import write_body, write_store
 from loopwright.codegen.vector_accesses import aligned, place_of, width_of
+from loopwright.ir.code import CopyToShared
 from loopwright.ir.nodes import Const, For, Load, Select, Store
 from loopwright.ir.walk import statements
 from loopwright.steps.nest import step_of
@@ -105,7 +106,5 @@ def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:
         write_store(stmt, w)
         return
     (tile, to), (source, index) = place_of(stmt, w), place_of(found.source, w)
-    if isinstance(stmt.value, Select):
-        w.line(f"lw_arrive_or_zero<{count}>({tile}, {to}, {source}, {index}, {w.text(stmt.value.condition)});")
-    else:
-        w.line(f"lw_arrive<{count}>({tile}, {to}, {source}, {index});")
+    inside = w.text(stmt.value.condition) if isinstance(stmt.value, Select) else ""
+    w.add(CopyToShared(tile, to, source, index, count, inside))

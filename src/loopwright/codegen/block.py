@@ -36,7 +36,7 @@ from loopwright.codegen.thread_reduction import (
     put_together,
 )
 from loopwright.codegen.vector_accesses import write_in_thread
-from loopwright.ir.code import CodeLine, SharedArray
+from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
@@ -207,7 +207,7 @@ class Whole:
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
         w.function.own_bytes += own * stmt.element.size_bytes
-        w.function.declared[array.pointer] = CodeLine(f"__align__(16) {array.memory_type} {array.pointer}[{own}];")
+        w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, own, 16)
         return True
 
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:

@@ -19,7 +19,7 @@ from loopwright.codegen.lowered import DoubleBuffered, Lowering, SoftwarePipelin
 from loopwright.codegen.safepoints import every, stop_together
 from loopwright.codegen.software_pipeline_text import Copying, SteadyText, Written
 from loopwright.codegen.statements import may_fail
-from loopwright.ir.code import Part
+from loopwright.ir.code import AwaitCopies, Part
 from loopwright.ir.nodes import For
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, has_threads
@@ -52,7 +52,7 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Wr
             SteadyText(loop, steady, tests, even, w, turn, partial(with_buffers, found, w), copy, write).both()
         head = f"; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, part="epilogue"):
-            w.line("lw_arrived();")
+            w.add(AwaitCopies())
             w.barrier()
             stop_together(w, every(variable, step_of(loop)))
             with w.block(begin=f"const int64_t lw_next = {variable} + {step_of(loop)};", indent=0):

@@ -16,7 +16,9 @@ from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, CpuLowering
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
+    AtomicOperation,
     Branch,
+    Claims,
     CodeBlock,
     CodeLine,
     Exit,
@@ -209,6 +211,11 @@ class Writer:
         """Within, what is written runs while a condition holds."""
         return self.function.inside(Repeat(condition=condition, unroll=unroll))
 
+    def claims(self, number: str, counter: str, count: str) -> AbstractContextManager[None]:
+        """Within, what is written is done for each number that a thread claims: see `ir.code.Claims`."""
+        self.line(f"int64_t {number};")
+        return self.function.inside(Claims(number=number, counter=counter, count=count))
+
     def team(self, threads: str, together: str = "", numbered: bool = True) -> AbstractContextManager[None]:
         """Within, what is written is what each thread of a team does: see `ir.code.ThreadTeam`."""
         return self.function.inside(ThreadTeam(threads=threads, together=together, numbered=numbered))
@@ -235,12 +242,10 @@ class Writer:
         """Within, what is written runs where the branch just before does not."""
         return self.function.inside(Otherwise(indent=indent, form=form))
 
-    def only(self, condition: str, text: str, axes: str = "") -> None:
-        """Write a statement under a condition, if there is one, on one line."""
-        if not condition:
-            self.line(text)
-            return
-        self.function.code.append(Branch(condition=condition, body=(CodeLine(text),), form="same line", axes=axes))
+    def only(self, condition: str, statement: str | Leaf, axes: str = "") -> None:
+        """Write a statement, a node or C text, under a condition, if there is one, on one line."""
+        node = CodeLine(statement) if isinstance(statement, str) else statement
+        self.add(Branch(condition=condition, body=(node,), form="same line", axes=axes) if condition else node)
 
     # ---- text
 
@@ -296,8 +301,8 @@ class Writer:
         bounds = self.bounds_of(node)
         return tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
 
-    def updated(self, stmt: Store) -> str | None:
-        """C text of an update that other threads may do at once; None where a plain store does."""
+    def updated(self, stmt: Store) -> AtomicOperation | None:
+        """An update that other threads may do at once; None where a plain store does."""
         return None
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:

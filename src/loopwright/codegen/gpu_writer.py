@@ -21,14 +21,18 @@ from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRe
 from loopwright.codegen.print_cuda import print_kernel
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
+    AlignedArray,
+    AtomicOp,
+    AtomicOperation,
     Barrier,
     CodeBlock,
-    CodeLine,
     DeviceFunction,
     EndTogether,
     Exit,
+    Failure,
     KernelCode,
     KernelEntry,
+    Launch,
     Node,
     SharedArray,
 )
@@ -55,7 +59,7 @@ from loopwright.steps.threads import constant_size
 
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
-ATOMIC = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
+ATOMIC: dict[str, AtomicOp] = {"add": "add", "min": "min", "max": "max", "minimum": "min", "maximum": "max"}
 FLAG = "lw_even"
 """In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
 
@@ -181,16 +185,16 @@ class GpuWriter(Writer):
         """The decision that there is a kernel for whole tiles only."""
         return next(self.lowering.every(FullTiles), None)
 
-    def updated(self, stmt: Store) -> str | None:
+    def updated(self, stmt: Store) -> AtomicOperation | None:
         """An atomic operation, where other threads may update the same element."""
         if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
         update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
         if update is None or (value := addend(update, stmt.value.type)) is None:
             return None
-        array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
-        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
-        return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
+        array = self.arrays[stmt.array]
+        place = array.place_of(self.index_of(stmt))
+        return AtomicOperation(ATOMIC[update.op], array.pointer, place, self.text(value), array.memory_type)
 
     def _counted(self, expr: Expr) -> str:
         """C text of a place among a thread's own elements in what counts the loops around it, where nothing else is
@@ -319,17 +323,17 @@ class GpuWriter(Writer):
         parameters. work: C text of what a thread does at most, where a kernel does not ask."""
         first = f"{self.first} + (lw_asks ? {self.versions} : 0)" if part.both else f"{self.first}"
         names = {"failure": "lw_failed"}
-        arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
+        arguments = [own.get(p) or self.use(names.get(p, p)) for p in part.parameters]
         self.use("lw_small")
-        self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
-        self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
         near = f"{FLAG} ? 2 : 0" if self.full_tiles is not None else "0"
-        self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
+        kernel = f"{first} + (lw_small ? {near} : 1)"
         threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
         units = f"lw_spent(lw_together({work}, {threads}))"
         units = f"lw_asks ? 0 : {units}" if part.both else "0" if part.asks else units
         self.waits = False
-        self.launched(f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {units})")
+        self.use("gpu"), self.use("failure")
+        failure = Failure(str(self.site("device", "", 0, None)))
+        self.add(Launch(kernel, tuple(grid), tuple(block), tuple(arguments), units, failure))
 
 
 def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
@@ -369,8 +373,7 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     array = w.arrays[stmt.array]
     count = constant_size(stmt, w.facts.gpu.own_bytes)
     assert count is not None  # steps/grids.py sees to it
-    declared = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
-    w.function.declared[array.pointer] = CodeLine(declared)
+    w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(count, 1), 16)
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
         with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):

@@ -30,7 +30,7 @@ from loopwright.codegen.row_entries import Sum, write_terms
 from loopwright.codegen.safepoints import stop_each
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import ThreadPartial, in_warp, mask
-from loopwright.ir.code import SharedArray
+from loopwright.ir.code import AtomicOperation, SharedArray, Shuffle
 from loopwright.ir.nodes import Expr, For, Var
 from loopwright.ir.types import INT64
 from loopwright.steps.balance import slots, spreads
@@ -123,8 +123,9 @@ def write_balanced(row: For, w: GpuWriter) -> None:
             w.line(f"if (lw_blocks > {made.most_blocks}) lw_blocks = {made.most_blocks};")
             w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
             w.line("static int64_t lw_started;")
-            w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
-            w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
+            w.add(AtomicOperation("add", "lw_started", "", "1", before="const int64_t lw_before"))
+            number = "(uint64_t)(uintptr_t)&lw_started << 16 ^ ((uint64_t)lw_before + 1)"
+            w.line(f"const int64_t lw_start_number = (int64_t)({number});")
             _memory(made)
             over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
             most = f"{over} < {made.most_blocks} ? {over} : {made.most_blocks}"
@@ -214,7 +215,7 @@ def _cuts_of_row(made: Balanced) -> None:
         with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each, form="same line"):
             w.line(f"{cut}[lw_k] = lw_number;")
         with w.otherwise():
-            w.line("const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
+            w.add(AtomicOperation("add", "lw_long", "0", "1", before="const int lw_place"))
             w.line("lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
             w.line(f"lw_long[1 + lw_place] = (int32_t)threadIdx.x + lw_i * {threads};")
 
@@ -340,16 +341,16 @@ def _carry(made: Balanced) -> None:
     )
     w.line("int lw_ending = lw_own;")
     with w.loop(f"int lw_distance = 1; lw_distance < {warp}; lw_distance *= 2", trips=warp.bit_length() - 1, unroll=0):
-        w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, lw_distance);")
+        w.add(Shuffle("up", "const int lw_other", "int", False, "lw_ending", "lw_distance", mask(warp)))
         for one in sums:
-            w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance', warp)};")
+            _shift(one, "lw_distance", made)
         with w.branch("lw_lane >= lw_distance"):
             for one in sums:
                 w.only("!lw_ending", f"{one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
             w.line("lw_ending |= lw_other;")
-    w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, 1);")
+    w.add(Shuffle("up", "const int lw_other", "int", False, "lw_ending", "1", mask(warp)))
     for one in sums:
-        w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1', warp)};")
+        _shift(one, "1", made)
         w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
         w.only(f"lw_lane == {warp - 1}", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
     w.only(f"lw_lane == {warp - 1}", "lw_any[lw_warp] = lw_ending;")
@@ -371,11 +372,10 @@ def _carry(made: Balanced) -> None:
     w.barrier()
 
 
-def _shifted(one: Sum, distance: str, warp: int) -> str:
-    """C text of what the thread so far before has summed up."""
-    own = one.named("sum")
-    carried = f"(int32_t){own}" if one.type.size_bytes < 4 else own
-    return f"({one.ctype})__shfl_up_sync({mask(warp)}, {carried}, {distance})"
+def _shift(one: Sum, distance: str, made: Balanced) -> None:
+    """What the thread so far before has summed up."""
+    other, narrow = f"const {one.ctype} {one.named('other')}", one.type.size_bytes < 4
+    made.w.add(Shuffle("up", other, one.ctype, narrow, one.named("sum"), distance, mask(made.warp)))
 
 
 def _rows(made: Balanced) -> None:

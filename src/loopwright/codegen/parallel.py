@@ -21,7 +21,7 @@ from loopwright.codegen.safepoints import in_strips, spend, write_iteration, wri
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import tests_of, write_both
 from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
-from loopwright.codegen.work_sharing import write_pieces, write_rows
+from loopwright.codegen.work_sharing import BAD, end_where_bad, write_pieces, write_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 from loopwright.ir.queries import arrays_made
@@ -251,7 +251,7 @@ def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
     with w.branch("lw_owned"), w.team("lw_threads"):
-        w.line(f"if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+        w.only(f"{owner.name}({arguments})", BAD)
 
 
 def _costs(plan: _Plan, w: Writer) -> tuple[str, str]:
@@ -303,22 +303,23 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
             w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
             w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
             w.line("const int64_t lw_end = lw_begin + lw_each + (lw_thread < lw_more);")
-            w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+            w.only(f"lw_begin < lw_end && {call}", BAD)
 
 
 def _blocks(plan: _Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
-    with w.team("lw_threads", together="lw_threads > 1", numbered=False):
-        w.line("int64_t lw_block;")
-        with w.repeat("(lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks"):
-            w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
-            w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
-            own: dict[str, str] = {}
-            for copied in plan.copies:
-                own |= _own_copy(copied, "lw_block", w)
-            partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
-            call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-            w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
+    with (
+        w.team("lw_threads", together="lw_threads > 1", numbered=False),
+        w.claims("lw_block", "lw_next", "lw_blocks"),
+    ):
+        w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
+        w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
+        own: dict[str, str] = {}
+        for copied in plan.copies:
+            own |= _own_copy(copied, "lw_block", w)
+        partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
+        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+        end_where_bad(call, w)
 
 
 def _rows(plan: _Plan) -> int:

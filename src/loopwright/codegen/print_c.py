@@ -7,22 +7,32 @@ from typing import assert_never
 
 from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
 from loopwright.ir.code import (
+    AlignedArray,
+    AtomicOperation,
+    AwaitCopies,
     Barrier,
+    Claims,
     CodeBlock,
     CodeLine,
     CodeRegion,
+    CopyToShared,
     Countdown,
     EndTogether,
     Exit,
     Failure,
     FunctionCode,
     Lanes,
+    Launch,
     Leaf,
     Loop,
     Question,
     Repeat,
+    Shuffle,
     ThreadTeam,
     TranslationUnit,
+    WideLoad,
+    WideStore,
+    WideVariable,
 )
 
 
@@ -53,7 +63,22 @@ def _leaf(node: Leaf) -> Iterator[str]:
             yield f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
         case Exit(condition):
             yield f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
-        case Question() | Barrier() | EndTogether():
+        case AlignedArray(ctype, name, count, size):
+            yield f"{ctype} {name}[{count}] __attribute__((aligned({size})));"
+        case AtomicOperation("add", array, "", value, "", before):
+            yield f"{f'{before} = ' if before else ''}__atomic_fetch_add(&{array}, {value}, __ATOMIC_RELAXED);"
+        case AtomicOperation("set", array, "", value, "", ""):
+            yield f"__atomic_store_n(&{array}, {value}, __ATOMIC_RELAXED);"
+        case Launch():
+            sizes, block = ", ".join(node.grid), ", ".join(map(str, node.block))
+            yield f"const int64_t lw_grid[3] = {{{sizes}}}, lw_block[3] = {{{block}}};"
+            yield f"void *lw_arguments[] = {{{', '.join(f'&{one}' for one in node.arguments) or '0'}}};"
+            yield f"const int64_t lw_kernel = {node.kernel};"
+            call = f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {node.units})"
+            yield from _leaf(Exit(call, node.failure))
+        case Question() | AtomicOperation() | Barrier() | EndTogether() | Shuffle() | CopyToShared() | AwaitCopies():
+            raise NoWord(f"C with OpenMP: {node}")
+        case WideVariable() | WideLoad() | WideStore():
             raise NoWord(f"C with OpenMP: {node}")
         case _:
             assert_never(node)
@@ -85,4 +110,8 @@ def _lanes(lanes: Lanes) -> str:
     return f"#pragma omp simd {' '.join(clauses)}"
 
 
-C = Language(_leaf, _before, _first)
+def _claim(node: Claims) -> str:
+    return f"__atomic_fetch_add(&{node.counter}, 1, __ATOMIC_RELAXED)"
+
+
+C = Language(_leaf, _before, _first, _claim)

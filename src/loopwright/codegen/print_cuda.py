@@ -8,22 +8,34 @@ from typing import assert_never
 
 from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
 from loopwright.ir.code import (
+    AlignedArray,
+    AtomicOperation,
+    AwaitCopies,
     Barrier,
+    Claims,
     CodeBlock,
     CodeLine,
     CodeRegion,
+    CopyToShared,
     Countdown,
     EndTogether,
     Exit,
     KernelCode,
     KernelEntry,
+    Launch,
     Leaf,
     Loop,
     Question,
     Repeat,
+    Shuffle,
+    WideLoad,
+    WideStore,
+    WideVariable,
 )
 
 STOPS = "LW_STOPS(lw_stopped, lw_ticket)"
+ATOMICS = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "set": "atomicExch"}
+SHUFFLES = {"across": "xor", "up": "up"}
 
 
 def print_kernel(code: KernelCode, lines: list[str]) -> tuple[CodeRegion, tuple[KernelEntry, ...]]:
@@ -72,7 +84,26 @@ def _leaf(node: Leaf) -> Iterator[str]:
             yield f"__syncwarp({team});" if team else "__syncthreads();"
         case EndTogether(team, threads, asking):
             yield f"if ({'lw_asks && ' if asking else ''}{_count(team, '1')} != {team or threads}) lw_stop();"
-        case Question() | Exit():
+        case AlignedArray(ctype, name, count, size):
+            yield f"__align__({size}) {ctype} {name}[{count}];"
+        case AtomicOperation():
+            yield _atomic(node)
+        case WideVariable(ctype, width, name, count):
+            yield f"lw_vector<{ctype}, {width}> {name}[{count}];"
+        case WideLoad(vector, width, array, place):
+            yield f"{vector} = lw_read<{width}>({array}, {place});"
+        case WideStore(vector, width, array, place):
+            yield f"lw_write<{width}>({array}, {place}, {vector});"
+        case CopyToShared(array, place, source, index, count, ""):
+            yield f"lw_arrive<{count}>({array}, {place}, {source}, {index});"
+        case CopyToShared(array, place, source, index, count, inside):
+            yield f"lw_arrive_or_zero<{count}>({array}, {place}, {source}, {index}, {inside});"
+        case AwaitCopies():
+            yield "lw_arrived();"
+        case Shuffle(way, variable, ctype, narrow, value, distance, team):
+            carried = f"(int32_t){value}" if narrow else value
+            yield f"{variable} = ({ctype})__shfl_{SHUFFLES[way]}_sync({team}, {carried}, {distance});"
+        case Question() | Exit() | Launch():
             raise NoWord(f"CUDA: {node}")
         case _:
             assert_never(node)
@@ -81,6 +112,18 @@ def _leaf(node: Leaf) -> Iterator[str]:
 def _count(team: str, of: str) -> str:
     """How many threads of a block say so; or which ones of a team."""
     return f"__ballot_sync({team}, {of})" if team else f"__syncthreads_count({of})"
+
+
+def _atomic(node: AtomicOperation) -> str:
+    address = f"LW_ADDRESS({node.array}, {node.place})" if node.place else f"&{node.array}"
+    operation = f"{f'{node.before} = ' if node.before else ''}{ATOMICS[node.op]}"
+    if not node.type:
+        return f"{operation}({address}, {node.value});"
+    return f"{{ const {node.type} lw_value = {node.value}; {operation}({address}, lw_value); }}"
+
+
+def _claim(node: Claims) -> str:
+    return f"atomicAdd(&{node.counter}, 1)"
 
 
 def _before(node: CodeBlock) -> Iterator[str]:
@@ -92,4 +135,4 @@ def _first(node: CodeBlock) -> Iterator[str]:
     yield from ()
 
 
-CUDA = Language(_leaf, _before, _first)
+CUDA = Language(_leaf, _before, _first, _claim)

@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from loopwright.ir.code import Branch, Code, CodeBlock, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
+from loopwright.ir.code import Branch, Claims, Code, CodeBlock, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
     """leaf: the lines of a node that nothing stands inside of. before: the lines before a block; first: those that its
-    body begins with. All of them raise NoWord."""
+    body begins with. claim: the C text that claims the next number, and is it. All of them raise NoWord."""
 
     leaf: Callable[[Leaf], Iterator[str]]
     before: Callable[[CodeBlock], Iterator[str]]
     first: Callable[[CodeBlock], Iterator[str]]
+    claim: Callable[[Claims], str]
 
 
 class NoWord(Exception):
@@ -41,12 +42,14 @@ def parameter_list(parameters: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{ctype}{'' if ctype[-1] in '* ' else ' '}{name}" for name, ctype in parameters)
 
 
-def _head(node: CodeBlock) -> str:
+def _head(node: CodeBlock, language: Language) -> str:
     match node:
         case Loop():
             return f"for ({node.head})"
         case Repeat():
             return f"while ({node.condition})"
+        case Claims():
+            return f"while (({node.number} = {language.claim(node)}) < {node.count})"
         case Branch():
             return f"if ({node.condition})"
         case Otherwise():
@@ -58,7 +61,9 @@ def _head(node: CodeBlock) -> str:
 def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
     shift = "  " * depth
     lines += (shift + line for line in language.before(node))
-    opening = " ".join(text for text in (_head(node), "{" if node.form == "braces" else "", node.begin) if text)
+    opening = " ".join(
+        text for text in (_head(node, language), "{" if node.form == "braces" else "", node.begin) if text
+    )
     if isinstance(node, Otherwise):
         lines[-1] += f" {opening}"
     elif node.form != "none":

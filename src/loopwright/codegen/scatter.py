@@ -25,7 +25,7 @@ from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdate
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
-from loopwright.ir.code import SharedArray
+from loopwright.ir.code import AtomicOperation, SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
@@ -149,8 +149,8 @@ def copied(
                     w.line(f"lw_mine = {w.text(both)};")
         else:
             w.line(f"const {memory} lw_mine = {pointer}[lw_i];")
-        target = f"LW_ADDRESS({w.use(array.pointer)}, lw_i)"
-        w.only(f"lw_mine != {none}", f"{ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
+        mine = f"({array.memory_type})lw_mine"
+        w.only(f"lw_mine != {none}", AtomicOperation(ATOMIC[op], w.use(array.pointer), "lw_i", mine))
 
 
 def count_of(name: str, w: GpuWriter) -> str:
@@ -212,12 +212,12 @@ def _at_once(rest: Body, items: Sequence[Iteration], w: GpuWriter) -> bool:
         loads = [part for own in own_expressions(stmt) for part in subexpressions(own, Load)]
         if any(one.array != stmt.array and (one.array, one.index) not in items[0].replaced for one in loads):
             return False
-    texts: list[str | None] = []
+    updates: list[AtomicOperation | None] = []
     with w.testing_at_once():
         for item in items:
             with about(item, w):
-                texts += [w.updated(stmt) for stmt in rest if isinstance(stmt, Store)]
-    for text in texts:
-        assert text is not None  # `bind` sees to it
-        w.line(text)
+                updates += [w.updated(stmt) for stmt in rest if isinstance(stmt, Store)]
+    for update in updates:
+        assert update is not None  # `bind` sees to it
+        w.add(update)
     return True

@@ -14,6 +14,7 @@ from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy
 from loopwright.codegen.safepoints import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.vector_accesses import place_of, write_in_thread
+from loopwright.ir.code import AwaitCopies, CopyToShared
 from loopwright.ir.linear import plus
 from loopwright.ir.nodes import Body, Expr, For, Load, Select, Store
 from loopwright.ir.walk import rewrite_expr
@@ -157,7 +158,7 @@ class SteadyText:
         w, variable = self.w, self.w.names.of(self.loop.name)
         advance = f"--lw_left, {variable} += {step_of(self.loop)}"
         with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
-            w.line("lw_arrived();")
+            w.add(AwaitCopies())
             w.barrier()
             stop_together(w, f"lw_left % {MEETINGS} == 0")
             for flow in flows.flows:
@@ -269,8 +270,5 @@ def _copy(flow: Stream, w: GpuWriter) -> None:
     """One copy."""
     tile, to = place_of(flow.store, w)
     parts = [f"{w.function.counters[one.name]} * {far}" for one, far in zip(flow.moved, flow.far, strict=True)]
-    given = f"{tile}, {to}, {flow.begin}, {' + '.join(parts) or '0'}"
-    if flow.limits:
-        w.line(f"lw_arrive_or_zero<{flow.count}>({given}, {flow.within} >> ({_number(flow, w)}) & 1);")
-    else:
-        w.line(f"lw_arrive<{flow.count}>({given});")
+    inside = f"{flow.within} >> ({_number(flow, w)}) & 1" if flow.limits else ""
+    w.add(CopyToShared(tile, to, flow.begin, " + ".join(parts) or "0", flow.count, inside))

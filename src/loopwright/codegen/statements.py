@@ -9,7 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
 from loopwright.codegen.safepoints import write_while
-from loopwright.ir.code import CodeLine
+from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -74,7 +74,7 @@ def may_fail(body: Body, w: Writer) -> bool:
 def write_store(stmt: Store, w: Writer) -> None:
     """Write one store."""
     if (update := w.updated(stmt)) is not None:
-        w.line(update)
+        w.add(update)
         return
     value = w.text(stmt.value)
     if w.may_fail(stmt) and not isinstance(stmt.value, Const):
@@ -125,8 +125,7 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
         if not identifier[0].isdigit():
             w.line(f"{w.declare(identifier)} = {w.text(expr)};")
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
-        storage = f"{array.memory_type} {array.pointer}[{max(elements, 1)}] __attribute__((aligned(64)));"
-        w.function.declared[array.pointer] = CodeLine(storage)
+        w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
     else:
         count = _heap(stmt, w)

@@ -11,6 +11,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.ir.code import Shuffle
 from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import Scalar
 
@@ -72,9 +73,13 @@ def in_warp(partial: ThreadPartial, lanes: int, mask: str, number: str, w: GpuWr
     while distance:
         others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
         for own, other, type_ in zip(partial.own, others, partial.types, strict=True):
-            carried = f"(int32_t){w.variable(own)}" if type_.size_bytes < 4 else w.variable(own)
-            ctype = VALUE_TYPE[type_.name]
-            w.line(f"{w.variable(other)} = ({ctype})__shfl_xor_sync({mask}, {carried}, {distance});")
+            value, into, ctype, narrow = (
+                w.variable(own),
+                w.variable(other),
+                VALUE_TYPE[type_.name],
+                type_.size_bytes < 4,
+            )
+            w.add(Shuffle("across", into, ctype, narrow, value, str(distance), mask))
         if len(others) == 1 and partial.reduction.op not in ("add", "mul", "and", "or", "xor"):
             # The lower of two threads comes first for both: with -0.0 and 0.0, they would differ in their minimum else.
             own, other = w.variable(partial.own[0]), w.variable(others[0])

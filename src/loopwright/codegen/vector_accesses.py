@@ -18,6 +18,7 @@ from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import constant_trip, write_sequential
 from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
 from loopwright.codegen.statements import may_fail, write_body
+from loopwright.ir.code import WideLoad, WideStore, WideVariable
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
@@ -74,10 +75,10 @@ def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> 
         part.scoped.add(variable)
         for name, one in wide:
             element = w.arrays[one.node.array].memory_type
-            w.line(f"lw_vector<{element}, {one.count}> {name}[{trip // one.count}];")
+            w.add(WideVariable(element, one.count, name, trip // one.count))
         with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for count, part_of, place in _parts((one for one in wide if one[1].is_read), trip, w):
-                w.line(f"{part_of} = lw_read<{count}>({place});")
+            for given in _parts((one for one in wide if one[1].is_read), trip, w):
+                w.add(WideLoad(*given))
         part.counters[loop.name] = "lw_k"
         before = part.replaced
         part.replaced = before | {(one.node.array, one.node.index): _element(name, one, trip) for name, one in wide}
@@ -86,17 +87,18 @@ def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> 
             write_body(loop.body, w)
         part.replaced = before
         with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for count, part_of, place in _parts((one for one in wide if one[1].is_written), trip, w):
-                w.line(f"lw_write<{count}>({place}, {part_of});")
+            for given in _parts((one for one in wide if one[1].is_written), trip, w):
+                w.add(WideStore(*given))
     part.scoped.discard(variable)
 
 
-def _parts(wide: Iterable[Named], trip: int, w: GpuWriter) -> Iterator[tuple[int, str, str]]:
-    """Of each access of so many elements at once, C text of the variable and of the place in memory."""
+def _parts(wide: Iterable[Named], trip: int, w: GpuWriter) -> Iterator[tuple[str, int, str, str]]:
+    """Of each access the vector, of so many elements, and where in which array these are; C texts."""
     for name, one in wide:
         for number in range(trip // one.count):
             pointer, index = place_of(one.node, w)
-            yield one.count, f"{name}[{number}]", f"{pointer}, {index}{f' + {number * one.count}' if number else ''}"
+            place = f"{index}{f' + {number * one.count}' if number else ''}"
+            yield f"{name}[{number}]", one.count, pointer, place
 
 
 def _element(name: str, one: WideAccess, trip: int) -> str:

@@ -15,6 +15,7 @@ Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder",
 """Which iterations of a loop of the kernel a loop of the code does. Of a loop whose tiles arrive ahead: the copies of
 the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
 others. Chunks: a block has several iterations of a loop over blocks."""
+AtomicOp = Literal["add", "min", "max", "set"]
 Form = Literal["braces", "next line", "same line", "none"]
 """How a block is written: in braces; one statement, on the next line or behind the head; or further in only."""
 
@@ -61,6 +62,83 @@ class Exit:
     failure: Failure | None = None
 
 
+# ---- memory
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedArray:
+    """The declaration of a thread's own array: the type of its elements in C, and how many there are. It begins at a
+    multiple of so many bytes."""
+
+    type: str
+    name: str
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicOperation:
+    """Adds a value to an element, has it become the least or greatest of both, or sets it to the value, whatever other
+    threads do with it meanwhile. place: C text of which one of an array, '' for a variable. type: in C, of a constant
+    that gets the value before the element is found, '' for none. before: C text of a variable, with its type where it
+    is a new one, for what the element was before, '' where nobody asks."""
+
+    op: AtomicOp
+    array: str
+    place: str
+    value: str
+    type: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WideVariable:
+    """The declaration of an array of vectors, each of so many elements of a type of C."""
+
+    type: str
+    width: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WideLoad:
+    """Reads a vector from the elements of an array that begin at a place (C texts)."""
+
+    vector: str
+    width: int
+    array: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class WideStore:
+    """Writes a vector to the elements of an array that begin at a place (C texts)."""
+
+    vector: str
+    width: int
+    array: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyToShared:
+    """Copies neighbouring elements of global memory into shared memory, where they are for this thread once it has
+    awaited its copies. inside: C text; where it does not hold, zeros are written and nothing is read; '' for always."""
+
+    array: str
+    place: str
+    source: str
+    index: str
+    count: int
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitCopies:
+    """Wait until what this thread copies has arrived."""
+
+
 # ---- threads of a block
 
 
@@ -82,6 +160,38 @@ class EndTogether:
     team: str = ""
     threads: int = 0
     asking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """Gets a value from another thread of a team: across, the one whose number differs by the bits of a distance; up,
+    the one that is so far before. variable: C text of what it is put into, with its type where it is a new one. type:
+    of the value in C; narrow: it has less than 32 bits. team: C text of which threads take part."""
+
+    way: Literal["across", "up"]
+    variable: str
+    type: str
+    narrow: bool
+    value: str
+    distance: str
+    team: str
+
+
+# ---- the host
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Starts a kernel of the device text. kernel: C text of its number. grid, block: C texts of how many blocks there
+    are along x, y and z, and numbers of threads; the former are in `lw_grid` from then on. arguments: C names of
+    variables. units: C text of how long it takes at most. failure: recorded where it does not start."""
+
+    kernel: str
+    grid: tuple[str, ...]
+    block: tuple[int, ...]
+    arguments: tuple[str, ...]
+    units: str
+    failure: Failure
 
 
 # ---- C with OpenMP
@@ -139,6 +249,16 @@ class Repeat(CodeBlock):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claims(CodeBlock):
+    """What a thread does for each of the numbers below a count that it is the first to claim. number: the C name of the
+    variable that has it; counter: of the one that all threads share, which counts the claimed ones; count: C text."""
+
+    number: str
+    counter: str
+    count: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadTeam(CodeBlock):
     """What each thread of a team does. threads: C text of how many there are; together: of when these are several, ''
     for always. numbered: `lw_thread` is the number of one there, and `lw_team_size` how many came."""
@@ -167,7 +287,23 @@ class Otherwise(CodeBlock):
     """What runs where the branch before it does not."""
 
 
-Leaf = CodeLine | Countdown | Question | Exit | Barrier | EndTogether
+Leaf = (
+    CodeLine
+    | Countdown
+    | Question
+    | Exit
+    | AlignedArray
+    | AtomicOperation
+    | WideVariable
+    | WideLoad
+    | WideStore
+    | CopyToShared
+    | AwaitCopies
+    | Barrier
+    | EndTogether
+    | Shuffle
+    | Launch
+)
 Node = Leaf | CodeBlock
 Code = tuple[Node, ...]
 
