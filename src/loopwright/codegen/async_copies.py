@@ -74,9 +74,9 @@ def write_copies(loop: For, w: GpuWriter) -> None:
         write_sequential(loop, w)
         return
     variable = w.names.of(loop.name)
-    with w.branch(or_full(found.tests, w), indent=0, versions=True):
+    with w.branch(or_full(found.tests, w), versions=True):
         w.function.scoped.add(variable)
-        w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
+        w.line(f"const int64_t {variable} = {w.text(loop.lower)};")
         write_copy(found.store, w, found.many)
         w.function.scoped.discard(variable)
     with w.otherwise():
@@ -91,7 +91,8 @@ def has_ends(loop: For) -> bool:
 def _write_rolled(loop: For, w: GpuWriter) -> None:
     """A loop of copies that few blocks do: registers for their addresses are left to what all blocks do."""
     variable = w.names.of(loop.name)
-    with w.block(begin=f"const int64_t lw_upper = {w.text(loop.upper)};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_upper = {w.text(loop.upper)};")
         head = f"int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, unroll=1):
             w.function.scoped.add(variable)

@@ -43,7 +43,8 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Wr
     variable, upper = w.names.of(loop.name), w.text(loop.upper)
     turn = w.names.fresh("lw_turn")
     w.barrier()  # whoever still uses the tiles of an earlier run of this loop
-    with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_upper = {upper};")
         w.line(f"int {turn} = 0;")
         w.function.scoped |= {variable, turn}
         w.line(f"int64_t {variable} = {w.text(loop.lower)};")
@@ -55,7 +56,8 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Wr
             w.add(AwaitCopies())
             w.barrier()
             stop_together(w, every(variable, step_of(loop)))
-            with w.block(begin=f"const int64_t lw_next = {variable} + {step_of(loop)};", indent=0):
+            with w.block():
+                w.line(f"const int64_t lw_next = {variable} + {step_of(loop)};")
                 before = w.function.renamed
                 w.function.renamed = before | {loop.name: "lw_next"}
                 w.function.scoped.add("lw_next")

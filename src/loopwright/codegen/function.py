@@ -23,7 +23,6 @@ from loopwright.ir.code import (
     CodeLine,
     Exit,
     Failure,
-    Form,
     FunctionCode,
     Lanes,
     Leaf,
@@ -56,16 +55,16 @@ from loopwright.ir.walk import expressions, loops
 
 @dataclass
 class Function:
-    """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
-    their declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
-    first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
-    elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
-    strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by names
-    of loops, operations of those around that they count. counters: what counts the iterations of loops of which there
-    is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers. asks:
-    whether the text of a device function asks whether to stop. both: it is also compiled as one that does not: C++ then
-    knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait for one
-    another in it."""
+    """code: the body so far, of the innermost block that is open; depth: of how many loops and branches that is inside.
+    declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
+    from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
+    at the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
+    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
+    being written. owed: by names of loops, operations of those around that they count. counters: what counts the
+    iterations of loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a
+    block keeps in registers. asks: whether the text of a device function asks whether to stop. both: it is also
+    compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others
+    meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -81,7 +80,7 @@ class Function:
     own_bytes: int = 0
     nested: int = 0
     owed: dict[str, int] = field(default_factory=dict)
-    depth: int = 1
+    depth: int = 0
     on_device: bool = False
     asks: bool = True
     both: bool = False
@@ -92,9 +91,9 @@ class Function:
     def inside(self, block: CodeBlock) -> Iterator[None]:
         """Within, what is written belongs to this block."""
         outer, self.code = self.code, []
-        self.depth += block.indent
+        self.depth += type(block) is not CodeBlock
         yield
-        self.depth -= block.indent
+        self.depth -= type(block) is not CodeBlock
         outer.append(replace(block, body=tuple(self.code)))
         self.code = outer
 
@@ -184,28 +183,18 @@ class Writer:
         """Leave the function, under a condition if there is one."""
         self.add(Exit(condition))
 
-    def block(
-        self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
-    ) -> AbstractContextManager[None]:
+    def block(self, head: str = "") -> AbstractContextManager[None]:
         """Within, what is written stands in braces: see `ir.code.CodeBlock`."""
-        return self.function.inside(CodeBlock(head=head, begin=begin, indent=indent, joined=joined))
-
-    def indented(self) -> AbstractContextManager[None]:
-        """Within, what is written stands further in."""
-        return self.function.inside(CodeBlock(form="none"))
+        return self.function.inside(CodeBlock(head=head))
 
     def loop(
         self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,
-        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False,
-        form: Form = "braces",
+        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
         return self.function.inside(
-            Loop(
-                head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once,
-                indent=indent, joined=joined, form=form,
-            )
-        )  # fmt: skip
+            Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
+        )
 
     def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
         """Within, what is written runs while a condition holds."""
@@ -222,30 +211,32 @@ class Writer:
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
-        plain: bool = False, begin: str = "", indent: int = 1, joined: bool = False,
+        plain: bool = False,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written runs under a condition: see `ir.code.Branch`."""
         return self.function.inside(
             Branch(
-                condition=condition, name=name, part=part, axes=axes, versions=versions, plain=plain, begin=begin,
-                indent=indent, joined=joined,
+                condition=condition,
+                name=name,
+                part=part,
+                axes=axes,
+                versions=versions,
+                plain=plain,
             )
-        )  # fmt: skip
+        )
 
-    def maybe(self, condition: str, begin: str, joined: bool = False) -> AbstractContextManager[None]:
+    def maybe(self, condition: str) -> AbstractContextManager[None]:
         """Within, what is written stands in braces, under a condition if there is one."""
-        if condition:
-            return self.branch(condition, begin=begin, indent=0, joined=joined)
-        return self.block(begin=begin, indent=0, joined=joined)
+        return self.branch(condition) if condition else self.block()
 
-    def otherwise(self, indent: int = 1, form: Form = "braces") -> AbstractContextManager[None]:
+    def otherwise(self) -> AbstractContextManager[None]:
         """Within, what is written runs where the branch just before does not."""
-        return self.function.inside(Otherwise(indent=indent, form=form))
+        return self.function.inside(Otherwise())
 
     def only(self, condition: str, statement: str | Leaf, axes: str = "") -> None:
-        """Write a statement, a node or C text, under a condition, if there is one, on one line."""
+        """Write a statement, a node or C text, under a condition, if there is one."""
         node = CodeLine(statement) if isinstance(statement, str) else statement
-        self.add(Branch(condition=condition, body=(node,), form="same line", axes=axes) if condition else node)
+        self.add(Branch(condition=condition, body=(node,), axes=axes) if condition else node)
 
     # ---- text
 

@@ -113,7 +113,7 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     stmt = _without_loads(stmt, w)
     match stmt:
         case Return() if any_may_fail(w):
-            with w.block(indent=0):
+            with w.block():
                 stop_after_failure(w)
                 write(stmt, w)
         case If():
@@ -135,10 +135,12 @@ def _host_loop(loop: For, w: GpuWriter) -> None:
     w.function.scoped.add(variable)
     begin = f"const int64_t lw_lower = {lower}, lw_step = {step}, lw_count = lw_trip(lw_lower, {upper}, lw_step);"
     head = "int64_t lw_k = 0; lw_k < lw_count; ++lw_k"
-    with w.block(begin=begin, indent=0, joined=True), w.loop(head, loop.name):
-        w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
-        spend(max(1, operations_in(loop.body)), w)
-        _host_body(loop.body, w)
+    with w.block():
+        w.line(begin)
+        with w.loop(head, loop.name):
+            w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+            spend(max(1, operations_in(loop.body)), w)
+            _host_body(loop.body, w)
     w.function.scoped.discard(variable)
 
 

@@ -258,7 +258,7 @@ class GpuWriter(Writer):
         """The kernels of a device function whose code is complete. tested: these look by themselves whether something
         has failed before. loop: the outermost one of the nest that it is."""
         stored = arrays_stored(body)
-        if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
+        if not tested and (self.kernels or self.function.depth) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
             part.code.insert(0, Exit("LW_RARE(failure->site >= 0)"))
@@ -376,7 +376,7 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(count, 1), 16)
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
-        with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):
+        with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count):
             w.line(f"{array.pointer}[lw_i] = {value};")
 
 

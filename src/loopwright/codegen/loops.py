@@ -58,7 +58,7 @@ def write_sequential(
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
 
     range_of = _write_once if short else write_range
-    with w.block(indent=0):
+    with w.block():
         if trip is not None:
             # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
             w.line(f"const int64_t lw_lower = {lower};")

@@ -116,7 +116,7 @@ def write_balanced(row: For, w: GpuWriter) -> None:
     """The three kernels of a balanced loop, and their start."""
     made = Balanced(row, w)
     lower, upper, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
-    with w.block(indent=0, joined=True):
+    with w.block():
         w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
         with w.branch("lw_rows > 0"):
             w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
@@ -158,7 +158,7 @@ def _start(made: Balanced, part: Function, blocks: str, threads: int, work: floa
     """work: what a thread does at most, as most_work.py counts it."""
     w = made.w
     own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit", "lw_start_number")}
-    with w.block(indent=0):
+    with w.block():
         w.start(part, (blocks, "1", "1"), (threads, 1, 1), own, str(work))
 
 
@@ -193,7 +193,7 @@ def _cuts(made: Balanced) -> Function:
             w.line(f"const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
             w.line("const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
             head = f"int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads}"
-            with w.loop(head, form="next line"):
+            with w.loop(head):
                 w.line(f"{cut}[lw_k] = lw_owner;")
     most = threads * made.rows_each
     shared = (SharedArray("lw_long", "int32_t", most + 1), SharedArray("lw_ranges", "int64_t", 2 * most))
@@ -212,7 +212,7 @@ def _cuts_of_row(made: Balanced) -> None:
         w.only("lw_number == 0", f"{state}[1] = lw_start;")
         w.only(f"lw_number == {rows} - 1", f"{state}[2] = lw_after, {cut}[lw_end] = {rows};")
         each = "int64_t lw_k = lw_begin; lw_k < lw_end; ++lw_k"
-        with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each, form="same line"):
+        with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each):
             w.line(f"{cut}[lw_k] = lw_number;")
         with w.otherwise():
             w.add(AtomicOperation("add", "lw_long", "0", "1", before="const int lw_place"))
@@ -435,10 +435,10 @@ def _as_written(made: Balanced) -> None:
 
 def _joined_row(made: Balanced) -> None:
     w, nest, size = made.w, made.nest, made.entries
-    with w.branch("lw_begin < lw_all && lw_ended < lw_last", joined=True):
+    with w.branch("lw_begin < lw_all && lw_ended < lw_last"):
         w.line(f"const int64_t lw_row = {w.use('lw_first')} + lw_ended;")
         w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - lw_zero + lw_ended;")
-        with w.branch("lw_at < lw_begin", joined=True):
+        with w.branch("lw_at < lw_begin"):
             partials = [
                 ThreadPartial(one.reduction, (one.reduction.target,), (w.new_scalar("part", one.type),), (one.type,))
                 for one in made.sums

@@ -79,7 +79,7 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
     if slots:
         w.function.declared.setdefault("lw_slots", CodeLine("char *lw_slots = 0;"))
-    with w.block(indent=0):
+    with w.block():
         for number, pointer in enumerate(slots):
             w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
         w.slots = max(w.slots, len(slots))
@@ -87,7 +87,7 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
         for pointer, name in slots.items():
             value = w.use(w.names.of(name))
             w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
-            w.waits = w.function.depth == 1
+            w.waits = not w.function.depth
         if slots and any_may_fail(w):
             stop_after_failure(w)
 
@@ -98,7 +98,7 @@ def stop_after_failure(w: GpuWriter) -> None:
     found = w.fresh("lw_found", "lw_failure")
     w.line(f"lw_failure {found};")
     w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
-    w.waits = w.function.depth == 1
+    w.waits = not w.function.depth
     w.fail(f"{found}.site", f"{found}.index", f"{found}.size", condition=f"{found}.site >= 0")
 
 
@@ -122,7 +122,7 @@ def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
         value = literal(fill.value, fill.type)
         w.line(f"if (lw_i < {w.use('lw_count')}) {w.use(array.pointer)}[lw_i] = {value};")
     w.finish_kernel(part, FILL_THREADS, (Store(array.name, (), fill),))
-    with w.branch(count, indent=0):  # a grid of no blocks is refused
+    with w.branch(count):  # a grid of no blocks is refused
         w.line(f"const int64_t lw_count = {count};")
         w.start(part, (f"(lw_count + {FILL_THREADS - 1}) / {FILL_THREADS}", "1", "1"), (FILL_THREADS, 1, 1),
                 {"lw_count": "lw_count"})  # fmt: skip

@@ -6,7 +6,7 @@ number: then partial results are those of blocks of iterations.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
@@ -165,7 +165,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
 
-    with w.block(indent=0):
+    with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
             end = f"{lower} + {bound}"
             if not in_strips(loop, w):
@@ -219,11 +219,11 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
     w.line("int lw_bad = 0;")
     if owner is not None:
         _owners(owner, w)
-    with nullcontext() if owner is None else w.otherwise(indent=0, form="next line"):
+    with nullcontext() if owner is None else w.otherwise():
         with w.branch(f"{plan.parts} == 1"):
             strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
             w.line(f"lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
-        with w.otherwise(indent=0):
+        with w.otherwise():
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
         w.line(f"if (lw_bad) free({_copy(copied.target)});")
@@ -446,7 +446,8 @@ def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
     start = identity(copied.reduction.op, array.element)
     with w.branch(f"{number} > 0"):
         w.line(f"{array.memory_type} *lw_own = {_copy(array)} + ({number} - 1) * {total};")
-        w.line(f"for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_own[lw_e] = {start};")
+        with w.loop(f"int64_t lw_e = 0; lw_e < {total}; ++lw_e"):
+            w.line(f"lw_own[lw_e] = {start};")
         w.line(f"{mine} = ({array.pointer_type})lw_own;")
         for axis, stride in enumerate(copied.inside.strides):
             if stride in own:
@@ -475,7 +476,8 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
                 w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
                 with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
                     w.line(block)
-                    w.line(f"for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
+                    with w.loop("int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e"):
+                        w.line(f"{array.pointer}[lw_e] = {value};")
         else:
             with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
                 w.line(block)
@@ -485,11 +487,12 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
 
 def _add_strided(reduction: Reduction, array: ArrayText, w: Writer) -> None:
     index = tuple(f"lw_x{axis}" for axis in range(array.rank))
-    for axis, name in enumerate(index):
-        w.line(f"for (int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name})")
     terms = []
     for axis, name in enumerate(index):
         inner = range(axis) if array.layout == "first" else range(axis + 1, array.rank)
         terms.append(" * ".join([name, *(w.size(array.name, other) for other in inner)]))
     target, source = array.element_at(index), f"lw_block[{' + '.join(terms)}]"
-    w.line(f"  {target} = {combine(reduction.op, array.element, target, source)};")
+    with ExitStack() as opened:
+        for axis, name in enumerate(index):
+            opened.enter_context(w.loop(f"int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name}"))
+        w.line(f"{target} = {combine(reduction.op, array.element, target, source)};")

@@ -28,6 +28,7 @@ from loopwright.ir.code import (
     Question,
     Repeat,
     Shuffle,
+    ThreadTeam,
     WideLoad,
     WideStore,
     WideVariable,
@@ -127,6 +128,8 @@ def _claim(node: Claims) -> str:
 
 
 def _before(node: CodeBlock) -> Iterator[str]:
+    if isinstance(node, ThreadTeam):
+        raise NoWord(f"CUDA: {node}")
     if isinstance(node, Loop | Repeat) and node.unroll is not None:
         yield f"#pragma unroll{f' {node.unroll}' if node.unroll else ''}"
 

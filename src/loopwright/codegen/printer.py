@@ -61,27 +61,16 @@ def _head(node: CodeBlock, language: Language) -> str:
 def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
     shift = "  " * depth
     lines += (shift + line for line in language.before(node))
-    opening = " ".join(
-        text for text in (_head(node, language), "{" if node.form == "braces" else "", node.begin) if text
-    )
+    head = _head(node, language)
+    opening = f"{head} {{" if head else "{"
     if isinstance(node, Otherwise):
         lines[-1] += f" {opening}"
-    elif node.form != "none":
+    else:
         lines.append(shift + opening)
     here = _region_of(node, len(lines), around)
-    if node.form == "same line":
-        lines[-1] += "".join(
-            f" {line}" for one in node.body if not isinstance(one, CodeBlock) for line in language.leaf(one)
-        )
-    else:
-        lines += ("  " * (depth + node.indent) + line for line in language.first(node))
-        print_code(node.body, depth + node.indent, lines, here, language)
-    if node.form == "braces":
-        last = node.body[-1] if node.body else None
-        if node.joined and isinstance(last, CodeBlock) and last.form == "braces":
-            lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
-        else:
-            lines.append(shift + "}")
+    lines += (f"{shift}  {line}" for line in language.first(node))
+    print_code(node.body, depth + 1, lines, here, language)
+    lines.append(shift + "}")
     if here is not around:
         here.last = len(lines)
 

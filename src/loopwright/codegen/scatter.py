@@ -131,7 +131,7 @@ def copied(
         w.line(f"while (lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}) --lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
     w.barrier()  # an iteration before may still be adding its copies up
-    with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
+    with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}"):
         w.line(f"{pointer}[lw_i] = {none};")
     w.barrier()
     after = " << lw_shift | lw_lane" if lanes else ""

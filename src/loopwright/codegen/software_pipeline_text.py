@@ -91,11 +91,9 @@ class SteadyText:
         ends = None if self.steady.ends is None else Streams.named(self.steady.ends, self.w)
         narrow = [] if ends is None else ["sizeof(lw_int) == 4"]
         tests = " && ".join((*narrow, *self.tests)) or "true"
-        with self.w.branch(f"{tests}{f' || {FLAG}' if self.even else ''}", indent=0):
-            self.w.line("")
-            with self.w.indented():
-                self._begin(whole)
-                self._rounds(whole)
+        with self.w.branch(f"{tests}{f' || {FLAG}' if self.even else ''}"):
+            self._begin(whole)
+            self._rounds(whole)
         if ends is not None:
             with self.w.otherwise():
                 self._begin(ends)
@@ -122,7 +120,8 @@ class SteadyText:
         for flow in flows.flows:
             w.line(f"auto {flow.begin} = {w.use(w.arrays[flow.source.array].pointer)};")
             w.line(f"lw_int {' = 0, '.join((*flow.far, flow.along))} = 0;")
-            w.line(f"uint32_t {flow.within} = 0;" if flow.within else "")
+            if flow.within:
+                w.line(f"uint32_t {flow.within} = 0;")
         by_loop = {id(flow.inner[0]): flow for flow in flows.flows if flow.inner}
         by_store = {id(flow.store): flow for flow in flows.flows}
         self.together(
@@ -206,7 +205,7 @@ class SteadyText:
         for flow, count in zip(flows.flows, counts, strict=True):
             with w.loop(f"int lw_k = 0; lw_k < {each}; ++lw_k", trips=each, unroll=0):
                 w.line(f"const int64_t lw_n = {w.function.counters[among.name]} * {each} + lw_k - {first};")
-                with w.branch(f"lw_n >= 0 && lw_n < {count}", indent=0), self._meaning(self._ahead):
+                with w.branch(f"lw_n >= 0 && lw_n < {count}"), self._meaning(self._ahead):
                     self._numbered(flow, count)
             first += count
         self.buffers(self.turn)
@@ -261,7 +260,8 @@ def _copy_loop(flows: Streams, loop: For, w: GpuWriter) -> None:
         return
     variable = w.names.of(loop.name)
     w.function.scoped.add(variable)
-    with w.block(begin=f"const int64_t {variable} = {w.text(loop.lower)};", indent=0):
+    with w.block():
+        w.line(f"const int64_t {variable} = {w.text(loop.lower)};")
         _copy(flows.of(stmt), w)
     w.function.scoped.discard(variable)
 

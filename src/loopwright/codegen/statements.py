@@ -164,4 +164,5 @@ def _fill(fill: Const, pointer: str, memory_type: str, count: str, w: Writer) ->
         w.line(f"memset({pointer}, 0, (size_t)({count}) * sizeof({memory_type}));")
     else:
         value = literal(fill.value, fill.type)
-        w.line(f"for (int64_t lw_i = 0; lw_i < {count}; ++lw_i) {pointer}[lw_i] = {value};")
+        with w.loop(f"int64_t lw_i = 0; lw_i < {count}; ++lw_i"):
+            w.line(f"{pointer}[lw_i] = {value};")

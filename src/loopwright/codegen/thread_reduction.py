@@ -83,8 +83,9 @@ def in_warp(partial: ThreadPartial, lanes: int, mask: str, number: str, w: GpuWr
         if len(others) == 1 and partial.reduction.op not in ("add", "mul", "and", "or", "xor"):
             # The lower of two threads comes first for both: with -0.0 and 0.0, they would differ in their minimum else.
             own, other = w.variable(partial.own[0]), w.variable(others[0])
-            w.line(f"if (({number}) & {distance}) {{ const {VALUE_TYPE[partial.types[0].name]} lw_mine = {own};")
-            w.line(f"  {own} = {other}; {other} = lw_mine; }}")
+            with w.branch(f"({number}) & {distance}"):
+                w.line(f"const {VALUE_TYPE[partial.types[0].name]} lw_mine = {own};")
+                w.line(f"{own} = {other}; {other} = lw_mine;")
         _take(partial, partial.own, others, w)
         distance //= 2
 
@@ -131,7 +132,7 @@ def _all_of(partial: ThreadPartial, arrays: Sequence[str], count: int, start: st
     others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{w.variable(own)} = {array}[{start}0];")
-    with w.loop(f"int lw_i = 1; lw_i < {count}; ++lw_i", trips=count - 1, indent=0):
+    with w.loop(f"int lw_i = 1; lw_i < {count}; ++lw_i", trips=count - 1):
         for other, array in zip(others, arrays, strict=True):
             w.line(f"{w.variable(other)} = {array}[{start}{step}lw_i];")
         _take(partial, partial.own, others, w)

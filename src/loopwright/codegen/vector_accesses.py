@@ -63,7 +63,7 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
     if not found.tests:
         _written_wide(loop, found.trip, wide, w)
         return
-    with w.branch(or_full(found.tests, w), indent=0, versions=True):
+    with w.branch(or_full(found.tests, w), versions=True):
         _written_wide(loop, found.trip, wide, w)
     with w.otherwise():
         write_sequential(loop, w)
@@ -71,12 +71,14 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
 
 def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> None:
     part, variable = w.function, w.names.of(loop.name)
-    with w.block(begin=f"const int64_t lw_lower = {w.text(loop.lower)};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_lower = {w.text(loop.lower)};")
         part.scoped.add(variable)
         for name, one in wide:
             element = w.arrays[one.node.array].memory_type
             w.add(WideVariable(element, one.count, name, trip // one.count))
-        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
+        with w.block():
+            w.line(f"const int64_t {variable} = lw_lower;")
             for given in _parts((one for one in wide if one[1].is_read), trip, w):
                 w.add(WideLoad(*given))
         part.counters[loop.name] = "lw_k"
@@ -86,7 +88,8 @@ def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> 
             w.line(f"const int64_t {variable} = lw_lower + lw_k;")
             write_body(loop.body, w)
         part.replaced = before
-        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
+        with w.block():
+            w.line(f"const int64_t {variable} = lw_lower;")
             for given in _parts((one for one in wide if one[1].is_written), trip, w):
                 w.add(WideStore(*given))
     part.scoped.discard(variable)

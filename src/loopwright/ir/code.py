@@ -1,8 +1,12 @@
 """Generated code as a tree.
 
 Writers build it; what else has to know what stands in the code reads it, and never its text. Printers turn it into
-lines (codegen/printer.py) and decide nothing: layout is in the tree too. They tell on which lines each loop and branch
-stands, as that is how compilers speak of them (`CodeRegion`).
+lines (codegen/printer.py) and decide nothing. They tell on which lines each loop and branch stands, as that is how
+compilers speak of them (`CodeRegion`).
+
+What all languages of C's family spell alike is text: expressions, assignments, declarations of plain variables. So are
+names that the header of each language defines: functions without effects, `LW_GLOBAL`, the number of a thread
+(`threadIdx.x`). All else is a node, which a printer's table spells.
 """
 
 from __future__ import annotations
@@ -16,8 +20,6 @@ Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder",
 the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
 others. Chunks: a block has several iterations of a loop over blocks."""
 AtomicOp = Literal["add", "min", "max", "set"]
-Form = Literal["braces", "next line", "same line", "none"]
-"""How a block is written: in braces; one statement, on the next line or behind the head; or further in only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,16 +215,10 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBlock:
-    """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
-    brace. indent: how many steps further in the body is. joined: the closing brace stands behind that of the last block
-    inside."""
+    """What belongs together. head: C text before it, such as `else if (x)`."""
 
     head: str = ""
     body: Code = ()
-    begin: str = ""
-    indent: int = 1
-    joined: bool = False
-    form: Form = "braces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
