@@ -208,7 +208,7 @@ GPU = (
     Fault(
         "tiles used before they have arrived",
         "codegen/double_buffering.py",
-        'w.line("lw_arrived();")\n            ',
+        "w.add(AwaitCopies())\n            ",
         "",
         "a tile in shared memory is read while its copy is on the way",
         ("tests/codegen/test_double_buffering.py::test_products_of_any_size",),
