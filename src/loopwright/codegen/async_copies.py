@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.codegen.bound_nest import BoundNest
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.full_tiles import or_full
-from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import AsyncCopy, DoubleBuffered, Lowering
 from loopwright.codegen.statements import write_body, write_store
 from loopwright.codegen.vector_accesses import aligned, place_of, width_of
@@ -23,16 +23,16 @@ ZEROS = ("0", "0.0", "False")
 """The values all of whose bits are zeros, as Python writes them."""
 
 
-def async_copies(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[AsyncCopy]:
+def async_copies(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[AsyncCopy]:
     """The copies of loops with double buffering that need no register."""
     for ahead in before.every(DoubleBuffered):
         around = {id(loop.body[0]): loop for loop in statements(ahead.rounds.copies, For) if len(loop.body) == 1}
         for store in statements(ahead.rounds.copies, Store):
             source = _source(store)
-            if source is not None and _fits(store, source, nest, w):
-                one = w.arrays[store.array].element.size_bytes in w.facts.gpu.copies
-                many = _at_once(store, source, around.get(id(store)), nest.registers(before), w)
-                tests = tuple(aligned(source, many, nest, w)) if many else ()
+            if source is not None and _fits(store, source, nest, given):
+                one = given.arrays[store.array].element.size_bytes in given.facts.gpu.copies
+                many = _at_once(store, source, around.get(id(store)), nest.registers(before), given)
+                tests = tuple(aligned(source, many, nest, given)) if many else ()
                 if one or many:
                     yield AsyncCopy(ahead.loop, store, source, one, many, tests)
 
@@ -47,20 +47,22 @@ def _source(store: Store) -> Load | None:
     return value if isinstance(value, Load) else None
 
 
-def _fits(store: Store, value: Load, nest: BoundNest, w: Writer) -> bool:
+def _fits(store: Store, value: Load, nest: BoundNest, given: CodegenInput) -> bool:
     """Whether elements are copied from global memory as they are."""
-    source, tile = w.arrays[value.array], w.arrays[store.array]
+    source, tile = given.arrays[value.array], given.arrays[store.array]
     is_global = value.array not in nest.local
-    return is_global and not source.bytes and source.element == tile.element and not w.may_fail(value)
+    return is_global and not source.bytes and source.element == tile.element and not given.is_checked(value)
 
 
-def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], w: Writer) -> int:
+def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], given: CodegenInput) -> int:
     """How many neighbours are one copy: all those of the loop around, or 0."""
-    trip = constant_trip(loop, w) if loop is not None and loop.run == "vector" else None
+    trip = given.constant_trip(loop) if loop is not None and loop.run == "vector" else None
     if loop is None or trip is None:
         return 0
-    count = min(width_of(node, loop, {loop.name}, trip, registers, w) for node in (store, source))
-    return count if count == trip and count * w.arrays[store.array].element.size_bytes in w.facts.gpu.copies else 0
+    count = min(width_of(node, loop, {loop.name}, trip, registers, given) for node in (store, source))
+    return (
+        count if count == trip and count * given.arrays[store.array].element.size_bytes in given.facts.gpu.copies else 0
+    )
 
 
 def write_copies(loop: For, w: GpuWriter) -> None:

@@ -13,24 +13,23 @@ from math import prod
 from loopwright.analysis.prefetch import Rounds, rounds_of
 from loopwright.codegen.async_copies import write_copies, write_copy
 from loopwright.codegen.bound_nest import BoundNest
-from loopwright.codegen.function import Writer
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import DoubleBuffered, Lowering, SoftwarePipeline
 from loopwright.codegen.safepoints import every, stop_together
 from loopwright.codegen.software_pipeline_text import Copying, SteadyText, Written
-from loopwright.codegen.statements import may_fail
 from loopwright.ir.code import AwaitCopies, Part
 from loopwright.ir.nodes import For
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, has_threads
 
 
-def double_buffered(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[DoubleBuffered]:
+def double_buffered(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[DoubleBuffered]:
     """The loops of a block whose tiles can be filled ahead."""
     for one in nest.together():
         if isinstance(loop := one.stmt, For) and loop.run not in THREADS and has_threads(loop):
             found = rounds_of(loop)
-            if not isinstance(found, str) and found.arrays and not may_fail(found.copies, w):
+            if not isinstance(found, str) and found.arrays and not given.may_fail(found.copies):
                 yield DoubleBuffered(loop.name, found)
 
 

@@ -103,7 +103,6 @@ class Writer:
 
     def __init__(self, kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> None:
         self.kernel, self.facts, self.strict = kernel, facts, strict
-        self.check_all = check_all
         self.names = Names()
         self.arrays: dict[str, ArrayText] = arrays_of(kernel, self.names)
         self.scalars: dict[str, Scalar] = {param.name: param.type for param in kernel.scalars}
@@ -118,7 +117,7 @@ class Writer:
         self.sites: list[FailureSite] = []
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
-        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, check_all, strict)
+        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = CpuLowering()
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
@@ -315,23 +314,6 @@ class Writer:
     def may_fail(self, node: Load | Store | Checked) -> bool:
         """Whether the text of this node contains a check."""
         return self.given.is_checked(node, self.inside)
-
-    def in_range(self, expr: Expr) -> bool:
-        """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar
-        arguments, and loops over these. What data says may be anywhere."""
-        match expr:
-            case Const() | Dim():
-                return True
-            case Var(name=name):
-                loop = self.loops.get(name)
-                if loop is None:
-                    return any(param.name == name for param in self.kernel.scalars)
-                return self.in_range(loop.lower) and self.in_range(loop.upper)
-            case Binary(op="add" | "sub" | "mul" | "min" | "max"):
-                return self.in_range(expr.left) and self.in_range(expr.right)
-            case Binary(op="floordiv" | "mod", right=Const(value=value)) if value > 0:
-                return self.in_range(expr.left)
-        return False
 
     # ---- finishing a function -----------------------------------------------------------------------------------
 

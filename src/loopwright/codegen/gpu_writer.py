@@ -121,7 +121,7 @@ class GpuWriter(Writer):
     def cannot_overflow(self, expr: Expr) -> bool:
         """CUDA's compiler may take signed arithmetic as never to wrap. Only what stands in a proven index cannot: the
         guard sees to its scalars."""
-        return not self.function.on_device or (self.in_index and self.in_range(expr))
+        return not self.function.on_device or (self.in_index and self.given.in_range(expr))
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
         if isinstance(expr, Var) and (node.array, axis, expr.name) in self.within:

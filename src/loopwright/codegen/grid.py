@@ -35,7 +35,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     """The kernel of a nest whose outermost loop is bound, and its start."""
     nest = BoundNest.of(loop)
     blocks, body, size = nest.blocks, nest.body, nest.size
-    w.lowering = lower(nest, w)
+    w.lowering = lower(nest, w.given)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
     updated = {one.array for one in w.lowering.every(AtomicUpdates)}

@@ -14,7 +14,6 @@ from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.ir.code import Lanes
-from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Const, For, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import statements
@@ -35,7 +34,7 @@ def write_sequential(
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
-    trip = None if in_strips(loop, w) else constant_trip(loop, w)
+    trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     if lanes is None and unroll is None:
         unroll = _unroll_of(loop, trip, w)
 
@@ -99,24 +98,13 @@ def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     write(first, bound)
 
 
-def constant_trip(loop: For, w: Writer) -> int | None:
-    """The number of iterations of a loop from a place that is no constant to one a constant distance on; None where
-    it is not constant, or where the end might wrap: then there would be none."""
-    if w.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
-        return None
-    (start, first), (end, last) = parted(loop.lower), parted(loop.upper)
-    if start is None or start != end or not w.in_range(start):
-        return None
-    return len(range(first, last, int(loop.step.value)))
-
-
 def _unrolled(loop: For, trip: int, w: Writer) -> bool:
     """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
     inner = list(statements(loop.body, For, While))
     return (
         (trip <= UNROLLED or w.function.on_device)
         and (bool(inner) or w.function.on_device)
-        and all(isinstance(stmt, For) and constant_trip(stmt, w) is not None for stmt in inner)
+        and all(isinstance(stmt, For) and w.given.constant_trip(stmt) is not None for stmt in inner)
     )
 
 

@@ -11,9 +11,9 @@ from functools import reduce
 
 from loopwright.codegen.async_copies import async_copies
 from loopwright.codegen.bound_nest import BoundNest, in_registers
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
-from loopwright.codegen.function import Writer
 from loopwright.codegen.lowered import Lowering, LoweringDecision
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
@@ -25,7 +25,7 @@ class LoweringPass:
     """why: the reason for its place."""
 
     name: str
-    decide: Callable[[BoundNest, Lowering, Writer], Iterator[LoweringDecision]]
+    decide: Callable[[BoundNest, Lowering, CodegenInput], Iterator[LoweringDecision]]
     why: str
 
 
@@ -41,7 +41,7 @@ PASSES = (
 )
 
 
-def lower(nest: BoundNest, w: Writer) -> Lowering:
+def lower(nest: BoundNest, given: CodegenInput) -> Lowering:
     """All decisions of a nest. What must be atomic is no choice, and stands before all. Raises NotOnGpu."""
-    first = Lowering(tuple(atomic_updates(nest, w)))
-    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, w))), PASSES, first)
+    first = Lowering(tuple(atomic_updates(nest, given)))
+    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, given))), PASSES, first)

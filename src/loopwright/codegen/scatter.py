@@ -18,7 +18,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.bound_nest import BoundNest, rounds_of_threads
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
-from loopwright.codegen.function import Writer
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead
@@ -39,11 +39,11 @@ AHEAD = 8  # iterations that a thread looks ahead
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
-def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
+def atomic_updates(nest: BoundNest, given: CodegenInput) -> Iterator[AtomicUpdates]:
     """The arrays whose elements the loops that are bound to blocks or threads all update."""
     found: dict[str, Reduction] = {}
     for loop in (*nest.blocks, *(one for one in statements(nest.body, For) if one.run in THREADS)):
-        reductions = w.facts.loops[loop.name].reductions
+        reductions = given.facts.loops[loop.name].reductions
         found |= {reduction.target: reduction for reduction in reductions if reduction.kind != "scalar"}
     for name, reduction in found.items():
         yield AtomicUpdates(nest.loop.name, name, reduction)
@@ -52,7 +52,7 @@ def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
 # ---- copies -----------------------------------------------------------------------------------------------------
 
 
-def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[PrivatisedUpdates]:
+def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[PrivatisedUpdates]:
     """The nests that threads share, of which a block should have copies of the one array that they update."""
     for one in nest.together():
         if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
@@ -62,15 +62,17 @@ def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator
         if rounds < ROUNDS or any(map(has_threads, body)):
             continue
         updates = [found for name in _stored(body) if (found := before.of(AtomicUpdates, name)) is not None]
-        fitting = [one for one in updates if w.arrays[one.array].layout == "C" and one.array not in nest.local]
+        fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
         if len(fitting) == 1:
-            yield _privatised(loop, band, fitting[0], rounds, w)
+            yield _privatised(loop, band, fitting[0], rounds, given)
 
 
-def _privatised(loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, w: Writer) -> PrivatisedUpdates:
-    array, iterations = w.arrays[found.array], prod(map(_iterations, band))
+def _privatised(
+    loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, given: CodegenInput
+) -> PrivatisedUpdates:
+    array, iterations = given.arrays[found.array], prod(map(_iterations, band))
     each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
-    room = w.facts.gpu.shared_bytes * 2 // 3  # several blocks of a multiprocessor still fit
+    room = given.facts.gpu.shared_bytes * 2 // 3  # several blocks of a multiprocessor still fit
     if each is None or iterations * each > INT32.maximum:
         return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum)
     return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each))
@@ -166,7 +168,7 @@ def fits(copy: PrivatisedUpdates, w: GpuWriter) -> str:
 # ---- updates ----------------------------------------------------------------------------------------------------
 
 
-def updates_ahead(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[UpdatesAhead]:
+def updates_ahead(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[UpdatesAhead]:
     """The loops that threads share and that do nothing but set scalars, write elements, and update some that only data
     tells, upwards, often enough."""
     for one in nest.together():

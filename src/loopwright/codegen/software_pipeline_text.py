@@ -9,7 +9,7 @@ from functools import partial
 from math import prod
 
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy
 from loopwright.codegen.safepoints import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
@@ -161,7 +161,7 @@ class SteadyText:
             w.barrier()
             stop_together(w, f"lw_left % {MEETINGS} == 0")
             for flow in flows.flows:
-                moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
+                moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if w.given.constant_trip(one) != 1]
                 for name in (*moved, flow.along):
                     # Multiplied anew, a distance takes one register; the compiler would keep a wide one, or many of its
                     # multiples.
@@ -198,8 +198,8 @@ class SteadyText:
     def _share(self, flows: Streams, among: For) -> None:
         """The copies of one iteration of `among`. They are shared out over the first half of its iterations: where they
         stand all at one place, nothing is computed meanwhile, and late ones would be waited for."""
-        w, counts = self.w, [prod(constant_trip(one, self.w) or 1 for one in flow.moved) for flow in flows.flows]
-        each = -(-sum(counts) // max(1, (constant_trip(among, w) or 2) // 2))
+        w, counts = self.w, [prod(self.w.given.constant_trip(one) or 1 for one in flow.moved) for flow in flows.flows]
+        each = -(-sum(counts) // max(1, (w.given.constant_trip(among) or 2) // 2))
         first = 0
         self.buffers(f"({self.turn} ^ 1)")
         for flow, count in zip(flows.flows, counts, strict=True):
@@ -218,7 +218,7 @@ class SteadyText:
             start = f"{w.text(one.lower)} + (int64_t)threadIdx.{one.run[-1]} * {step_of(one)}"
             w.line(f"const int64_t {w.names.of(one.name)} = {start};")
         for one in flow.moved:
-            trip, counter = constant_trip(one, w) or 1, f"lw_k_{w.names.of(one.name)}"
+            trip, counter = w.given.constant_trip(one) or 1, f"lw_k_{w.names.of(one.name)}"
             count //= trip
             w.line(f"const int64_t {counter} = lw_n / {count} % {trip};")
             w.line(f"const int64_t {w.names.of(one.name)} = {w.text(one.lower)} + {counter} * {step_of(one)};")
@@ -248,7 +248,7 @@ def _number(flow: Stream, w: GpuWriter) -> str:
     """C text of the number of a copy of a thread."""
     text = "0"
     for one in flow.moved:
-        text = f"({text} * {constant_trip(one, w)} + {w.function.counters[one.name]})"
+        text = f"({text} * {w.given.constant_trip(one)} + {w.function.counters[one.name]})"
     return text
 
 
