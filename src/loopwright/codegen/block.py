@@ -19,7 +19,6 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.double_buffering import write_ahead
 from loopwright.codegen.full_tiles import if_full
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import copied, fits, write_updates
@@ -35,6 +34,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
+from loopwright.codegen.unrolling import UNROLLED
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES

@@ -1,4 +1,4 @@
-"""What code is generated for, and what the lowering passes for a CPU (cpu_lowering.py) decide about its loops: frozen
+"""What code is generated for, and what the lowering passes (cpu_lowering.py) decide about its loops: frozen
 values, by the names of loops. The writers look them up.
 """
 
@@ -206,10 +206,11 @@ class ParallelRegion:
 
 
 @dataclass(frozen=True, slots=True)
-class CpuLowering:
-    """What is decided about loops, by their names. strips: loops that ask between strips of their iterations whether to
-    stop. twice: those of them that are also written without strips, for few iterations. counted: those whose operations
-    the loop around counts before them."""
+class LoopLowering:
+    """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
+    strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
+    iterations. counted: those whose operations the loop around counts before them. unrolled: how many iterations of a
+    loop a compiler is asked to write out."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -217,6 +218,7 @@ class CpuLowering:
     strips: frozenset[str] = frozenset()
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    unrolled: Mapping[str, int] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

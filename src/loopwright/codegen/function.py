@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
-from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, CpuLowering
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
     AtomicOperation,
@@ -118,7 +118,7 @@ class Writer:
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
-        self.decided = CpuLowering()
+        self.decided = LoopLowering()
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
@@ -126,7 +126,6 @@ class Writer:
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
         self.asks = True  # whether loops ask now and then whether to stop
-        self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
 
     def _types(self) -> dict[str, str]:
         types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}

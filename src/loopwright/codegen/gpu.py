@@ -20,6 +20,7 @@ from loopwright.codegen.openmp import HEADER, entry_function, guard_function
 from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
+from loopwright.codegen.unrolling import unroll_on_device
 from loopwright.ir.code import TranslationUnit
 from loopwright.ir.nodes import (
     Allocate,
@@ -49,6 +50,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     if (rejection := not_on_gpu(kernel, facts)) is not None:
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
+    w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))

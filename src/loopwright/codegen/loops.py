@@ -14,14 +14,7 @@ from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.ir.code import Lanes
-from loopwright.ir.nodes import Const, For, While
-from loopwright.ir.queries import contains
-from loopwright.ir.walk import statements
-from loopwright.steps.extent import extent_of
-
-UNROLLED = 16  # iterations of a loop that is written out
-TOGETHER = 8  # iterations of a longer one, on a GPU
-AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
+from loopwright.ir.nodes import Const, For
 
 
 def write_sequential(
@@ -36,7 +29,7 @@ def write_sequential(
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     if lanes is None and unroll is None:
-        unroll = _unroll_of(loop, trip, w)
+        unroll = w.decided.unrolled.get(loop.name)
 
     def write(head: str, *inside: str) -> None:
         with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
@@ -78,34 +71,8 @@ def write_sequential(
     w.function.scoped.discard(variable)
 
 
-def _unroll_of(loop: For, trip: int | None, w: Writer) -> int | None:
-    """How many iterations the compiler is asked to write out; None where it is not."""
-    if trip is not None:
-        return (trip if trip <= UNROLLED else TOGETHER) if _unrolled(loop, trip, w) else None
-    return _device_unroll(loop) if w.function.on_device and not isinstance(loop.upper, Const) else None
-
-
-def _device_unroll(loop: For) -> int | None:
-    inner = contains(loop.body, For, While)
-    # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
-    extent = extent_of(loop)
-    if inner:
-        return 1 if extent else None
-    return 1 if extent and extent <= TOGETHER else AHEAD
-
-
 def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
     write(first, bound)
-
-
-def _unrolled(loop: For, trip: int, w: Writer) -> bool:
-    """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
-    inner = list(statements(loop.body, For, While))
-    return (
-        (trip <= UNROLLED or w.function.on_device)
-        and (bool(inner) or w.function.on_device)
-        and all(isinstance(stmt, For) and w.given.constant_trip(stmt) is not None for stmt in inner)
-    )
 
 
 def write_vector(loop: For, w: Writer) -> None:

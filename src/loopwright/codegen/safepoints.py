@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from loopwright.codegen.decisions import CodegenInput, CpuLowering
+from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
@@ -88,23 +88,24 @@ def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
     if not w.function.on_device:
         return loop.name in w.decided.strips
-    return w.asks and w.function.asks and _is_long(loop)
+    return w.asks and w.function.asks and is_long(loop)
 
 
-def _is_long(loop: For) -> bool:
+def is_long(loop: For) -> bool:
+    """Whether a loop may be long, and holds no others that are."""
     return is_innermost(loop) and most_operations(loop) is None
 
 
 # ---- passes for a CPU -------------------------------------------------------------------------------------------
 
 
-def cut_strips(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def cut_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Strips for loops that may be long and hold no others that are."""
-    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if _is_long(loop))
+    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if is_long(loop))
     return replace(lowering, strips=strips)
 
 
-def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
     it always was."""
 
@@ -119,7 +120,7 @@ def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
     return replace(lowering, twice=lowering.strips & frozenset(twice))
 
 
-def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def count_ahead(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """To count once, before loops whose lengths are known there, is cheaper."""
     counted = frozenset(
         inner.name
@@ -158,7 +159,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     if w.function.on_device:
         _write_on_device(loop, first, trip, down, w, write)
         return
-    if not w.twice or loop.name not in w.decided.twice:
+    if loop.name not in w.decided.twice or _is_careful(loop, w):
         _write_strips(loop, first, down, w, write)
         return
     w.line(f"const int64_t lw_from_here = {first};")
@@ -169,6 +170,12 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         if loop.name not in w.decided.counted:
             w.line(f"{_due(w)} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
+
+
+def _is_careful(loop: For, w: Writer) -> bool:
+    """Whether this is the version of a loop that checks its accesses: it stands there once."""
+    entry = w.decided.versions.get(loop.name)
+    return entry is not None and not entry.inside <= w.inside
 
 
 def _may_stand_twice(body: Body) -> bool:
@@ -294,7 +301,7 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
     """Whether a thread of a GPU may end in the middle of a body of a function that asks, and others not. is_whole:
     whether all threads of a block run a loop together."""
     return w.asks and any(
-        isinstance(stmt, While) or (w.function.asks and _is_long(stmt)) or not is_innermost(stmt)
+        isinstance(stmt, While) or (w.function.asks and is_long(stmt)) or not is_innermost(stmt)
         for stmt in statements(body, For, While)
         if not is_whole(stmt)
     )

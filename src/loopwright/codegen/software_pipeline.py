@@ -17,8 +17,8 @@ from typing import TypeGuard
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.decisions import CodegenInput
-from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.lowered import DoubleBuffered, Flows, Lowering, SoftwarePipeline, StreamedCopy
+from loopwright.codegen.unrolling import UNROLLED
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
 from loopwright.ir.queries import has, names_in
