@@ -12,32 +12,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
-from loopwright.ir.code import (
-    AlignedArray,
-    AtomicOperation,
-    AwaitCopies,
-    Barrier,
-    Claims,
-    CodeBlock,
-    CodeLine,
-    CodeRegion,
-    CopyToShared,
-    Countdown,
-    EndTogether,
-    Exit,
-    KernelCode,
-    KernelEntry,
-    Launch,
-    Leaf,
-    Loop,
-    Question,
-    Repeat,
-    Shuffle,
-    ThreadTeam,
-    WideLoad,
-    WideStore,
-    WideVariable,
-)
+from loopwright.ir import code as ir
 
 STOPS = "*lw_stopped >= lw_ticket"
 FENCE = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
@@ -45,60 +20,60 @@ ATOMICS = {"add": "atomic_add", "min": "atomic_min", "max": "atomic_max", "set":
 SHUFFLES = {"across": "sub_group_shuffle_xor", "up": "sub_group_shuffle_up"}
 
 
-def print_kernel(code: KernelCode) -> str:
+def print_kernel(code: ir.KernelCode) -> str:
     """The text of all entries of a kernel."""
     return "\n".join(line for entry in code.entries for line in _entry(entry, code))
 
 
-def _entry(entry: KernelEntry, code: KernelCode) -> list[str]:
+def _entry(entry: ir.KernelEntry, code: ir.KernelCode) -> list[str]:
     given = parameter_list((name, f"global {kind}" if kind[-1] == "*" else kind) for name, kind in code.parameters)
     lines = [f"kernel void {entry.name}({given}) {{", f"  typedef {'int' if entry.bits == 32 else 'long'} lw_int;"]
     values = {"even": entry.even, "asks": entry.asks}
     lines += (f"  const bool {flag} = {str(values[what]).lower()};" for flag, what in code.flags)
     lines += (f"  local {one.type} {one.name}[{one.count}] __attribute__((aligned(16)));" for one in code.shared)
-    print_code((*code.declared, *code.body), 1, lines, CodeRegion("kernel", 1), OPENCL)
+    print_code((*code.declared, *code.body), 1, lines, ir.CodeRegion("kernel", 1), OPENCL)
     return [*lines, "}"]
 
 
-def _leaf(node: Leaf) -> Iterator[str]:
+def _leaf(node: ir.Leaf) -> Iterator[str]:
     match node:
-        case CodeLine(text):
+        case ir.CodeLine(text):
             yield text
-        case Countdown():
+        case ir.Countdown():
             yield "int lw_due = LW_PATIENCE;"
-        case Question(operations) if operations:
+        case ir.Question(operations) if operations:
             yield f"if (lw_asks && (lw_due -= ({operations})) < 0) {{"
             yield "  lw_due = LW_PATIENCE;"
             yield f"  if ({STOPS}) return;"
             yield "}"
-        case Question("", condition, together, team):
+        case ir.Question("", condition, together, team):
             asked = f"{_group(team)}_any({STOPS})" if together else STOPS
             yield f"if (lw_asks && {f'({condition}) && ' if condition else ''}{asked}) return;"
-        case Exit(condition, None):
+        case ir.Exit(condition, None):
             yield f"if ({condition}) return;" if condition else "return;"
-        case Barrier(team, ended, threads):
+        case ir.Barrier(team, ended, threads):
             if ended:
                 yield f"if (lw_asks && {_some_ended(team, threads)}) return;"
             yield f"sub_group_barrier({FENCE});" if team else f"barrier({FENCE});"
-        case EndTogether(team, threads, asking):
+        case ir.EndTogether(team, threads, asking):
             yield f"if ({'lw_asks && ' if asking else ''}{_some_ended(team, threads)}) return;"
-        case AlignedArray(ctype, name, count, size):
+        case ir.AlignedArray(ctype, name, count, size):
             yield f"{ctype} {name}[{count}] __attribute__((aligned({size})));"
-        case AtomicOperation():
+        case ir.AtomicOperation():
             yield _atomic(node)
-        case WideVariable(ctype, width, name, count):
+        case ir.WideVariable(ctype, width, name, count):
             yield f"union {{ {ctype}{width} all; {ctype} v[{width}]; }} {name}[{count}];"
-        case WideLoad(vector, width, array, place):
+        case ir.WideLoad(vector, width, array, place):
             yield f"{vector}.all = vload{width}(0, {array} + ({place}));"
-        case WideStore(vector, width, array, place):
+        case ir.WideStore(vector, width, array, place):
             yield f"vstore{width}({vector}.all, 0, {array} + ({place}));"
-        case CopyToShared():
+        case ir.CopyToShared():
             yield from _copy(node)
-        case AwaitCopies():
+        case ir.AwaitCopies():
             yield from ()
-        case Shuffle():
+        case ir.Shuffle():
             yield f"{node.variable} = {SHUFFLES[node.way]}({node.value}, {node.distance});"
-        case Exit() | Launch():
+        case ir.Exit() | ir.Launch():
             raise NoWord(f"OpenCL: {node}")
         case _:
             assert_never(node)
@@ -112,7 +87,7 @@ def _some_ended(team: str, threads: int) -> str:
     return f"{_group(team)}_reduce_add(1) != {f'popcount({team})' if team else threads}"
 
 
-def _atomic(node: AtomicOperation) -> str:
+def _atomic(node: ir.AtomicOperation) -> str:
     place = f"&{node.array}[{node.place}]" if node.place else f"&{node.array}"
     operation = f"{f'{node.before} = ' if node.before else ''}{ATOMICS[node.op]}"
     if not node.type:
@@ -120,24 +95,24 @@ def _atomic(node: AtomicOperation) -> str:
     return f"{{ const {node.type} lw_value = {node.value}; {operation}({place}, lw_value); }}"
 
 
-def _copy(node: CopyToShared) -> Iterator[str]:
+def _copy(node: ir.CopyToShared) -> Iterator[str]:
     value = f"{node.source}[{node.index} + lw_e]"
     value = f"({node.inside}) ? {value} : 0" if node.inside else value
     yield f"for (int lw_e = 0; lw_e < {node.count}; ++lw_e) {node.array}[{node.place} + lw_e] = {value};"
 
 
-def _claim(node: Claims) -> str:
+def _claim(node: ir.Claims) -> str:
     return f"atomic_inc(&{node.counter})"
 
 
-def _before(node: CodeBlock) -> Iterator[str]:
-    if isinstance(node, ThreadTeam):
+def _before(node: ir.CodeBlock) -> Iterator[str]:
+    if isinstance(node, ir.ThreadTeam):
         raise NoWord(f"OpenCL: {node}")
-    if isinstance(node, Loop | Repeat) and node.unroll is not None:
+    if isinstance(node, ir.Loop | ir.Repeat) and node.unroll is not None:
         yield f"__attribute__((opencl_unroll_hint{f'({node.unroll})' if node.unroll else ''}))"
 
 
-def _first(node: CodeBlock) -> Iterator[str]:
+def _first(node: ir.CodeBlock) -> Iterator[str]:
     yield from ()
 
 

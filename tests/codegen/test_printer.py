@@ -20,74 +20,55 @@ from loopwright.codegen import gpu_writer
 from loopwright.codegen.print_c import C
 from loopwright.codegen.print_cuda import CUDA
 from loopwright.codegen.printer import Language, NoWord, print_code
-from loopwright.ir.code import (
-    AlignedArray,
-    AtomicOperation,
-    AwaitCopies,
-    Barrier,
-    Branch,
-    Claims,
-    CodeBlock,
-    CodeLine,
-    CodeRegion,
-    CopyToShared,
-    Countdown,
-    EndTogether,
-    Exit,
-    Failure,
-    KernelCode,
-    Launch,
-    Leaf,
-    Loop,
-    Node,
-    Otherwise,
-    Question,
-    Repeat,
-    Shuffle,
-    ThreadTeam,
-    WideLoad,
-    WideStore,
-    WideVariable,
-)
+from loopwright.ir import code as ir
 
 LANGUAGES = {"C": C, "CUDA": CUDA, "OpenCL": OPENCL}
-EVERY: tuple[Node, ...] = (
-    CodeLine("x = 1;"),
-    Countdown(),
-    Question("7"),
-    Exit("x"),
-    AlignedArray("float", "t", 8, 16),
-    AtomicOperation("add", "n", "", "1"),
-    WideVariable("float", 4, "v", 2),
-    WideLoad("v[0]", 4, "a", "i"),
-    WideStore("v[0]", 4, "a", "i"),
-    CopyToShared("t", "k", "a", "i", 4),
-    AwaitCopies(),
-    Barrier(),
-    EndTogether("", 64),
-    Shuffle("up", "y", "float", False, "x", "1", "m"),
-    Launch("0", ("1", "1", "1"), (1, 1, 1), (), "0", Failure("0")),
-    CodeBlock(),
-    Loop(head=";;"),
-    Repeat(condition="x"),
-    Claims(number="k", counter="n", count="8"),
-    ThreadTeam(threads="2"),
-    Branch(condition="x"),
-    Otherwise(),
+EVERY: tuple[ir.Node, ...] = (
+    ir.CodeLine("x = 1;"),
+    ir.Countdown(),
+    ir.Question("7"),
+    ir.Exit("x"),
+    ir.AlignedArray("float", "t", 8, 16),
+    ir.AtomicOperation("add", "n", "", "1"),
+    ir.WideVariable("float", 4, "v", 2),
+    ir.WideLoad("v[0]", 4, "a", "i"),
+    ir.WideStore("v[0]", 4, "a", "i"),
+    ir.CopyToShared("t", "k", "a", "i", 4),
+    ir.AwaitCopies(),
+    ir.Barrier(),
+    ir.EndTogether("", 64),
+    ir.Shuffle("up", "y", "float", False, "x", "1", "m"),
+    ir.Launch("0", ("1", "1", "1"), (1, 1, 1), (), "0", ir.Failure("0")),
+    ir.CodeBlock(),
+    ir.Loop(head=";;"),
+    ir.Repeat(condition="x"),
+    ir.Claims(number="k", counter="n", count="8"),
+    ir.ThreadTeam(threads="2"),
+    ir.Branch(condition="x"),
+    ir.Otherwise(),
 )
 NONE = {
-    "C": {Barrier, EndTogether, Shuffle, CopyToShared, AwaitCopies, WideVariable, WideLoad, WideStore},
-    "CUDA": {Launch, ThreadTeam},
-    "OpenCL": {Launch, ThreadTeam},
+    "C": {
+        ir.Barrier,
+        ir.EndTogether,
+        ir.Shuffle,
+        ir.CopyToShared,
+        ir.AwaitCopies,
+        ir.WideVariable,
+        ir.WideLoad,
+        ir.WideStore,
+    },
+    "CUDA": {ir.Launch, ir.ThreadTeam},
+    "OpenCL": {ir.Launch, ir.ThreadTeam},
 }
 """For what the code of each language has no word: nobody writes it there."""
-SILENT = {"OpenCL": {AwaitCopies}}
+SILENT = {"OpenCL": {ir.AwaitCopies}}
 """What needs no word in it."""
 
 
-def printed(node: Node, language: Language) -> list[str]:
-    lines = ["}"] if isinstance(node, Otherwise) else []
-    around = CodeRegion("kernel", 1, inner=[CodeRegion("then", 1)])
+def printed(node: ir.Node, language: Language) -> list[str]:
+    lines = ["}"] if isinstance(node, ir.Otherwise) else []
+    around = ir.CodeRegion("kernel", 1, inner=[ir.CodeRegion("then", 1)])
     print_code((node,), 0, lines, around, language)
     return lines
 
@@ -97,13 +78,13 @@ def kinds(of: type) -> set[str]:
 
 
 def test_every_kind_of_node_is_asked_for() -> None:
-    leaves = {kind.__name__ for kind in get_args(Leaf)}
-    assert {type(node).__name__ for node in EVERY} == leaves | kinds(CodeBlock)
+    leaves = {kind.__name__ for kind in get_args(ir.Leaf)}
+    assert {type(node).__name__ for node in EVERY} == leaves | kinds(ir.CodeBlock)
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
 @pytest.mark.parametrize("node", EVERY, ids=lambda node: type(node).__name__)
-def test_a_language_has_a_word_for_a_node_or_says_so(node: Node, name: str) -> None:
+def test_a_language_has_a_word_for_a_node_or_says_so(node: ir.Node, name: str) -> None:
     if type(node) in NONE[name]:
         with pytest.raises(NoWord):
             printed(node, LANGUAGES[name])
@@ -155,9 +136,11 @@ WORDS = {
 }
 
 
-def kernels_of(function: Any, arguments: Sequence[Any], schedule: str, patch: pytest.MonkeyPatch) -> list[KernelCode]:
+def kernels_of(
+    function: Any, arguments: Sequence[Any], schedule: str, patch: pytest.MonkeyPatch
+) -> list[ir.KernelCode]:
     """The trees of the kernels of a function."""
-    found: list[KernelCode] = []
+    found: list[ir.KernelCode] = []
     print_kernel = gpu_writer.print_kernel
     patch.setattr(gpu_writer, "print_kernel", lambda code, lines: (found.append(code), print_kernel(code, lines))[1])
     agree(function, *arguments, schedule=schedule, strict=False)

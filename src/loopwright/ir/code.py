@@ -284,22 +284,9 @@ class Otherwise(CodeBlock):
 
 
 Leaf = (
-    CodeLine
-    | Countdown
-    | Question
-    | Exit
-    | AlignedArray
-    | AtomicOperation
-    | WideVariable
-    | WideLoad
-    | WideStore
-    | CopyToShared
-    | AwaitCopies
-    | Barrier
-    | EndTogether
-    | Shuffle
-    | Launch
-)
+    CodeLine | Countdown | Question | Exit | AlignedArray | AtomicOperation | WideVariable | WideLoad | WideStore |
+    CopyToShared | AwaitCopies | Barrier | EndTogether | Shuffle | Launch
+)  # fmt: skip
 Node = Leaf | CodeBlock
 Code = tuple[Node, ...]
 
