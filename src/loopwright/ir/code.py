@@ -4,9 +4,9 @@ Writers build it; what else has to know what stands in the code reads it, and ne
 lines (codegen/printer.py) and decide nothing. They tell on which lines each loop and branch stands, as that is how
 compilers speak of them (`CodeRegion`).
 
-What all languages of C's family spell alike is text: expressions, assignments, declarations of plain variables. So are
-names that the header of each language defines: functions without effects, `LW_GLOBAL`, the number of a thread
-(`threadIdx.x`). All else is a node, which a printer's table spells.
+What all languages of C's family spell alike is text: expressions, assignments, also those under a condition,
+declarations of plain variables. So are names that the header of each language defines: functions without effects,
+`LW_GLOBAL`, the number of a thread (`threadIdx.x`). All else is a node, which a printer's table spells.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AtomicOp = Literal["add", "min", "max", "set"]
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """A statement, a declaration, a label, a comment or a pragma, as C text."""
+    """A statement, a declaration, a label or a comment, as C text."""
 
     text: str
 
