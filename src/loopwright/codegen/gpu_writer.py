@@ -17,7 +17,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering, Within
 from loopwright.codegen.print_cuda import print_kernel
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
@@ -62,10 +62,6 @@ OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
 ATOMIC: dict[str, AtomicOp] = {"add": "add", "min": "min", "max": "max", "minimum": "min", "maximum": "max"}
 FLAG = "lw_even"
 """In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
-
-
-Within = tuple[str, int, str]
-"""An array, one of its axes, and the loop whose variable is an index there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
 from loopwright.codegen.lowered import Lowering, LoweringDecision
+from loopwright.codegen.row_entries import merge_paths
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
 from loopwright.codegen.vector_accesses import vector_accesses
@@ -37,6 +38,7 @@ PASSES = (
     LoweringPass("vector accesses", vector_accesses, "of arrays in memory, and of no copies that are made ahead"),
     LoweringPass("asynchronous copies", async_copies, "of the copies that are made ahead"),
     LoweringPass("software pipeline", software_pipelines, "of loops all of whose copies are asynchronous"),
+    LoweringPass("merge path", merge_paths, "anywhere: of balanced loops, which no other pass says anything of"),
     LoweringPass("full tiles", full_tiles, "last: it gathers the tests that all others have left in the text"),
 )
 

@@ -20,10 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loopwright.analysis.row_pointers import RowNest, row_nest, stages
+from loopwright.analysis.row_pointers import RowNest, row_nest
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, Within, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.lowered import Lowering, MergePath
+from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import ACCESS, MOST, most_work
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.row_entries import Sum, write_terms
@@ -31,8 +34,7 @@ from loopwright.codegen.safepoints import stop_each
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import ThreadPartial, in_warp, mask
 from loopwright.ir.code import AtomicOperation, SharedArray, Shuffle
-from loopwright.ir.nodes import Expr, For, Var
-from loopwright.ir.types import INT64
+from loopwright.ir.nodes import Expr, For
 from loopwright.steps.balance import slots, spreads
 
 JOINING = 256
@@ -42,10 +44,6 @@ STATE = ("lw_state", "lw_cut")
 """Names of memory that the kernels share. lw_state: the number of this start where the rows run as they were written,
 anything else where they do not, so that nothing has to be cleared before; the first entry; the length of the line.
 lw_cut: for each block, and behind the last, how many rows end before it."""
-
-ROWS_EACH, MOST_ROWS = 4, 2048
-"""Rows of a thread that looks where blocks begin, as so many pairs of bounds are under way at once; rows of its block,
-whose shared memory has room for where all of them begin and end."""
 
 ALONE = 32
 """In this many blocks a row may begin for one thread to note that; where there are more, its block does."""
@@ -60,8 +58,9 @@ class Balanced:
         found = w.facts.loops[entry.name].reductions
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
-        self.rows_each = min(ROWS_EACH, MOST_ROWS // row.threads)
-        self.inside = _along(entry, frozenset(one.target for one in found))
+        self.lowering = lower(BoundNest.of(row), w.given)
+        decided = self.lowering.of(MergePath, row.name) or MergePath(row.name)
+        self.rows_each, self.ahead, self.inside = decided.rows, decided.entries, frozenset(decided.tested)
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         gpu = w.facts.gpu
         self.warp, self.most_blocks = gpu.warp, gpu.blocks_along[0]
@@ -101,23 +100,12 @@ class Balanced:
         w.function.scoped.discard(variable)
 
 
-def _along(entry: For, targets: frozenset[str]) -> frozenset[Within]:
-    """The arrays, and axes of them, in which each entry reads the element with its own number."""
-    return frozenset(
-        (load.array, axis, entry.name)
-        for stage in stages(entry.body, targets)[0]
-        for load in stage.loads
-        for axis, index in enumerate(load.index)
-        if index == Var(entry.name, INT64)
-    )
-
-
 def write_balanced(row: For, w: GpuWriter) -> None:
     """The three kernels of a balanced loop, and their start."""
     made = Balanced(row, w)
-    lower, upper, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
+    first, end, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
     with w.block():
-        w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
+        w.line(f"const int64_t lw_first = {first}, lw_rows = lw_trip(lw_first, {end}, 1);")
         with w.branch("lw_rows > 0"):
             w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
             w.line(f"if (lw_blocks > {made.most_blocks}) lw_blocks = {made.most_blocks};")
@@ -278,7 +266,9 @@ def _parts(made: Balanced) -> Function:
     for one in made.sums:
         shared.append(SharedArray(one.values, one.memory_type, slots(size, threads)))
         shared.append(SharedArray(one.named("warps"), one.memory_type, threads // made.warp))
+    w.lowering = made.lowering
     w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
+    w.lowering = Lowering()
     return part
 
 
@@ -290,7 +280,7 @@ def _ends(made: Balanced) -> None:
     w.line("int64_t lw_own_end = 0;")
     w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
     w.within = made.inside
-    write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
+    write_terms(nest.entry, made.sums, made.ahead, made.threads, made.value, w)
     w.within = frozenset()
     w.only("threadIdx.x < lw_here", "lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
     with w.loop(f"int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
