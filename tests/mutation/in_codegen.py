@@ -35,7 +35,7 @@ CPU = (
     Fault(
         "copies of threads that never came",
         "codegen/parallel.py",
-        'w.line("if (lw_thread == 0) lw_threads = lw_team_size;")',
+        'w.only("lw_thread == 0", "lw_threads = lw_team_size;")',
         'w.line("")',
         "where OpenMP gives fewer threads than asked for, copies that nobody has cleared are added to the target",
         ("tests/faults/test_fewer_threads.py",),

@@ -181,9 +181,9 @@ class Writer:
         """Leave the function, under a condition if there is one."""
         self.add(Exit(condition))
 
-    def block(self, head: str = "") -> AbstractContextManager[None]:
-        """Within, what is written stands in braces: see `ir.code.CodeBlock`."""
-        return self.function.inside(CodeBlock(head=head))
+    def block(self) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces."""
+        return self.function.inside(CodeBlock())
 
     def loop(
         self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,

@@ -180,11 +180,11 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes) or "0"
     size, gpu = array.element.size_bytes, w.use("gpu")
     w.line(f"{count} = 1;")
-    w.line(f"if ({zero}) {count} = 0;")
-    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.fail(memory)
+    w.only(zero, f"{count} = 0;")
+    with w.otherwise():
+        w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
-    w.line(f"if ({pointer}) gpu->release({gpu}, {pointer});")
+    w.only(pointer, f"gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
     w.fail(memory, count, condition=f"!{pointer}")
     if pointer not in w.function.buffers:

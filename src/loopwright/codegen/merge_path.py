@@ -108,7 +108,7 @@ def write_balanced(row: For, w: GpuWriter) -> None:
         w.line(f"const int64_t lw_first = {first}, lw_rows = lw_trip(lw_first, {end}, 1);")
         with w.branch("lw_rows > 0"):
             w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
-            w.line(f"if (lw_blocks > {made.most_blocks}) lw_blocks = {made.most_blocks};")
+            w.only(f"lw_blocks > {made.most_blocks}", f"lw_blocks = {made.most_blocks};")
             w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
             w.line("static int64_t lw_started;")
             w.add(AtomicOperation("add", "lw_started", "", "1", before="const int64_t lw_before"))
@@ -133,7 +133,7 @@ def _memory(made: Balanced) -> None:
     site = w.site("memory", "", 0, made.nest.row.at)
     w.line(f"const int64_t lw_wanted = 8 * (4 + {len(made.memory) - 1} * (lw_blocks + 1));")
     with w.branch(f"{room} < lw_wanted"):
-        w.line(f"if ({memory}) gpu->release({gpu}, {memory});")
+        w.only(memory, f"gpu->release({gpu}, {memory});")
         w.line(f"{memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
         w.fail(site, "lw_wanted", condition=f"!{memory}")
     if memory not in w.function.buffers:
@@ -278,7 +278,7 @@ def _ends(made: Balanced) -> None:
     w, nest = made.w, made.nest
     w.line("const int64_t lw_row = lw_top + threadIdx.x;")
     w.line("int64_t lw_own_end = 0;")
-    w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
+    w.only("threadIdx.x < lw_here", f"lw_own_end = {made.at(nest.upper, 'lw_row')};")
     w.within = made.inside
     write_terms(nest.entry, made.sums, made.ahead, made.threads, made.value, w)
     w.within = frozenset()
@@ -300,7 +300,9 @@ def _walk(made: Balanced) -> None:
     w.line("int lw_next = LW_MAX(int, 0, lw_start - lw_count), lw_most = LW_MIN(int, lw_start, lw_here);")
     with w.repeat("lw_next < lw_most"):
         w.line("const int lw_half = (lw_next + lw_most) / 2;")
-        w.line("if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
+        w.only("lw_ends[lw_half] + lw_half < lw_start", "lw_next = lw_half + 1;")
+        with w.otherwise():
+            w.line("lw_most = lw_half;")
     w.line("const int lw_early_row = lw_next;")
     w.line("int lw_at = lw_start - lw_next;")
     w.line(f"int lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
@@ -310,8 +312,9 @@ def _walk(made: Balanced) -> None:
     with w.loop(head, trips=each, unroll=unroll), w.branch("lw_start + lw_step < lw_length"):
         with w.branch("lw_at == lw_end && lw_next < lw_here"):
             for one in made.sums:
-                w.line(f"if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
-                w.line(f"else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
+                w.only("lw_next == lw_early_row", f"{one.named('early')} = {one.named('sum')};")
+                with w.otherwise():
+                    w.line(f"{made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
                 w.line(f"{one.named('sum')} = {one.nothing};")
             w.line("++lw_next;")
             w.line(f"lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")

@@ -120,7 +120,7 @@ def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
     with w.on_device(part):
         w.line(f"const int64_t lw_i = (int64_t)blockIdx.x * {FILL_THREADS} + threadIdx.x;")
         value = literal(fill.value, fill.type)
-        w.line(f"if (lw_i < {w.use('lw_count')}) {w.use(array.pointer)}[lw_i] = {value};")
+        w.only(f"lw_i < {w.use('lw_count')}", f"{w.use(array.pointer)}[lw_i] = {value};")
     w.finish_kernel(part, FILL_THREADS, (Store(array.name, (), fill),))
     with w.branch(count):  # a grid of no blocks is refused
         w.line(f"const int64_t lw_count = {count};")

@@ -116,7 +116,7 @@ def _write_part(loop: For, plan: _Plan, w: Writer) -> None:
         w.line(f"lw_partial[{position}].{_member(partial.scalar)} = {partial.variable};")
     for name in plan.region.last:
         w.types[_out(name, w)] = f"{VALUE_TYPE[w.scalars[name].name]} *"
-        w.line(f"if ({w.use('lw_final')}) *{w.use(_out(name, w))} = {w.names.of(name)};")
+        w.only(w.use("lw_final"), f"*{w.use(_out(name, w))} = {w.names.of(name)};")
 
 
 def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
@@ -213,7 +213,7 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
     if plan.fixed:
         most = COPIES if plan.copies else BLOCKS
         w.line(f"int64_t lw_blocks = lw_team({most}, lw_count, lw_work, {GRAIN}), lw_next = 0;")
-        w.line("if (lw_blocks < lw_threads) lw_threads = lw_blocks;")
+        w.only("lw_blocks < lw_threads", "lw_threads = lw_blocks;")
     _copies_before(plan, w)
     _values_before(plan, w)
     w.line("int lw_bad = 0;")
@@ -226,7 +226,7 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         with w.otherwise():
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
-        w.line(f"if (lw_bad) free({_copy(copied.target)});")
+        w.only("lw_bad", f"free({_copy(copied.target)});")
     w.leave("lw_bad")
     _values_after(loop, plan, w)
     for copied in plan.copies:
@@ -292,7 +292,7 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
         own: dict[str, str] = {}
         if plan.copies:
             # The team may be smaller than asked for; only what its threads have filled may be summed.
-            w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
+            w.only("lw_thread == 0", "lw_threads = lw_team_size;")
         for copied in plan.copies:
             own |= _own_copy(copied, "lw_thread", w)
         partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
@@ -334,7 +334,7 @@ def _values_before(plan: _Plan, w: Writer) -> None:
             if partial.reduction.target == partial.reduction.by and partial.reduction.tie != "first":
                 # A thread that takes nothing could not be told from one that takes the very least value.
                 start = identity(partial.reduction.op, partial.scalar)
-                w.line(f"if ({target_of(partial, w)} == {start}) {_alone(plan)};")
+                w.only(f"{target_of(partial, w)} == {start}", f"{_alone(plan)};")
         w.line(f"lw_slot lw_partials[{plan.parts} * {PAD * _rows(plan)}];")
         with w.loop(f"int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t"):
             for position, partial in enumerate(plan.partials):
@@ -422,14 +422,14 @@ def _copies_before(plan: _Plan, w: Writer) -> None:
                 w.line(f"lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
             if plan.fixed:  # what owners do has the bits of one stretch
                 w.line("lw_owned = lw_owned && lw_threads > 1;")
-            w.line(f"if (!lw_owned) {_alone(plan)};")
+            w.only("!lw_owned", f"{_alone(plan)};")
         w.line(f"const int64_t {total} = (int64_t){total}d;")
     for array in (copied.target for copied in plan.copies):
         total, size = f"lw_total_{array.pointer}", array.element.size_bytes
         w.line(f"{array.memory_type} *{_copy(array)} = NULL;")
         with w.branch(f"{plan.parts} > 1 && !lw_owned"):
             w.line(f"{_copy(array)} = malloc((size_t)({total} * ({plan.parts} - 1) * {size} + 1));")
-            w.line(f"if (!{_copy(array)}) {_alone(plan)};")
+            w.only(f"!{_copy(array)}", f"{_alone(plan)};")
 
 
 def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:

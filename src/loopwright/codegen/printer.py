@@ -55,7 +55,7 @@ def _head(node: CodeBlock, language: Language) -> str:
         case Otherwise():
             return "else"
         case _:
-            return node.head
+            return ""
 
 
 def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:

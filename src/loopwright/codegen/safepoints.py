@@ -227,7 +227,7 @@ def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Ca
     with _breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
         w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
-        w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
+        w.only("!LW_RARE(lw_upper != lw_whole)", "break;")
         _ask(Question(), w)
         w.line("lw_strip = lw_upper;")
 
@@ -248,7 +248,7 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
             w.function.nested += 1
             write()
             w.function.nested -= 1
-        w.line("if (lw_n) break;")
+        w.only("lw_n", "break;")
         _ask(Question(), w)
 
 

@@ -130,7 +130,8 @@ def copied(
     places = f"{count} << lw_shift" if lanes else count
     if lanes:
         w.line(f"int lw_shift = {lanes};")
-        w.line(f"while (lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}) --lw_shift;")
+        with w.repeat(f"lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}"):
+            w.line("--lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
     w.barrier()  # an iteration before may still be adding its copies up
     with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}"):

@@ -151,9 +151,9 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes)
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
     size = array.element.size_bytes
-    w.line(f"if ({zero}) {count} = 0;")
-    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.fail(memory)
+    w.only(zero, f"{count} = 0;")
+    with w.otherwise():
+        w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
     w.fail(memory, count, condition=f"!{pointer}")
     return count

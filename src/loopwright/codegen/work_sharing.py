@@ -59,7 +59,7 @@ def _piece(rows: Rows | None, call: str, w: Writer) -> None:
         with w.branch("lw_rows"):
             _search(rows, "lw_begin", "lw_piece", w)
             _search(rows, "lw_end", "lw_piece + 1", w)
-    w.line("if (lw_begin >= lw_end) continue;")
+    w.only("lw_begin >= lw_end", "continue;")
     end_where_bad(call, w)
 
 
@@ -81,7 +81,9 @@ def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
         w.line("int64_t lw_least = 0, lw_most = lw_count;")
         with w.repeat("lw_least < lw_most"):
             w.line("const int64_t lw_half = lw_least + (lw_most - lw_least) / 2;")
-            w.line(f"if ({here} < lw_share) lw_least = lw_half + 1; else lw_most = lw_half;")
+            w.only(f"{here} < lw_share", "lw_least = lw_half + 1;")
+            with w.otherwise():
+                w.line("lw_most = lw_half;")
         w.line(f"{result} = lw_least;")
 
 

@@ -4,9 +4,9 @@ Writers build it; what else has to know what stands in the code reads it, and ne
 lines (codegen/printer.py) and decide nothing. They tell on which lines each loop and branch stands, as that is how
 compilers speak of them (`CodeRegion`).
 
-What all languages of C's family spell alike is text: expressions, assignments, also those under a condition,
-declarations of plain variables. So are names that the header of each language defines: functions without effects,
-`LW_GLOBAL`, the number of a thread (`threadIdx.x`). All else is a node, which a printer's table spells.
+What all languages of C's family spell alike is text: expressions, assignments, jumps, declarations of plain variables.
+So are names that the header of each language defines: functions without effects, `LW_GLOBAL`, the number of a thread
+(`threadIdx.x`). All else is a node, which a printer's table spells.
 """
 
 from __future__ import annotations
@@ -215,9 +215,8 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBlock:
-    """What belongs together. head: C text before it, such as `else if (x)`."""
+    """What belongs together."""
 
-    head: str = ""
     body: Code = ()
 
 
@@ -228,6 +227,7 @@ class Loop(CodeBlock):
     write out, 0 for all, None where it is not asked. lanes: that may do its iterations. at_once: iterations
     that one of "unrolled" does, of which "remainder" does the others."""
 
+    head: str
     name: str = ""
     trips: int | None = None
     unroll: int | None = None
