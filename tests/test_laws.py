@@ -141,6 +141,12 @@ def test_a_writer_that_spells_a_node_is_found(tmp_path: Path, text: str, form: s
     assert checkers.only_tables_spell(tmp_path) == []
 
 
+@pytest.mark.parametrize("text", ["if (x) y;", "for (;;) {", "while (x) --y;", "else if (x) {"])
+def test_a_writer_of_control_flow_as_text_is_found(tmp_path: Path, text: str) -> None:
+    plant(tmp_path, {"codegen/block.py": f"w.line('{text}')", "codegen/printer.py": f"w.line('{text}')"})
+    assert [one.partition(": ")[0] for one in checkers.only_tables_spell(tmp_path)] == ["codegen/block.py:1"]
+
+
 @pytest.mark.parametrize("text", ["eval(x)", "exec(x)", "f = compile", "__import__(x)"])
 def test_what_runs_a_text_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(checkers, "RUNNERS", {"cli/script.py": "the user's script"})

@@ -273,9 +273,6 @@ class Writer:
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
-    def bounds_of(self, node: Load | Store) -> tuple[Bounds, ...]:
-        return self.given.bounds_of(node, self.inside)
-
     def element(self, node: Load | Store) -> str:
         """C text of the element that a Load or Store names (an lvalue), with the checks that it needs."""
         replaced = self.function.replaced.get((node.array, node.index))
@@ -287,7 +284,7 @@ class Writer:
         """C text of the index along each axis, with the checks that it needs."""
         for symbol in self.arrays[node.array].address_symbols:
             self.use(symbol)
-        bounds = self.bounds_of(node)
+        bounds = self.given.bounds_of(node, self.inside)
         return tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
 
     def updated(self, stmt: Store) -> AtomicOperation | None:
@@ -316,9 +313,9 @@ class Writer:
 
     # ---- finishing a function -----------------------------------------------------------------------------------
 
-    def giving_back(self, buffer: str) -> str:
-        """C text that gives the memory of a local array back."""
-        return f"free({buffer});"
+    def giving_back(self, buffer: str) -> Node:
+        """Code that gives the memory of a local array back."""
+        return CodeLine(f"free({buffer});")
 
     def finish(self, part: Function) -> None:
         """Keep a function whose body is complete."""
@@ -329,7 +326,7 @@ class Writer:
                 part.name,
                 tuple((name, self.types[name]) for name in part.parameters),
                 (CodeLine("int lw_status = 1;"), *declared, *part.code, CodeLine("lw_status = 0;")),
-                code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
+                (*map(self.giving_back, part.buffers), CodeLine("return lw_status;")),
             )
         )
 

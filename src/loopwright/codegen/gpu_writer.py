@@ -25,7 +25,9 @@ from loopwright.ir.code import (
     AtomicOp,
     AtomicOperation,
     Barrier,
+    Branch,
     CodeBlock,
+    CodeLine,
     DeviceFunction,
     EndTogether,
     Exit,
@@ -103,8 +105,8 @@ class GpuWriter(Writer):
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
-    def giving_back(self, buffer: str) -> str:
-        return f"if ({buffer}) gpu->release(gpu, {buffer});"
+    def giving_back(self, buffer: str) -> Node:
+        return Branch(condition=buffer, body=(CodeLine(f"gpu->release(gpu, {buffer});"),))
 
     def new_scalar(self, wanted: str, scalar: Scalar) -> str:
         """The name of a scalar that the kernel does not have."""
