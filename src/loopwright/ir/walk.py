@@ -236,7 +236,8 @@ def rewrite_body(
         new = old
         if expr is not None:
             new = with_own_expressions(new, tuple(rewrite_expr(e, expr) for e in own_expressions(new)))
-        new = with_bodies(new, tuple(rewrite_body(inner, stmt, expr) for inner in bodies(new)))
+        if inside := bodies(new):
+            new = with_bodies(new, tuple([rewrite_body(inner, stmt, expr) for inner in inside]))
         result.extend((new,) if stmt is None else stmt(new))
     return unless_same(body, result)
 

@@ -130,6 +130,8 @@ class _Scope:
         return replace(self, names={**self.names, old: new})
 
     def without(self, name: str) -> _Scope:
+        if name not in self.values:
+            return self
         return replace(self, values={k: v for k, v in self.values.items() if k != name})
 
 
