@@ -171,6 +171,8 @@ def refusal(text: str, step: Step, gpu: GpuTarget) -> str:
          "a block has whole warps of 32 threads, 256 threads at most: not 512"),
         (CSR, Balance("i", "k", 2048), SMALL,
          "a block would need 22624 bytes of shared memory for 2048 entries: 16384 are the most"),
+        (CSR, Balance("i", "k", 1024, 1024), replace(CUDA, shared_bytes=20495),
+         "a block would need 20496 bytes of shared memory for the rows of 1024 threads: 20495 are the most"),
         (CSR, Balance("i", "k", 2048, 160), replace(CUDA, warp=64),
          "a block has whole warps of 64 threads, 1024 threads at most: not 160"),
         (TILES, Stage("d", "i", 32, 16), SMALL, "a block has at most 256 threads in all, not 32 x 16"),
@@ -227,6 +229,12 @@ def test_a_scan_over_rows_goes_over_warps() -> None:
     assert "lw_lane = threadIdx.x % 16, lw_warp = threadIdx.x / 16" in text
     assert "__shfl_up_sync(0xffffu" in text and "0xffffffffu" not in text
     assert "lw_lane == 15" in text
+
+
+@pytest.mark.parametrize(("kilobytes", "rows"), [(48, 1024), (20, 768), (16, 768), (12, 512), (6, 256)])
+def test_blocks_look_at_as_many_rows_as_fit(kilobytes: int, rows: int) -> None:
+    text = text_for(replace(CUDA, shared_bytes=kilobytes * 1024), CSR, "balance i k 256 256")
+    assert f"LW_SHARED(int32_t, lw_long, {rows + 1}); LW_SHARED(int64_t, lw_ranges, {2 * rows});" in text
 
 
 def test_narrow_accesses() -> None:

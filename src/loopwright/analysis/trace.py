@@ -363,9 +363,7 @@ class _Walker:
             loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular
         )
         with self._under(*domain, exact=exact):
-            self.sure = (
-                self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
-            )
+            self.sure = self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
             self.body(loop.body)
         state.stack = outer
         self._change(loop.body)
