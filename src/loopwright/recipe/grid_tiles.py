@@ -139,12 +139,23 @@ def _largest(partial: PartialSchedule, roles: Roles) -> Product:
         [value for value in (*tunable.among, most) if value <= most]
         for tunable, most in ((TILE_ROWS, usual.rows), (TILE_COLUMNS, usual.columns), (TILE_DEPTH, usual.depth))
     )
-    ways = THREADS_DOWN.among, THREADS_ACROSS.among, (usual.high,), (usual.broad,), (False, usual.double)
-    others = (Product(*numbers) for numbers in cartesian(*sizes, *ways))
-    threads = usual.y * usual.x
+    others = (
+        replace(usual, rows=rows, columns=columns, depth=depth, y=y, x=x, double=double)
+        for rows, columns, depth, y, x in cartesian(*sizes, THREADS_DOWN.among, THREADS_ACROSS.among)
+        for double in (False, usual.double)
+    )
+    block = usual.y, usual.x
     found = max(
         filter(fits, others),
-        key=lambda one: (one.rows * one.columns, one.depth, one.double, -abs(one.y * one.x - threads), one.rows, one.y),
+        key=lambda one: (
+            one.rows * one.columns,
+            one.depth,
+            one.double,
+            -abs(one.y * one.x - prod(block)),
+            (one.y, one.x) == block,
+            one.rows,
+            one.y,
+        ),
         default=None,
     )
     if found is None:
