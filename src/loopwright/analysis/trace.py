@@ -43,6 +43,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
+from loopwright.ir.queries import contains
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
@@ -142,7 +143,7 @@ def escapes(stmt: Stmt) -> list[Jump]:
     """The jumps inside a statement (or the statement itself) that lead out of it."""
     if isinstance(stmt, Break | Continue | Leave | Return):
         return [stmt]
-    if not any(isinstance(inner, Break | Continue | Leave | Return) for inner in statements((stmt,))):
+    if not contains((stmt,), Break, Continue, Leave, Return):
         return []
     inner = [jump for body in bodies(stmt) for child in body for jump in escapes(child)]
     match stmt:
