@@ -157,7 +157,8 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
 
 def _better_off(grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
     """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
-    grids, and one thread is a hundred times slower. '' where that is not so."""
+    grids, and one thread is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/
+    counts with sizes: loops whose bounds follow from these are the degree in which iterations grow with them."""
     deepest = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
     return next((alone[grid.inner] for grid in grids if grid.inner in alone and grid.depth >= deepest), "")
 
