@@ -406,7 +406,8 @@ class Team(Whole):
         """The team of a block's thread."""
         lanes, warp = whole.size[0], whole.w.facts.gpu.warp
         shift = f" << (({number_in_block(whole.size)}) & {warp - lanes})" if lanes < warp else ""
-        whole.w.line(f"const uint32_t lw_team = {mask(lanes)}{shift};")
+        kind = "uint32_t" if warp <= 32 else "uint64_t"
+        whole.w.line(f"const {kind} lw_team = {'' if warp <= 32 else '(uint64_t)'}{mask(lanes)}{shift};")
         return cls(whole.w, (lanes, 1, 1))
 
     def _barrier(self) -> None:

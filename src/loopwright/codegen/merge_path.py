@@ -38,7 +38,7 @@ from loopwright.ir.nodes import Expr, For
 from loopwright.steps.balance import slots, spreads
 
 JOINING = 256
-"""Threads of a block where partial results are put together."""
+"""Threads of a block where partial results are put together, at most."""
 
 STATE = ("lw_state", "lw_cut")
 """Names of memory that the kernels share. lw_state: the number of this start where the rows run as they were written,
@@ -63,7 +63,7 @@ class Balanced:
         self.rows_each, self.ahead, self.inside = decided.rows, decided.entries, frozenset(decided.tested)
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         gpu = w.facts.gpu
-        self.warp, self.most_blocks = gpu.warp, gpu.blocks_along[0]
+        self.warp, self.most_blocks, self.joining = gpu.warp, gpu.blocks_along[0], min(JOINING, gpu.threads)
         self.memory = [*STATE, *(one.named(what) for one in self.sums for what in ("tail", "head"))]
         w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
         for one in self.sums:
@@ -121,7 +121,7 @@ def write_balanced(row: For, w: GpuWriter) -> None:
             part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
             _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
             _start(made, _parts(made), "lw_blocks", made.threads, part)
-            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // made.warp} + 1", JOINING, 0.0)
+            _start(made, _joined(made), f"(lw_blocks - 1) / {made.joining // made.warp} + 1", made.joining, 0.0)
     w.parallel.append(row.name)
 
 
@@ -397,7 +397,9 @@ def _joined(made: Balanced) -> Function:
         declare_own(nest.row.body, (), w)
         state, cut = (w.use(name) for name in STATE)
         # As in the second kernel, what is needed first is read at once, also where it means nothing.
-        w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // made.warp} + threadIdx.x / {made.warp};")
+        w.line(
+            f"const int64_t lw_block = (int64_t)blockIdx.x * {made.joining // made.warp} + threadIdx.x / {made.warp};"
+        )
         w.line(f"const int64_t lw_begin = lw_block * {size}, lw_blocks = {w.use('lw_limit')} / {size};")
         w.line("const int64_t lw_known = LW_MIN(int64_t, lw_block, lw_blocks - 1);")
         w.line(f"const int64_t lw_mark = {state}[0], lw_zero = {state}[1], lw_all = {state}[2];")
@@ -408,7 +410,7 @@ def _joined(made: Balanced) -> Function:
             _as_written(made)
         with w.otherwise():
             _joined_row(made)
-    w.finish_kernel(part, JOINING, nest.row.body, tested=True)
+    w.finish_kernel(part, made.joining, nest.row.body, tested=True)
     return part
 
 
@@ -417,8 +419,8 @@ def _as_written(made: Balanced) -> None:
     variable = w.names.of(row.name)
     first, rows = w.use("lw_first"), w.use("lw_rows")
     stop_each(w)
-    w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {JOINING} + threadIdx.x;")
-    with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}", row.name):
+    w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {made.joining} + threadIdx.x;")
+    with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {made.joining}", row.name):
         w.line(f"const int64_t {variable} = {first} + lw_number;")
         w.function.scoped.add(variable)
         w.write_loop = partial(write_sequential, w=w, unroll=1)  # hardly ever taken: to spare registers

@@ -17,13 +17,10 @@ from loopwright.codegen.lowered import Lowering, MergePath, Within
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import For, Var
 from loopwright.ir.types import INT64, Scalar
+from loopwright.steps.balance import rows_each
 
 AHEAD = 4
 """Entries that a thread works on at once: more need more registers, and then fewer threads run at a time."""
-
-ROWS_EACH, MOST_ROWS = 4, 2048
-"""Rows of a thread that looks where blocks begin, as so many pairs of bounds are under way at once; rows of its block,
-whose shared memory has room for where all of them begin and end."""
 
 
 def merge_paths(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[MergePath]:
@@ -35,7 +32,7 @@ def merge_paths(nest: BoundNest, before: Lowering, given: CodegenInput) -> Itera
         ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
         targets = frozenset(one.target for one in given.facts.loops[entry.name].reductions)
         tested = tuple(sorted(_along(entry, targets)))
-        yield MergePath(row.name, min(ROWS_EACH, MOST_ROWS // row.threads), ahead, tested)
+        yield MergePath(row.name, rows_each(row.threads, given.facts.gpu), ahead, tested)
 
 
 def _along(entry: For, targets: frozenset[str]) -> frozenset[Within]:

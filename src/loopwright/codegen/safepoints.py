@@ -52,19 +52,12 @@ MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a p
 
 def operations_in(body: Body) -> int:
     """The operations that running a body takes at most, without those of loops that ask for themselves."""
-    return sum(_operations(stmt) for stmt in body)
+    return _work(body)[0]
 
 
-def _operations(stmt: Stmt) -> int:
-    own = 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
-    if isinstance(stmt, For):
-        most = most_operations(stmt)
-        return own + (0 if most is None else most)
-    if isinstance(stmt, While):
-        return own
-    if isinstance(stmt, If):
-        return own + max(operations_in(stmt.then), operations_in(stmt.otherwise))
-    return own + sum(operations_in(part) for part in bodies(stmt))
+def is_innermost(loop: For) -> bool:
+    """Whether all loops in this one are short."""
+    return _work(loop.body)[1]
 
 
 def most_operations(loop: For) -> int | None:
@@ -72,16 +65,30 @@ def most_operations(loop: For) -> int | None:
     trip = trip_of(loop)
     if trip is None:
         trip = extent_of(loop) or None
-    if trip is None or not is_innermost(loop):
+    if trip is None:
         return None
-    most = trip * max(1, operations_in(loop.body))
-    return most if most <= SHORT else None
+    operations, are_short = _work(loop.body)
+    most = trip * max(1, operations)
+    return most if are_short and most <= SHORT else None
 
 
-def is_innermost(loop: For) -> bool:
-    """Whether all loops in this one are short."""
-    inner = statements(loop.body, For, While)
-    return all(isinstance(stmt, For) and most_operations(stmt) is not None for stmt in inner)
+def _work(body: Body) -> tuple[int, bool]:
+    """The operations of a body, without those of loops that ask for themselves; whether there are no such loops."""
+    found = [_work_of(stmt) for stmt in body]
+    return sum(operations for operations, _ in found), all(are_short for _, are_short in found)
+
+
+def _work_of(stmt: Stmt) -> tuple[int, bool]:
+    own = 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
+    if isinstance(stmt, For):
+        most = most_operations(stmt)
+        return (own, False) if most is None else (own + most, True)
+    if isinstance(stmt, While):
+        return own, False
+    inner = [_work(part) for part in bodies(stmt)]
+    operations = [part for part, _ in inner]
+    most = max(operations) if isinstance(stmt, If) else sum(operations)
+    return own + most, all(are_short for _, are_short in inner)
 
 
 def in_strips(loop: For, w: Writer) -> bool:

@@ -30,12 +30,14 @@ from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Lo
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of
+from loopwright.steps.grids import shared_bytes
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, band_of, has_threads
 
 ROUNDS = 8  # so many iterations of each thread are worth a copy
 SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
 AHEAD = 8  # iterations that a thread looks ahead
+LEAST = 64  # bytes of copies at least
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
@@ -53,7 +55,22 @@ def atomic_updates(nest: BoundNest, given: CodegenInput) -> Iterator[AtomicUpdat
 
 
 def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[PrivatisedUpdates]:
-    """The nests that threads share, of which a block should have copies of the one array that they update."""
+    """The nests that threads share, of which a block should have copies of the one array that they update, in what is
+    left of its shared memory."""
+    found = list(_worth_copies(nest, before, given))
+    most = given.facts.gpu.shared_bytes
+    left = most - shared_bytes(given.kernel, given.facts, nest.loop) if found else 0
+    for band, updates, rounds in found:
+        room = min(left, most * 2 // 3)  # several blocks of a multiprocessor still fit
+        if room >= LEAST:
+            left -= -(-room // 16) * 16
+            yield _privatised(band, updates, rounds, room, given)
+
+
+def _worth_copies(
+    nest: BoundNest, before: Lowering, given: CodegenInput
+) -> Iterator[tuple[list[For], AtomicUpdates, int]]:
+    """The nests that threads share and that update one array often enough; how many iterations each thread has."""
     for one in nest.together():
         if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
             continue
@@ -64,15 +81,14 @@ def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -
         updates = [found for name in _stored(body) if (found := before.of(AtomicUpdates, name)) is not None]
         fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
         if len(fitting) == 1:
-            yield _privatised(loop, band, fitting[0], rounds, given)
+            yield band, fitting[0], rounds
 
 
 def _privatised(
-    loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, given: CodegenInput
+    band: Sequence[For], found: AtomicUpdates, rounds: int, room: int, given: CodegenInput
 ) -> PrivatisedUpdates:
-    array, iterations = given.arrays[found.array], prod(map(_iterations, band))
+    loop, array, iterations = band[0], given.arrays[found.array], prod(map(_iterations, band))
     each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
-    room = given.facts.gpu.shared_bytes * 2 // 3  # several blocks of a multiprocessor still fit
     if each is None or iterations * each > INT32.maximum:
         return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum)
     return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each))
