@@ -13,7 +13,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes
 from loopwright.frontend.capture import Source
-from loopwright.frontend.context import Context, Frame, Session, web_key
+from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
@@ -49,7 +49,10 @@ def lower(
     while session.types.rounds == 0 or not session.types.are_settled():
         session.types.begin()
         session.failure = None
-        kernel = _round(session)
+        try:
+            kernel = _round(session)
+        except Restart:
+            session.restart()
     if session.failure is not None:
         raise session.failure
     assert kernel is not None
@@ -130,7 +133,7 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     tree = source.definition.tree
     key = ("kernel",)
     if key not in cx.session.webs:
-        cx.session.webs[key] = webs_for(cx.session, source, tree, values)
+        cx.session.webs[key] = webs_for(cx.session, source, tree, values, ())
     webs = cx.session.webs[key]
     frame = Frame(0, source, tree, (), "", webs)
     cx.frames.append(frame)
