@@ -71,6 +71,8 @@ class Writer:
         symbol, offset = size
         if not symbol:
             return str(offset)
+        if symbol.startswith("?"):
+            return f"len({symbol[1:]})" if not offset else f"len({symbol[1:]}) {offset}"
         base = f"({symbol[0]} + 1) // 2" if symbol.endswith("h") else symbol
         if self.chance(30) and not symbol.endswith("h"):
             known = [(one.text, k) for one in self.names if one.argument for k, s in enumerate(one.shape) if s == (symbol, 0)]
