@@ -155,7 +155,7 @@ def _own(cx: Context, value: Value, node: ast.Return) -> Value:
     place = node.value or node
     match value:
         case Items(items=items):
-            return Items(tuple(_own(cx, item, node) for item in items))
+            return replace(value, items=tuple(_own(cx, item, node) for item in items))
         case Elementwise():
             return materialised(cx, value, place)
         case View() if value.array.name in cx.allocations:

@@ -153,7 +153,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
-            return Items(tuple(bound))
+            return replace(value, items=tuple(bound))
         case Number(expr=expr):
             if cx.is_stable(expr):
                 return value
@@ -265,7 +265,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case Elementwise():
             return materialised(cx, value, at)
         case Items(items=items):
-            return Items(tuple(freeze(cx, item, at) for item in items))
+            return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case _:
             return value
 
