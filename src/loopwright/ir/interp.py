@@ -151,6 +151,14 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 stack.append(parts[number])
             case "none":
                 stack.append(None)
+            case "list":
+                array = stack.pop()
+                assert isinstance(array, np.ndarray)
+                stack.append(array.tolist())
+            case "maybe":
+                is_there = stack.pop()
+                value = stack.pop()
+                stack.append(value if is_there else None)
             case _:
                 items = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
