@@ -53,10 +53,9 @@ class _DefReader:
                     written |= self.by_call(node)
         while grown := {old for new, old in arrays if new in updated and old not in updated}:
             updated |= grown
-        written |= updated
         while grown := {old for new, old in aliases if new in written and old not in written}:
             written |= grown
-        return frozenset(written & {parameter.arg for parameter in parameters_of(self.tree)})
+        return frozenset((written | updated) & {parameter.arg for parameter in parameters_of(self.tree)})
 
     def pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[str, str]]:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
