@@ -676,7 +676,7 @@ def _index_reader(
         return lambda cx, own: index
     if not table.element.is_integer:  # type: ignore[union-attr]
         raise cx.error(node, "arrays used as indices must be of integer (or boolean) type")
-    read = _reader(table, rank, node)
+    read = _reader(cx, table, rank, node)
     return lambda cx, own: as_index(cx, read(cx, own), node)
 
 
@@ -700,7 +700,7 @@ def assign_gathered(
 
     if isinstance(value, Array | View) and is_array(value):
         broadcast(cx, [place.shape, value.shape], value_node)
-    read = _reader(value, len(place.shape), value_node)
+    read = _reader(cx, value, len(place.shape), value_node)
 
     def body(index: list[Expr]) -> None:
         number = place.at(cx, index)
