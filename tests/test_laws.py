@@ -34,6 +34,8 @@ PACKAGE_LAWS: list[Callable[[Path], list[str]]] = [
     checkers.one_class_one_meaning,
     checkers.trees_are_asked,
     checkers.generated_code_is_never_read,
+    checkers.only_tables_spell,
+    checkers.no_text_is_run,
 ]
 
 
@@ -121,6 +123,38 @@ def test_a_reader_of_generated_code_is_found(tmp_path: Path, monkeypatch: pytest
     assert found.startswith("cost/gpu.py:") and found.endswith("and may not")
     plant(tmp_path, {"config.py": "", "cost/gpu.py": ""})
     assert checkers.generated_code_is_never_read(tmp_path) == ["config.py: is allowed what it does not do"] * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__syncthreads();", "atomicAdd(p, 1);", "#pragma unroll", "lw_read<4>(a, i)", "lw_stop();", "gpu->launch()"],
+)
+@pytest.mark.parametrize("form", ["w.line('{}')", "w.line(f'{{a}} {}')"])
+def test_a_writer_that_spells_a_node_is_found(tmp_path: Path, text: str, form: str) -> None:
+    spelled = f"def f(w, a):\n    {form.format(text)}"
+    plant(
+        tmp_path,
+        {"codegen/block.py": f'"""{text}"""\n{spelled}', "codegen/print_hip.py": spelled, "cost/x.py": spelled},
+    )
+    assert [one.partition(": ")[0] for one in checkers.only_tables_spell(tmp_path)] == ["codegen/block.py:3"]
+    plant(tmp_path, {"codegen/block.py": "LINES = ('lw_stopped', 'lw_read_0', 'lw_spent(x)')"})
+    assert checkers.only_tables_spell(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["if (x) y;", "for (;;) {", "while (x) --y;", "else if (x) {"])
+def test_a_writer_of_control_flow_as_text_is_found(tmp_path: Path, text: str) -> None:
+    plant(tmp_path, {"codegen/block.py": f"w.line('{text}')", "codegen/printer.py": f"w.line('{text}')"})
+    assert [one.partition(": ")[0] for one in checkers.only_tables_spell(tmp_path)] == ["codegen/block.py:1"]
+
+
+@pytest.mark.parametrize("text", ["eval(x)", "exec(x)", "f = compile", "__import__(x)"])
+def test_what_runs_a_text_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(checkers, "RUNNERS", {"cli/script.py": "the user's script"})
+    plant(tmp_path, {"cli/script.py": "exec(x)", "ir/boxes.py": text, "ir/nodes.py": "re.compile(x), a.eval(x)"})
+    [found] = checkers.no_text_is_run(tmp_path)
+    assert found.startswith("ir/boxes.py:1: ")
+    plant(tmp_path, {"cli/script.py": "", "ir/boxes.py": ""})
+    assert checkers.no_text_is_run(tmp_path) == ["cli/script.py: is allowed what it does not do"]
 
 
 @pytest.mark.parametrize("hot", checkers.HOT)

@@ -15,7 +15,9 @@ from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config
 from loopwright.cost.call_shape import shape_of
+from loopwright.devices.gpus import target_of
 from loopwright.frontend.capture import Source
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.signature import Signature
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import compilation_of
@@ -75,7 +77,8 @@ def space(
     ranges, else of these ranges, else those that the recipe makes. Raises KernelError, ScheduleError."""
     asked = Ranges(config.schedule) if "{" in config.schedule else ranges
     wanted = compilation_of(signature, replace(config, schedule="", variant=""))
-    return space_for(analysed(source, wanted), wanted, asked, device, MOST if most is None else most)
+    gpu = target_of(config.device if wanted.on_gpu else "cuda") if wanted.on_gpu or device == "cuda" else CUDA
+    return space_for(analysed(source, wanted, gpu=gpu), wanted, asked, device, MOST if most is None else most)
 
 
 def _decided(recipe: Recipe, choices: tuple[ChoiceReport, ...]) -> tuple[DecisionReport, ...]:

@@ -82,6 +82,7 @@ CASES = {
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
     "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
+    "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 
 

@@ -70,7 +70,7 @@ def a_region(region: CodeRegion, lines: list[str]) -> None:
         return
     start = {"loop": "for (", "then": f"if ({region.condition})", "else": "} else {"}[region.kind]
     assert head.strip().startswith(start)
-    assert head.endswith(";") or last.strip().startswith("}") or region.last == region.first + 1
+    assert last.strip().startswith("}")
     if region.kind == "loop":
         before = lines[region.first - 1].strip()
         asked = {0: "#pragma unroll", 1: "#pragma unroll 1"}.get(region.unroll, f"#pragma unroll {region.unroll}")

@@ -13,10 +13,11 @@ from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.errors import DeviceError
+from loopwright.ir.code import AwaitCopies, Barrier
 from loopwright.ir.text import parse_kernel
 
 RANDOM = np.random.default_rng(7)
-BARRIER, ARRIVED = "__syncthreads();", "lw_arrived();"
+BARRIER = "__syncthreads();"
 
 
 def product(a, b, c):
@@ -89,12 +90,10 @@ def test_views_that_are_not_aligned() -> None:
     agree(product, lambda: a[:, ::-1], lambda: b[::-1], c, schedule=schedule(" double", " wide 4 double"))
 
 
-@pytest.mark.parametrize("missing", [BARRIER, ARRIVED])
-def test_without_one_of_them_the_device_reports_it(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = GpuWriter.line
-    monkeypatch.setattr(GpuWriter, "line", lambda w, text: None if text == missing else line(w, text))
-    if missing == BARRIER:
-        monkeypatch.setattr(GpuWriter, "barrier", lambda *_: None)
+@pytest.mark.parametrize("missing", [Barrier, AwaitCopies])
+def test_without_one_of_them_the_device_reports_it(missing: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = GpuWriter.add
+    monkeypatch.setattr(GpuWriter, "add", lambda w, node: None if isinstance(node, missing) else add(w, node))
     options = {"device": "emulated", "schedule": schedule(" double", " wide 4 double")}
     with lw.options(**options), pytest.raises(DeviceError, match="race on shared"):
         lw.kernel(product)(*operands(16, 16, 24))

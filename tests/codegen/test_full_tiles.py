@@ -112,7 +112,7 @@ def decided(text: str) -> FullTiles | None:
     """What is decided of the only nest of a kernel."""
     kernel = parse_kernel(text)
     (block,) = (stmt for stmt in kernel.body if isinstance(stmt, For))
-    found = lower(BoundNest(block, (block,), block.body, (4, 1, 1)), GpuWriter(kernel, analyse(kernel), True))
+    found = lower(BoundNest(block, (block,), block.body, (4, 1, 1)), GpuWriter(kernel, analyse(kernel), True).given)
     return found.of(FullTiles, block.name)
 
 

@@ -11,6 +11,7 @@ import pytest
 import loopwright as lw
 from codegen.on_gpu import agree, device_text
 from codegen.test_double_buffering import operands, product, schedule
+from codegen.test_merge_path import USUAL, csr, spmv
 from codegen.test_scatter import COPIES, count
 from loopwright.codegen import lowering
 from loopwright.codegen.lowering import PASSES
@@ -23,9 +24,13 @@ MARKS = {
     "vector accesses": ("lw_read<4>", "vector accesses: 4 elements of 'c' at once"),
     "asynchronous copies": ("lw_arrive<4>", "asynchronous copies: 4 neighbours into 'b.p'"),
     "software pipeline": ("lw_left", "software pipeline: whole tiles without tests"),
+    "merge path": ("lw_read_0_3", "merge path: a thread reads 4 entries at once; that all lie in 'column', 'value'"),
     "full tiles": ("lw_even", "full tiles: a kernel of its own"),
 }
-"""A piece of the text, and one of what people are told: of counts for updates, of a product for all else."""
+"""A piece of the text, and one of what people are told: of counts for updates, of rows for a merge path, of a product
+for all else."""
+OTHERS = ("privatised updates", "updates ahead", "merge path")
+"""What nobody decides of a product."""
 SMALL = {"registers": schedule("", "")}
 """Where the recipe's tiles would not fit into shared memory, others."""
 
@@ -35,14 +40,14 @@ def compiled(name: str) -> Any:
     if "updates" in name:
         keys = np.random.default_rng(2).integers(0, 40, 1500)
         return agree(count, keys, np.full(40, 3), schedule=COPIES)
+    if name == "merge path":
+        return agree(spmv, *csr([3, 40, 0, 900]), schedule=USUAL, strict=False)
     return agree(product, *operands(130, 72, 40), schedule=SMALL.get(name, ""))
 
 
 def lowered(found: Any) -> tuple[str, ...]:
     """What was decided of the one nest of a Specialisation."""
-    (function,) = found.program.device.functions
-    texts: tuple[str, ...] = function.lowered
-    return texts
+    return tuple(text for one in found.program.device.functions for text in one.lowered)
 
 
 @pytest.mark.parametrize("name", MARKS)
@@ -64,7 +69,7 @@ def test_people_are_told() -> None:
     with lw.options(device="emulated"):
         kernel(*arguments)
         told = str(kernel.explain(*arguments))
-    assert [note for name, (_, note) in MARKS.items() if note not in told and "updates" not in name] == []
+    assert [note for name, (_, note) in MARKS.items() if note not in told and name not in OTHERS] == []
 
 
 def test_what_must_be_atomic_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:

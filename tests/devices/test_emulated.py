@@ -449,9 +449,9 @@ def near_and_far(monkeypatch: pytest.MonkeyPatch) -> tuple[Session, list[tuple[s
     built: list[tuple[str, ...]] = []
     build = emulated.build_emulated
 
-    def noting(text: DeviceText, config: Tools) -> Path:
+    def noting(text: DeviceText, config: Tools, warp: int) -> Path:
         built.append(text.kernels)
-        return build(text, config)
+        return build(text, config, warp)
 
     monkeypatch.setattr(emulated, "build_emulated", noting)
     text = written(BOTH, ("near_", "far_"))
@@ -478,7 +478,7 @@ def test_a_kernel_that_cannot_be_compiled_when_it_is_needed(
 ) -> None:
     session, _ = near_and_far
 
-    def fail(text: DeviceText, config: Tools) -> Path:
+    def fail(text: DeviceText, config: Tools, warp: int) -> Path:
         raise error
 
     monkeypatch.setattr(emulated, "build_emulated", fail)
@@ -494,7 +494,7 @@ def test_ctrl_c_while_a_kernel_is_compiled_reaches_the_caller(
 ) -> None:
     session, _ = near_and_far
 
-    def interrupted(text: DeviceText, config: Tools) -> Path:
+    def interrupted(text: DeviceText, config: Tools, warp: int) -> Path:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(emulated, "build_emulated", interrupted)

@@ -18,7 +18,7 @@ AHEAD = (
         body=(CodeLine("go();"),),
     ),
     Branch(
-        condition="threadIdx.x == 0", axes="x", form="same line", body=(CodeLine("s = 1;"),)
+        condition="threadIdx.x == 0", axes="x", body=(CodeLine("s = 1;"),)
     ),
 )  # fmt: skip
 AHEAD_TEXT = """\
@@ -36,31 +36,9 @@ AHEAD_TEXT = """\
   for (; k < lw_upper; ++k) {
     go();
   }
-  if (threadIdx.x == 0) s = 1;"""
-
-LAYOUT = (
-    CodeBlock(
-        begin="const int64_t lw_upper = n;", indent=0, joined=True,
-        body=(
-            Branch(
-                condition="idle", indent=0, joined=True,
-                body=(Loop(head=";;", trips=3, body=(CodeBlock(form="none", body=(CodeLine("one();"),)),)),),
-            ),
-        ),
-    ),
-    Loop(head="int lw_i = 0; lw_i < 4; ++lw_i", trips=4, form="next line", body=(CodeLine("t[lw_i] = 0;"),)),
-    CodeBlock(),
-)  # fmt: skip
-LAYOUT_TEXT = """\
-{ const int64_t lw_upper = n;
-if (idle) {
-for (;;) {
-    one();
-}}}
-for (int lw_i = 0; lw_i < 4; ++lw_i)
-  t[lw_i] = 0;
-{
-}"""
+  if (threadIdx.x == 0) {
+    s = 1;
+  }"""
 
 
 def printed(code: tuple[CodeLine | CodeBlock, ...], depth: int = 0, before: int = 0) -> tuple[str, CodeRegion]:
@@ -80,21 +58,11 @@ def test_loops_and_branches_and_their_lines() -> None:
         ("loop", "k", "steady", 5, 7),
         ("else", "", "all", 8, 10),
         ("loop", "k", "epilogue", 12, 14),
-        ("then", "", "all", 15, 15),
+        ("then", "", "all", 15, 17),
     ]
     assert [one.condition for one in kernel.inner] == ["k < lw_upper", "whole", "whole", "", "threadIdx.x == 0"]
     assert [one.unroll for one in kernel.inner if one.kind == "loop"] == [4]
     assert kernel.inner[1].versions and kernel.inner[-1].axes == "x"
-
-
-def test_braces_are_where_the_tree_says() -> None:
-    text, kernel = printed(LAYOUT)
-    assert text == LAYOUT_TEXT
-    assert [(one.kind, one.first, one.last, one.trips) for one in kernel.within()] == [
-        ("then", 2, 5, None),
-        ("loop", 3, 5, 3),
-        ("loop", 6, 7, 4),
-    ]
 
 
 def test_the_region_of_a_line() -> None:

@@ -119,6 +119,46 @@ def test_blocks_fit_a_smaller_gpu_and_are_right(name: str, monkeypatch: pytest.M
     assert "lw_arrive" not in found.program.device.text
 
 
+def shared_of(name: str, dtype: str, gpu: GpuTarget, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Threads of a block and bytes of its shared memory, of a call that gives the right results."""
+    monkeypatch.setattr(Limits, "target", gpu)
+    function, arguments = CALLS[name]
+    [grid] = agree(function, *(one.astype(dtype) for one in arguments), strict=False).program.device.functions
+    return grid.threads, sum(np.dtype(dtype).itemsize * one.count for one in grid.shared)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kilobytes", "tile"),
+    [
+        ("float32", 48, 2 * 16 * (128 + 4 + 128 + 4)),
+        ("float32", 32, 16 * (128 + 4 + 128 + 4)),
+        ("float32", 16, 8 * (128 + 4 + 128 + 4)),
+        ("float32", 8, 8 * (128 + 4 + 64 + 4)),
+        ("float64", 48, 2 * 8 * (128 + 1 + 64 + 2)),
+        ("float64", 32, 2 * 8 * (128 + 1 + 64 + 2)),
+        ("float64", 16, 8 * (128 + 2 + 64 + 2)),
+    ],
+)
+def test_tiles_of_a_product_are_the_largest_that_fit(
+    dtype: str, kilobytes: int, tile: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = replace(CUDA, shared_bytes=kilobytes * 1024)
+    assert shared_of("product", dtype, gpu, monkeypatch) == (128, tile * np.dtype(dtype).itemsize)
+
+
+def test_a_block_of_a_product_has_as_many_threads_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, used = shared_of("product", "float32", replace(CUDA, threads=64), monkeypatch)
+    assert threads == 64 and used == 4 * 2 * 16 * (128 + 4 + 64 + 4)
+
+
+@pytest.mark.parametrize(("kilobytes", "tile"), [(48, (32, 64)), (16, (32, 32)), (8, (16, 32))])
+def test_turned_tiles_are_the_largest_that_fit(
+    kilobytes: int, tile: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = replace(CUDA, shared_bytes=kilobytes * 1024, threads=128)
+    assert shared_of("transposition", "float64", gpu, monkeypatch) == (128, 8 * tile[0] * (tile[1] + 1))
+
+
 @pytest.mark.parametrize("name", ["product", "columns", "histogram"])
 def test_the_same_calls_want_more_of_a_usual_gpu(name: str) -> None:
     function, arguments = CALLS[name]
@@ -171,6 +211,8 @@ def refusal(text: str, step: Step, gpu: GpuTarget) -> str:
          "a block has whole warps of 32 threads, 256 threads at most: not 512"),
         (CSR, Balance("i", "k", 2048), SMALL,
          "a block would need 22624 bytes of shared memory for 2048 entries: 16384 are the most"),
+        (CSR, Balance("i", "k", 1024, 1024), replace(CUDA, shared_bytes=20495),
+         "a block would need 20496 bytes of shared memory for the rows of 1024 threads: 20495 are the most"),
         (CSR, Balance("i", "k", 2048, 160), replace(CUDA, warp=64),
          "a block has whole warps of 64 threads, 1024 threads at most: not 160"),
         (TILES, Stage("d", "i", 32, 16), SMALL, "a block has at most 256 threads in all, not 32 x 16"),
@@ -227,6 +269,12 @@ def test_a_scan_over_rows_goes_over_warps() -> None:
     assert "lw_lane = threadIdx.x % 16, lw_warp = threadIdx.x / 16" in text
     assert "__shfl_up_sync(0xffffu" in text and "0xffffffffu" not in text
     assert "lw_lane == 15" in text
+
+
+@pytest.mark.parametrize(("kilobytes", "rows"), [(48, 1024), (20, 768), (16, 768), (12, 512), (6, 256)])
+def test_blocks_look_at_as_many_rows_as_fit(kilobytes: int, rows: int) -> None:
+    text = text_for(replace(CUDA, shared_bytes=kilobytes * 1024), CSR, "balance i k 256 256")
+    assert f"LW_SHARED(int32_t, lw_long, {rows + 1}); LW_SHARED(int64_t, lw_ranges, {2 * rows});" in text
 
 
 def test_narrow_accesses() -> None:

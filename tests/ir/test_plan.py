@@ -21,7 +21,10 @@ VARIANTS = strategies.builds(
 SHARES = strategies.builds(Share, VARIANTS, BOXES, strategies.lists(MOVES, max_size=4).map(tuple))
 
 
-@given(strategies.lists(SHARES, min_size=1, max_size=4).map(lambda shares: Plan(tuple(shares))))
+ARRAYS = strategies.lists(strategies.sampled_from(["a", "col", "größe"]), unique=True, max_size=3).map(tuple)
+
+
+@given(strategies.builds(Plan, strategies.lists(SHARES, min_size=1, max_size=4).map(tuple), ARRAYS, ARRAYS))
 def test_a_plan_comes_back_from_its_text(plan: Plan) -> None:
     assert Plan.parse(str(plan)) == plan
 
@@ -35,12 +38,19 @@ def test_its_text() -> None:
     )
     assert str(halves) == "0:256 on cuda: recipe\n  in a[0:258, 0:9]\n  out s[]\n256:300 on cpu 2: tile i 32"
     assert str(whole(Variant("cpu", threads=2))) == "all on cpu 2: recipe"
+    summed = Plan(whole(Variant("cpu", threads=2)).shares, ("a", "b"), ("b",))
+    assert str(summed) == "may read a, b; may write b\nall on cpu 2: recipe"
+    assert str(summed._replace(reads=())) == "may write b\nall on cpu 2: recipe"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "nothing",
+        "",
+        "may read a\nmay write a\nall on cpu 2: recipe",
+        "all on cpu 2: recipe\nmay read a",
+        "may write a; may read a\nall on cpu 2: recipe",
         "all on cpu",
         "0:1:2 on cpu 2: recipe",
         "  in a[0:1]",

@@ -52,6 +52,15 @@ SEARCHES = {
     "rpartition", "removeprefix", "removesuffix", "replace", "strip",
 }  # fmt: skip
 
+# Who may run a text as Python, and whose text that is.
+RUNNERS = {"frontend/parse.py": "the user's file", "cli/script.py": "the user's script"}
+# How languages spell what is a node of ir/code.py: codegen/print*.py say so, and nobody else.
+SPELLED = re.compile(
+    r"^(if|else if|for|while) \(|#pragma|__(sync|shfl|ballot|atomic_|shared__|global__|align__|attribute__)|omp_|"
+    r"atomic(Add|Min|Max|Exch|CAS)|"
+    r"lw_(arrive|arrived|arrive_or_zero|read|write|vector|stop|fail)\b(?=[<(])|LW_(MEET|SPEND|STOPS|SHARED)\b|->launch\b"
+)
+
 FORBIDDEN_WORDS = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "core", "misc"}
 MOST_FILE_LINES = 600
 MOST_FUNCTION_LINES = 60
@@ -266,6 +275,39 @@ def generated_code_is_never_read(root: Path) -> list[str]:
     for allowed, used in ((PATTERNS, found["re"]), (TEXTS, found["text"])):
         faults += [f"{path}: is allowed what it does not do" for path in allowed if path not in used]
     return faults
+
+
+def only_tables_spell(root: Path) -> list[str]:
+    """What languages spell in ways of their own is a node, and only the tables of languages spell nodes."""
+    return [
+        f"{file.path}:{node.lineno}: '{found[0]}' is for the tables of languages to say"
+        for file in source_files(root)
+        if file.path.startswith("codegen/") and not file.path.startswith("codegen/print")
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_docstring(node, file.tree)
+        if (found := SPELLED.search(node.value)) is not None
+    ]
+
+
+def _is_docstring(text: ast.Constant, tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Expr) and node.value is text for node in ast.walk(tree))
+
+
+def no_text_is_run(root: Path) -> list[str]:
+    """No text is run as Python, but for the user's own. What is generated is data, or C."""
+    faults: list[str] = []
+    runs: set[str] = set()
+    for file in source_files(root):
+        nodes = list(ast.walk(file.tree))
+        own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        for node in nodes:
+            match node:
+                case ast.Name(id="eval" | "exec" | "compile" | "__import__" as name) if name not in own:
+                    runs.add(file.path)
+                    if file.path not in RUNNERS:
+                        faults.append(f"{file.path}:{node.lineno}: {name} runs a text as Python")
+    return faults + [f"{path}: is allowed what it does not do" for path in RUNNERS if path not in runs]
 
 
 def _imports_re(node: ast.AST) -> bool:

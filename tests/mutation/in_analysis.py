@@ -131,8 +131,8 @@ ANALYSIS = (
     Fault(
         "an element of two threads",
         "analysis/ownership.py",
-        'above = build((*access.where, relate(value, ">=", constant(size))))',
-        'above = build((*access.where, relate(value, ">", constant(size))))',
+        'beyond = relate(own, ">=", constant(size))',
+        'beyond = relate(own, ">", constant(size))',
         "an array is kept in registers though a thread reads the first element of the next one",
         ("tests/analysis/test_ownership.py",),
     ),

@@ -35,7 +35,7 @@ CPU = (
     Fault(
         "copies of threads that never came",
         "codegen/parallel.py",
-        'w.line("if (lw_thread == 0) lw_threads = lw_team_size;")',
+        'w.only("lw_thread == 0", "lw_threads = lw_team_size;")',
         'w.line("")',
         "where OpenMP gives fewer threads than asked for, copies that nobody has cleared are added to the target",
         ("tests/faults/test_fewer_threads.py",),
@@ -208,7 +208,7 @@ GPU = (
     Fault(
         "tiles used before they have arrived",
         "codegen/double_buffering.py",
-        'w.line("lw_arrived();")\n            ',
+        "w.add(AwaitCopies())\n            ",
         "",
         "a tile in shared memory is read while its copy is on the way",
         ("tests/codegen/test_double_buffering.py::test_products_of_any_size",),

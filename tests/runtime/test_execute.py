@@ -13,6 +13,7 @@ from loopwright.config import Config, options
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Signature
 from loopwright.ir.variant import Variant, compilation_of
+from loopwright.memory.on_device import on_device
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.considered import Kind
 from loopwright.runtime.execute import Executor, Serving
@@ -26,9 +27,12 @@ def shifted(a, b):
 
 
 def plan_of(*arrays: object) -> str:
+    """Its shares: all of these calls may read and write the same arrays."""
     found = shifted.explain(*arrays).plan
     assert str(Plan.parse(found)) == found
-    return found
+    first, _, shares = found.partition("\n")
+    assert first == "may read a, b; may write b"
+    return shares
 
 
 def test_one_device_is_a_plan_of_one_share() -> None:
@@ -59,6 +63,19 @@ def test_arrays_on_a_gpu_move_to_the_cpu_that_runs_it() -> None:
         assert plan_of(a, b) == "all on cpu 2: recipe\n  in a[0:9]\n  in b[0:9]\n  out b[0:9]"
         shifted(a, b)
         assert b.numpy().tolist() == [0] + [2] * 8
+        assert plan_of(a, b) == "all on cpu 2: recipe\n  in b[0:9]\n  out b[0:9]"  # `a` was not written since
+
+
+def test_arrays_that_share_memory_on_a_gpu_share_it_on_the_cpu_that_runs_it() -> None:
+    with lw.options(device="emulated", checks="all"):
+        array = lw.device_array(np.zeros(9))
+        shifted(array, array)
+        assert array.numpy().tolist() == list(range(9))
+        start = array.argument().ctypes.data
+        array.copy_from(np.zeros(9))
+        first, last = (on_device(start + k * 8, (8,), array.dtype, None, "emulated", array) for k in (0, 1))
+        shifted(first, last)
+        assert array.numpy().tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4]
 
 
 @pytest.fixture

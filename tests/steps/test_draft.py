@@ -8,6 +8,7 @@ from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import expressions
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
+from loopwright.steps.split import Split
 
 TEXT = """
 kernel f(a: float64[1] C, n: int64):
@@ -72,3 +73,12 @@ def test_substituted() -> None:
     kernel = parse_kernel("kernel f(a: float64[1] C, n: int64):\n    a[n] = 1.0\n")
     changed = replace(kernel, body=substituted(kernel.body, {"n": number(3)}))
     assert "a[3]" in print_kernel(changed)
+
+
+def test_what_stays_keeps_its_nodes() -> None:
+    text = "kernel two(a: float64[1] C, n: int64):\n"
+    for loop in "ij":
+        text += f"    for {loop} in 0 .. n:\n        a[{loop}] = a[{loop}] + 1.0\n"
+    kernel = parse_kernel(text)
+    after = Split("j", 32).apply(kernel)
+    assert after.body[0] is kernel.body[0] and after.body[1] is not kernel.body[1]

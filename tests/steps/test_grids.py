@@ -169,7 +169,9 @@ AT_ONCE = {
 
 AT_LAST = {
     "shared memory": (LARGE, "bind q block.x; bind t thread.x; bind u thread.x",
-                      "'s' does not fit into the shared memory of a block"),
+                      "'s' does not fit into the shared memory of a block: it needs 56000 bytes, 49152 are the most"),
+    "unknown size": (LARGE.replace("7000", "n"), "bind q block.x; bind t thread.x; bind u thread.x",
+                     "'s' cannot be in the shared memory of a block: its size is not constant"),
     "an array and a scalar": (BY_ONE, "bind q block.x; bind t thread.x",
                               "a block would write to an array and to a scalar at once, outside of its threads"),
     "a thread's array": (OWN, "bind i thread.x 32",
@@ -228,6 +230,64 @@ def test_shared_memory_of_another_gpu(kilobytes: int, fits: bool) -> None:
     steps = "bind q block.x; bind t thread.x; bind u thread.x"
     kernel, facts = after(LARGE, steps, replace(CUDA, shared_bytes=kilobytes * 1024))
     assert (unrunnable(kernel, facts, ("q",)) is None) == fits
+
+
+SUMS = """
+kernel sums(a: float64[2] C, b: float64[1] C, n: int64):
+    var s: float64
+    for q in 0 .. n:
+        allocate t: float64[100]
+        for i in 0 .. 100:
+            t[i] = a[q, i]
+        s = 0.0
+        for j in 0 .. 100:
+            s = s + a[q, j] * t[99 - j]
+        b[q] = s
+"""
+COUNTS = """
+kernel counts(k: int64[2] C, d: float64[1] C, a: float64[1] C, c: float64[1] C, n: int64):
+    for q in 0 .. n:
+        allocate t: float64[100]
+        for i in 0 .. 100:
+            t[i] = d[i]
+        for j in 0 .. 4096:
+            a[k[q, j]] = a[k[q, j]] + 1.0
+        for l in 0 .. 4096:
+            c[k[q, l]] = c[k[q, l]] + t[99 - l % 100]
+"""
+BORDERS = {
+    "sums of warps": (SUMS, "bind q block.x; bind i thread.x 64; bind j thread.x 64", 800 + 16, 32),
+    "sums of threads": (SUMS, "bind q block.x; bind i thread.x 50; bind j thread.x 50", 800 + 400, 32),
+    "sums of smaller warps": (SUMS, "bind q block.x; bind i thread.x 64; bind j thread.x 64", 800 + 32, 16),
+    "sums of one warp": (SUMS, "bind q block.x; bind i thread.x 32; bind j thread.x 32", 800, 32),
+    "sums of columns": (COLUMNS, "split j 32; bind j.o block.x; bind j thread.x; bind i thread.y 4", 8 * 32 * 4, 32),
+}
+"""Schedules, what they need to the byte, and threads of a warp."""
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_all_that_a_block_shares_is_counted(name: str) -> None:
+    text, schedule, needed, warp = BORDERS[name]
+    steps = parse_schedule(schedule)
+    kernel, facts = after(text, schedule, replace(CUDA, shared_bytes=needed, warp=warp))
+    check_grids(kernel, facts, steps)
+    device = generate_gpu(kernel, facts, False).device
+    assert device is not None
+    assert sum(one.count * 8 for one in device.functions[0].shared) == needed
+    with pytest.raises(ScheduleError, match=f"it needs {needed} bytes, {needed - 1} are the most"):
+        check_grids(kernel, replace(facts, gpu=replace(facts.gpu, shared_bytes=needed - 1)), steps)
+
+
+@pytest.mark.parametrize(("kilobytes", "copies"), [(16, [1365, 582]), (4, [341, 70]), (1, [28]), (0.8, [])])
+def test_copies_take_what_is_left(kilobytes: float, copies: list[int]) -> None:
+    steps = "bind q block.x; bind i thread.x 64; bind j thread.x 64; bind l thread.x 64"
+    most = int(kilobytes * 1024)
+    kernel, facts = after(COUNTS, steps, replace(CUDA, shared_bytes=most))
+    device = generate_gpu(kernel, facts, False).device
+    assert device is not None
+    shared = device.functions[0].shared
+    assert [one.count for one in shared if one.name.startswith("lw_copy")] == copies
+    assert sum(-(-one.count * 8 // 16) * 16 for one in shared) <= most
 
 
 def test_what_threads_own_needs_no_shared_memory() -> None:

@@ -25,6 +25,12 @@ kernel imperfect(n: int64, a: float64[2] C):
         for p in n .. i step -1:
             a[p, i] = a[p, i] + 2.0
 """
+FAR = """
+kernel far(n: int64, a: float64[1] C):
+    for i in 0 .. n:
+        for j in i * 4096 .. i * 4096 + n:
+            a[0] = a[0] + 1.0
+"""
 
 
 def test_the_picture() -> None:
@@ -50,6 +56,7 @@ def test_there_and_back() -> None:
         (IMPERFECT, "skew j p 1", "does not stand inside"),
         (SWEEPS, "skew t t 1", "named twice"),
         (SWEEPS, "skew t i 65", "at most 64"),
+        (FAR, "skew i j 1", "the numbers of 'j' could become too large"),
         (MATMUL, "skew k x 1", "no loop 'x'"),
         (WHILE, "skew w w 1", "while"),
         (SWEEPS.replace("1 .. n:", "1 .. n vector:"), "skew t i 1", "marked to run vector"),

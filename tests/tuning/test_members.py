@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.cost.metrics import Metrics
+from loopwright.devices.gpu import Limits
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.variant import RECIPE
 from loopwright.recipe.recipe import Recipe
 from loopwright.tuning.members import LOOK, Members
@@ -60,3 +63,16 @@ def test_looks_grow_and_end_before_the_whole_space(members: Members) -> None:
     looks = members.looks()
     assert looks[0] == LOOK and all(after == 2 * before for before, after in itertools.pairwise(looks))
     assert looks[-1] < len(members._space.points) <= 2 * looks[-1]
+
+
+def test_the_space_for_a_gpu_is_that_of_the_gpu_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = [np.zeros((40, 40), np.float32) for _ in range(3)]
+    monkeypatch.setattr(Limits, "target", replace(CUDA, threads=64))
+    one = multiplied.specialise(*arguments)
+    members = Members(one, "emulated", current())
+    with lw.options(device="emulated"):
+        asked = multiplied.space(*arguments)
+    for space in members.downhill(None).space, asked:
+        texts = {constraint.text for family in space.families for constraint in family.constraints}
+        assert "a block has whole warps of threads, at most 64" in texts
+        assert not any("1024" in text for text in texts)

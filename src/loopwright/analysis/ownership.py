@@ -3,6 +3,7 @@ one thread only can be kept in the threads' registers, though loops over threads
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
@@ -41,27 +42,52 @@ def _shares(kernel: Kernel, array: str) -> Owned | None:
     with LOCK:
         notes = traced(kernel)
         accesses = [access for access in notes.accesses if access.array == array]
-        if not accesses:
+        found = tuple(_share(notes, access, axis) for access in accesses[:1] for axis in range(len(access.index)))
+        runs = [share.run for share in found if share is not None]
+        if not runs or len(set(runs)) < len(runs):
             return None
-        found = [tuple(_share(notes, access, axis) for axis in range(len(access.index))) for access in accesses]
-    if any(one != found[0] for one in found):
-        return None
-    runs = [share.run for share in found[0] if share is not None]
-    return found[0] if runs and len(set(runs)) == len(runs) else None
+        keeps = (_keeps(notes, one, axis, share) for one in accesses[1:] for axis, share in enumerate(found) if share)
+        return found if all(keeps) else None
 
 
 def _share(notes: Trace, access: Access, axis: int) -> OwnedRange | None:
+    """How the first of the loops over threads around an access shares out an axis."""
+    for note in _shared_out(notes, access):
+        for period in 0, _period(note):
+            if _is_among(access, axis, note, period):
+                return OwnedRange(note.loop.run, note.step, period)
+    return None
+
+
+def _keeps(notes: Trace, access: Access, axis: int, share: OwnedRange) -> bool:
+    """Whether another access is one of the thread that has the element."""
+    return any(
+        _is_among(access, axis, note, share.period)
+        for note in _shared_out(notes, access)
+        if (note.loop.run, note.step) == (share.run, share.size) and share.period in (0, _period(note))
+    )
+
+
+def _shared_out(notes: Trace, access: Access) -> Iterator[LoopNote]:
+    """The loops over threads around an access."""
     for name in access.stack:
         note = notes.loops.get(name)
-        if note is None or not note.loop.run.startswith("thread.") or note.step < 1:
-            continue
-        own = combine(access.index[axis], _from_start(note), -1)
-        if _lies_in(access, own, note.step):
-            return OwnedRange(note.loop.run, note.step)
-        period = note.step * (note.loop.threads or _trip(note))
-        if period > note.step and _comes_again(access, own, note.step, period):
-            return OwnedRange(note.loop.run, note.step, period)
-    return None
+        if note is not None and note.loop.run.startswith("thread.") and note.step >= 1:
+            yield note
+
+
+def _is_among(access: Access, axis: int, note: LoopNote, period: int) -> bool:
+    """Whether an element is one of the thread of an iteration, as an OwnedRange of that period tells these."""
+    own, size = combine(access.index[axis], _from_start(note), -1), note.step
+    beyond = relate(own, ">=", constant(size))
+    if period:
+        beyond = Formula(f"(({own.text()}) mod {period} >= {size})", own.symbols)
+    return period != size and _never(access, relate(own, "<", constant(0))) and _never(access, beyond)
+
+
+def _period(note: LoopNote) -> int:
+    """After how many elements the first thread has some again."""
+    return note.step * (note.loop.threads or _trip(note))
 
 
 def _from_start(note: LoopNote) -> Affine:
@@ -75,23 +101,10 @@ def _trip(note: LoopNote) -> int:
     return max(0, -(-distance.constant // note.step)) if distance.is_constant else 0
 
 
-def _lies_in(access: Access, value: Affine, size: int) -> bool:
-    """Whether 0 <= value < size wherever the access happens."""
+def _never(access: Access, condition: Formula) -> bool:
+    """Whether a condition holds nowhere where the access happens."""
     try:
         with Effort().bounded():
-            below = build((*access.where, relate(value, "<", constant(0))))
-            above = build((*access.where, relate(value, ">=", constant(size))))
-            return bool(below.is_empty() and above.is_empty())
-    except TooHard:
-        return False
-
-
-def _comes_again(access: Access, value: Affine, size: int, period: int) -> bool:
-    """Whether value is at least 0, and less than size after whole periods, wherever the access happens."""
-    beyond = Formula(f"(({value.text()}) mod {period} >= {size})", value.symbols)
-    try:
-        with Effort().bounded():
-            below = build((*access.where, relate(value, "<", constant(0))))
-            return bool(below.is_empty() and build((*access.where, beyond)).is_empty())
+            return bool(build((*access.where, condition)).is_empty())
     except TooHard:
         return False

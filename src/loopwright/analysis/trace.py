@@ -43,6 +43,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
+from loopwright.ir.queries import contains
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
@@ -142,6 +143,8 @@ def escapes(stmt: Stmt) -> list[Jump]:
     """The jumps inside a statement (or the statement itself) that lead out of it."""
     if isinstance(stmt, Break | Continue | Leave | Return):
         return [stmt]
+    if not contains((stmt,), Break, Continue, Leave, Return):
+        return []
     inner = [jump for body in bodies(stmt) for child in body for jump in escapes(child)]
     match stmt:
         case For() | While():
@@ -355,13 +358,13 @@ class _Walker:
         if abs(stride) > 1:
             distance = combine(of_symbol(symbol), lower, -1)
             domain.append(Formula(f"{distance.text()} mod {abs(stride)} = 0", distance.symbols))
-        regular = self.exact and stride != 0 and not self._breaks(loop)
+        exact = stride != 0 and not self._breaks(loop)
+        regular = self.exact and exact
         self.notes.loops[loop.name] = LoopNote(
             loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular
         )
-        with self._under(*domain, exact=stride != 0 and not self._breaks(loop)):
-            sure = self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
-            self.sure = sure
+        with self._under(*domain, exact=exact):
+            self.sure = self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
             self.body(loop.body)
         state.stack = outer
         self._change(loop.body)

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.codegen.bound_nest import BoundNest
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.full_tiles import or_full
-from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import AsyncCopy, DoubleBuffered, Lowering
 from loopwright.codegen.statements import write_body, write_store
 from loopwright.codegen.vector_accesses import aligned, place_of, width_of
+from loopwright.ir.code import CopyToShared
 from loopwright.ir.nodes import Const, For, Load, Select, Store
 from loopwright.ir.walk import statements
 from loopwright.steps.nest import step_of
@@ -22,16 +23,16 @@ ZEROS = ("0", "0.0", "False")
 """The values all of whose bits are zeros, as Python writes them."""
 
 
-def async_copies(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[AsyncCopy]:
+def async_copies(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[AsyncCopy]:
     """The copies of loops with double buffering that need no register."""
     for ahead in before.every(DoubleBuffered):
         around = {id(loop.body[0]): loop for loop in statements(ahead.rounds.copies, For) if len(loop.body) == 1}
         for store in statements(ahead.rounds.copies, Store):
             source = _source(store)
-            if source is not None and _fits(store, source, nest, w):
-                one = w.arrays[store.array].element.size_bytes in w.facts.gpu.copies
-                many = _at_once(store, source, around.get(id(store)), nest.registers(before), w)
-                tests = tuple(aligned(source, many, nest, w)) if many else ()
+            if source is not None and _fits(store, source, nest, given):
+                one = given.arrays[store.array].element.size_bytes in given.facts.gpu.copies
+                many = _at_once(store, source, around.get(id(store)), nest.registers(before), given)
+                tests = tuple(aligned(source, many, nest, given)) if many else ()
                 if one or many:
                     yield AsyncCopy(ahead.loop, store, source, one, many, tests)
 
@@ -46,20 +47,22 @@ def _source(store: Store) -> Load | None:
     return value if isinstance(value, Load) else None
 
 
-def _fits(store: Store, value: Load, nest: BoundNest, w: Writer) -> bool:
+def _fits(store: Store, value: Load, nest: BoundNest, given: CodegenInput) -> bool:
     """Whether elements are copied from global memory as they are."""
-    source, tile = w.arrays[value.array], w.arrays[store.array]
+    source, tile = given.arrays[value.array], given.arrays[store.array]
     is_global = value.array not in nest.local
-    return is_global and not source.bytes and source.element == tile.element and not w.may_fail(value)
+    return is_global and not source.bytes and source.element == tile.element and not given.is_checked(value)
 
 
-def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], w: Writer) -> int:
+def _at_once(store: Store, source: Load, loop: For | None, registers: set[str], given: CodegenInput) -> int:
     """How many neighbours are one copy: all those of the loop around, or 0."""
-    trip = constant_trip(loop, w) if loop is not None and loop.run == "vector" else None
+    trip = given.constant_trip(loop) if loop is not None and loop.run == "vector" else None
     if loop is None or trip is None:
         return 0
-    count = min(width_of(node, loop, {loop.name}, trip, registers, w) for node in (store, source))
-    return count if count == trip and count * w.arrays[store.array].element.size_bytes in w.facts.gpu.copies else 0
+    count = min(width_of(node, loop, {loop.name}, trip, registers, given) for node in (store, source))
+    return (
+        count if count == trip and count * given.arrays[store.array].element.size_bytes in given.facts.gpu.copies else 0
+    )
 
 
 def write_copies(loop: For, w: GpuWriter) -> None:
@@ -73,9 +76,9 @@ def write_copies(loop: For, w: GpuWriter) -> None:
         write_sequential(loop, w)
         return
     variable = w.names.of(loop.name)
-    with w.branch(or_full(found.tests, w), indent=0, versions=True):
+    with w.branch(or_full(found.tests, w), versions=True):
         w.function.scoped.add(variable)
-        w.line(f"  const int64_t {variable} = {w.text(loop.lower)};")
+        w.line(f"const int64_t {variable} = {w.text(loop.lower)};")
         write_copy(found.store, w, found.many)
         w.function.scoped.discard(variable)
     with w.otherwise():
@@ -90,7 +93,8 @@ def has_ends(loop: For) -> bool:
 def _write_rolled(loop: For, w: GpuWriter) -> None:
     """A loop of copies that few blocks do: registers for their addresses are left to what all blocks do."""
     variable = w.names.of(loop.name)
-    with w.block(begin=f"const int64_t lw_upper = {w.text(loop.upper)};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_upper = {w.text(loop.upper)};")
         head = f"int64_t {variable} = {w.text(loop.lower)}; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, unroll=1):
             w.function.scoped.add(variable)
@@ -105,7 +109,5 @@ def write_copy(stmt: Store, w: GpuWriter, count: int = 1) -> None:
         write_store(stmt, w)
         return
     (tile, to), (source, index) = place_of(stmt, w), place_of(found.source, w)
-    if isinstance(stmt.value, Select):
-        w.line(f"lw_arrive_or_zero<{count}>({tile}, {to}, {source}, {index}, {w.text(stmt.value.condition)});")
-    else:
-        w.line(f"lw_arrive<{count}>({tile}, {to}, {source}, {index});")
+    inside = w.text(stmt.value.condition) if isinstance(stmt.value, Select) else ""
+    w.add(CopyToShared(tile, to, source, index, count, inside))

@@ -19,7 +19,6 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.double_buffering import write_ahead
 from loopwright.codegen.full_tiles import if_full
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import UNROLLED
 from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import copied, fits, write_updates
@@ -35,8 +34,9 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
+from loopwright.codegen.unrolling import UNROLLED
 from loopwright.codegen.vector_accesses import write_in_thread
-from loopwright.ir.code import SharedArray
+from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
@@ -168,11 +168,14 @@ class Whole:
         self.repeated += 1
         if isinstance(loop.step, Const) and loop.step.value > 0:
             head = f"int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}"
-            with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True), w.loop(head, loop.name):
-                self._ask(every(variable, step_of(loop)))
-                self.body(loop.body)
+            with w.block():
+                w.line(f"const int64_t lw_upper = {upper};")
+                with w.loop(head, loop.name):
+                    self._ask(every(variable, step_of(loop)))
+                    self.body(loop.body)
         else:
-            with w.block(begin=f"const int64_t lw_lower = {lower}, lw_step = {step};", indent=0, joined=True):
+            with w.block():
+                w.line(f"const int64_t lw_lower = {lower}, lw_step = {step};")
                 w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
                 with w.loop("int64_t lw_k = 0; lw_k < lw_count; ++lw_k", loop.name):
                     w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
@@ -194,7 +197,7 @@ class Whole:
             x, y, z = self.size
             number = f"threadIdx.x + {x} * (threadIdx.y + {y} * threadIdx.z)"
             head, trips = f"int lw_i = {number}; lw_i < {count}; lw_i += {x * y * z}", -(-count // (x * y * z))
-            with w.loop(head, trips=trips, form="next line"):
+            with w.loop(head, trips=trips):
                 w.line(f"{array.pointer}[lw_i] = {literal(stmt.fill.value, stmt.fill.type)};")
             self.written.add(stmt.array)
 
@@ -207,7 +210,7 @@ class Whole:
         w.arrays[stmt.array] = replace(array, sizes=tuple(map(str, sizes)), on_device=False)
         own = prod(sizes)
         w.function.own_bytes += own * stmt.element.size_bytes
-        w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{own}];"
+        w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, own, 16)
         return True
 
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
@@ -243,9 +246,9 @@ class Whole:
         if not team:
             copy = w.lowering.of(PrivatisedUpdates, loop.name)
             if copy is not None:
-                with w.branch(fits(copy, w), indent=0), copied(copy, self.size, self.shared, w):
+                with w.branch(fits(copy, w)), copied(copy, self.size, self.shared, w):
                     self._parts_of(band)
-                with w.otherwise(indent=0):
+                with w.otherwise():
                     self._parts_of(band)
                 return
         self._band(band, team)
@@ -265,25 +268,22 @@ class Whole:
         updating = w.lowering.of(UpdatesAhead, band[-1].name) is not None
         with ExitStack() as opened:
             if idle:
-                opened.enter_context(w.branch(idle, axes=axes, indent=0, joined=True))
+                opened.enter_context(w.branch(idle, axes=axes))
             for one in band[:-1] if updating else band:
                 self._shared_out(one, opened)
             outer, w.threads = w.threads, w.threads | {one.run: one for one in band}
             outer_loop, w.write_loop = w.write_loop, lambda inner: self.in_thread(inner, w)
-            with w.indented():
-                if team:
-                    Team.of(self).body(body)
-                elif updating:
-                    self._updates(band[-1])
-                else:
-                    write_body(body, w)
+            if team:
+                Team.of(self).body(body)
+            elif updating:
+                self._updates(band[-1])
+            else:
+                write_body(body, w)
             w.threads, w.write_loop = outer, outer_loop
-        if not idle and updating and len(band) == 1:
-            w.line("")
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
         if partials and (w.function.ends_early or may_fail((band[0],), w)):
-            self._stop_with_others("" if may_fail((band[0],), w) else "lw_asks && ")
+            self._stop_with_others(not may_fail((band[0],), w))
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "threadIdx.x")
@@ -293,7 +293,8 @@ class Whole:
         """A loop that threads share and that updates what only data tells."""
         w, axis, sharing, step = self.w, loop.run[-1], sharing_of(loop), step_of(loop)
         some = "" if sharing == self.size[AXES.index(axis)] else f"threadIdx.{axis} < {sharing}"
-        with w.maybe(some, f"const int64_t lw_upper = {w.text(loop.upper)};"):
+        with w.maybe(some):
+            w.line(f"const int64_t lw_upper = {w.text(loop.upper)};")
             start = f"{w.text(loop.lower)} + (int64_t)threadIdx.{axis}{'' if step == 1 else f' * {step}'}"
             write_updates(loop, start, sharing * step, w)
 
@@ -304,7 +305,8 @@ class Whole:
         w.function.scoped.add(variable)
         sign = "<" if step_of(loop) > 0 else ">"
         start = f"{w.text(loop.lower)} + (int64_t)threadIdx.x * {step_of(loop)}"
-        with w.block(begin=f"const int64_t {variable} = {start};", indent=0):
+        with w.block():
+            w.line(f"const int64_t {variable} = {start};")
             w.line(f"const bool lw_in = threadIdx.x < {sharing_of(loop)} && {variable} {sign} {w.text(loop.upper)};")
             outer, w.threads = w.threads, w.threads | {loop.run: loop}
             Columns(w, (1, self.size[1], 1), self.shared, repeated=self.repeated, across=self.size[0]).body(loop.body)
@@ -330,16 +332,15 @@ class Whole:
             self.written.clear()
         put_together(partial, self.w)
 
-    def _stop_with_others(self, where: str) -> None:
+    def _stop_with_others(self, asking: bool) -> None:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
-        where: C text of a condition, with `&&`, or ''."""
-        self.w.function.meets = True
-        if prod(self.size) in self.w.facts.gpu.teams:
-            everyone = mask(prod(self.size))
-            self.w.line(f"if ({where}__ballot_sync({everyone}, 1) != {everyone}) lw_stop();")
+        asking: only questions may have."""
+        threads = prod(self.size)
+        if threads in self.w.facts.gpu.teams:
+            self.w.end_together(mask(threads), asking=asking)
         else:
-            self.w.line(f"if ({where}__syncthreads_count(1) != {prod(self.size)}) lw_stop();")
-            if not where:
+            self.w.end_together("", threads, asking)
+            if not asking:
                 self.read.clear()
                 self.written.clear()
 
@@ -371,13 +372,15 @@ class Whole:
         if trip and trip % sharing == 0:
             self._in_rounds(loop, trip // sharing, start, some.removesuffix(" && "), opened)
         elif 0 < extent <= sharing * step:
-            opened.enter_context(w.block(begin=f"const int64_t {variable} = {start};", indent=0, joined=True))
+            opened.enter_context(w.block())
+            w.line(f"const int64_t {variable} = {start};")
             test = f"{some}{f'{variable} >= {lower} && ' if late else ''}{variable} {sign} {upper}"
-            opened.enter_context(w.branch(test, indent=0, joined=True))
+            opened.enter_context(w.branch(test))
         else:
-            opened.enter_context(w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True))
+            opened.enter_context(w.block())
+            w.line(f"const int64_t lw_upper = {upper};")
             head = f"int64_t {variable} = {start}; {some}{variable} {sign} lw_upper; {variable} += {sharing * step}"
-            opened.enter_context(w.loop(head, loop.name, indent=0, joined=True))
+            opened.enter_context(w.loop(head, loop.name))
             if not extent:
                 spend(max(1, operations_in(loop.body)), w)
 
@@ -387,11 +390,10 @@ class Whole:
         if rounds > 1:
             start += f" + lw_round * {sharing_of(loop) * step_of(loop)}"
             unroll = 0 if rounds <= UNROLLED else None
-            if unroll is None:
-                w.line("")
             head = f"int lw_round = 0; lw_round < {rounds}; ++lw_round"
-            opened.enter_context(w.loop(head, loop.name, trips=rounds, unroll=unroll, indent=0, joined=True))
-        opened.enter_context(w.maybe(some, f"const int64_t {variable} = {start};", joined=True))
+            opened.enter_context(w.loop(head, loop.name, trips=rounds, unroll=unroll))
+        opened.enter_context(w.maybe(some))
+        w.line(f"const int64_t {variable} = {start};")
 
 
 @dataclass
@@ -404,7 +406,8 @@ class Team(Whole):
         """The team of a block's thread."""
         lanes, warp = whole.size[0], whole.w.facts.gpu.warp
         shift = f" << (({number_in_block(whole.size)}) & {warp - lanes})" if lanes < warp else ""
-        whole.w.line(f"const uint32_t lw_team = {mask(lanes)}{shift};")
+        kind = "uint32_t" if warp <= 32 else "uint64_t"
+        whole.w.line(f"const {kind} lw_team = {'' if warp <= 32 else '(uint64_t)'}{mask(lanes)}{shift};")
         return cls(whole.w, (lanes, 1, 1))
 
     def _barrier(self) -> None:
@@ -412,12 +415,11 @@ class Team(Whole):
         self.read.clear()
         self.written.clear()
 
-    def _stop_with_others(self, where: str) -> None:
-        self.w.function.meets = True
-        self.w.line(f"if ({where}__ballot_sync(lw_team, 1) != lw_team) lw_stop();")
+    def _stop_with_others(self, asking: bool) -> None:
+        self.w.end_together("lw_team", asking=asking)
 
     def _ask(self, now: str) -> None:
-        stop_together(self.w, now, "__ballot_sync(lw_team, {})")
+        stop_together(self.w, now, "lw_team")
 
     def _put_together(self, partial: ThreadPartial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
@@ -443,7 +445,7 @@ class Columns(Whole):
         scalars = not has_threads(stmt) and not contains((stmt,), Store, Allocate)
         if scalars:
             self._meet((stmt,))
-            with self.w.branch(self.active, indent=0):
+            with self.w.branch(self.active):
                 write(stmt, self.w)
         else:
             super()._statement(stmt)
@@ -467,9 +469,8 @@ class Columns(Whole):
         is_kept = self._keep(stmt)
         assert is_kept  # steps/grids.py sees to it
 
-    def _stop_with_others(self, where: str) -> None:
-        self.w.function.meets = True
-        self.w.line(f"if ({where}__syncthreads_count(1) != {self.size[1] * self.across}) lw_stop();")
+    def _stop_with_others(self, asking: bool) -> None:
+        self.w.end_together("", self.size[1] * self.across, asking)
 
     def _put_together(self, partial: ThreadPartial) -> None:
         arrays = self._parts(partial)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from loopwright.codegen.function import Writer
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.lowered import InRegisters, Lowering
 from loopwright.ir.nodes import Allocate, Body, For, Stmt
 from loopwright.ir.queries import arrays_made
@@ -82,11 +82,11 @@ def rounds_of_threads(band: Sequence[For]) -> int:
     return prod(max(1, (extent_of(loop) or 2**32) // (step_of(loop) * sharing_of(loop))) for loop in band)
 
 
-def in_registers(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[InRegisters]:
+def in_registers(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[InRegisters]:
     """The local arrays of a block whose elements each belong to one thread, and are few."""
     for one in nest.together():
         if (
             isinstance(stmt := one.stmt, Allocate)
-            and (found := owned(w.kernel, stmt, one.size, w.facts.gpu)) is not None
+            and (found := owned(given.kernel, stmt, one.size, given.facts.gpu)) is not None
         ):
             yield InRegisters(nest.loop.name, stmt.array, found)

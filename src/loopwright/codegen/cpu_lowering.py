@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loopwright.codegen.decisions import CodegenInput, CpuLowering
+from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
 from loopwright.codegen.safepoints import count_ahead, cut_strips, write_twice
+from loopwright.codegen.unrolling import unroll_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class CpuPass:
     stands at its place."""
 
     name: str
-    decide: Callable[[CodegenInput, CpuLowering], CpuLowering]
+    decide: Callable[[CodegenInput, LoopLowering], LoopLowering]
     why: str
 
 
@@ -34,13 +35,14 @@ PASSES = (
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
-    CpuPass("counting ahead", count_ahead, "last: of loops in strips, those that the loop around them counts"),
+    CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
+    CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 
 
-def lowered(given: CodegenInput) -> CpuLowering:
+def lowered(given: CodegenInput) -> LoopLowering:
     """What all passes decide."""
-    lowering = CpuLowering()
+    lowering = LoopLowering()
     for one in PASSES:
         lowering = one.decide(given, lowering)
     return lowering

@@ -1,4 +1,4 @@
-"""What code is generated for, and what the lowering passes for a CPU (cpu_lowering.py) decide about its loops: frozen
+"""What code is generated for, and what the lowering passes (cpu_lowering.py) decide about its loops: frozen
 values, by the names of loops. The writers look them up.
 """
 
@@ -11,7 +11,8 @@ from typing import Literal
 from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
-from loopwright.ir.nodes import Allocate, Body, Checked, Expr, Kernel, Load, Store
+from loopwright.ir.linear import parted
+from loopwright.ir.nodes import Allocate, Binary, Body, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
 from loopwright.ir.queries import contains
 from loopwright.ir.types import Scalar
 from loopwright.ir.user_text import user_name
@@ -30,13 +31,15 @@ NONE: Accesses = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class CodegenInput:
-    """A kernel, what is proven of it, its arrays and scalars. check_all: every access is tested in the code. strict: no
-    fused multiply-add, no other order of sums. deterministic: the same bits for any number of threads."""
+    """A kernel, what is proven of it, its arrays, scalars, and loops by their names. check_all: every access is tested
+    in the code. strict: no fused multiply-add, no other order of sums. deterministic: the same bits for any number of
+    threads."""
 
     kernel: Kernel
     facts: Facts
     arrays: Mapping[str, ArrayText]
     scalars: Mapping[str, Scalar]
+    loops: Mapping[str, For]
     check_all: bool
     strict: bool
     deterministic: bool = False
@@ -63,6 +66,33 @@ class CodegenInput:
             or any(self.is_checked(stmt, freed) for stmt in statements(body, Store))
             or any(self.is_checked(expr, freed) for expr in expressions(body, Load, Checked))
         )
+
+    def in_range(self, expr: Expr) -> bool:
+        """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar
+        arguments, and loops over these. What data says may be anywhere."""
+        match expr:
+            case Const() | Dim():
+                return True
+            case Var(name=name):
+                loop = self.loops.get(name)
+                if loop is None:
+                    return any(param.name == name for param in self.kernel.scalars)
+                return self.in_range(loop.lower) and self.in_range(loop.upper)
+            case Binary(op="add" | "sub" | "mul" | "min" | "max"):
+                return self.in_range(expr.left) and self.in_range(expr.right)
+            case Binary(op="floordiv" | "mod", right=Const(value=value)) if value > 0:
+                return self.in_range(expr.left)
+        return False
+
+    def constant_trip(self, loop: For) -> int | None:
+        """The number of iterations of a loop from a place that is no constant to one a constant distance on; None where
+        it is not constant, or where the end might wrap: then there would be none."""
+        if self.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
+            return None
+        (start, first), (end, last) = parted(loop.lower), parted(loop.upper)
+        if start is None or start != end or not self.in_range(start):
+            return None
+        return len(range(first, last, int(loop.step.value)))
 
 
 # ---- decisions --------------------------------------------------------------------------------------------------
@@ -176,10 +206,11 @@ class ParallelRegion:
 
 
 @dataclass(frozen=True, slots=True)
-class CpuLowering:
-    """What is decided about loops, by their names. strips: loops that ask between strips of their iterations whether to
-    stop. twice: those of them that are also written without strips, for few iterations. counted: those whose operations
-    the loop around counts before them."""
+class LoopLowering:
+    """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
+    strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
+    iterations. counted: those whose operations the loop around counts before them. unrolled: how many iterations of a
+    loop a compiler is asked to write out."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -187,6 +218,7 @@ class CpuLowering:
     strips: frozenset[str] = frozenset()
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    unrolled: Mapping[str, int] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -13,24 +13,23 @@ from math import prod
 from loopwright.analysis.prefetch import Rounds, rounds_of
 from loopwright.codegen.async_copies import write_copies, write_copy
 from loopwright.codegen.bound_nest import BoundNest
-from loopwright.codegen.function import Writer
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import DoubleBuffered, Lowering, SoftwarePipeline
 from loopwright.codegen.safepoints import every, stop_together
 from loopwright.codegen.software_pipeline_text import Copying, SteadyText, Written
-from loopwright.codegen.statements import may_fail
-from loopwright.ir.code import Part
+from loopwright.ir.code import AwaitCopies, Part
 from loopwright.ir.nodes import For
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, has_threads
 
 
-def double_buffered(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[DoubleBuffered]:
+def double_buffered(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[DoubleBuffered]:
     """The loops of a block whose tiles can be filled ahead."""
     for one in nest.together():
         if isinstance(loop := one.stmt, For) and loop.run not in THREADS and has_threads(loop):
             found = rounds_of(loop)
-            if not isinstance(found, str) and found.arrays and not may_fail(found.copies, w):
+            if not isinstance(found, str) and found.arrays and not given.may_fail(found.copies):
                 yield DoubleBuffered(loop.name, found)
 
 
@@ -43,7 +42,8 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Wr
     variable, upper = w.names.of(loop.name), w.text(loop.upper)
     turn = w.names.fresh("lw_turn")
     w.barrier()  # whoever still uses the tiles of an earlier run of this loop
-    with w.block(begin=f"const int64_t lw_upper = {upper};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_upper = {upper};")
         w.line(f"int {turn} = 0;")
         w.function.scoped |= {variable, turn}
         w.line(f"int64_t {variable} = {w.text(loop.lower)};")
@@ -52,10 +52,11 @@ def write_ahead(loop: For, found: Rounds, w: GpuWriter, copy: Copying, write: Wr
             SteadyText(loop, steady, tests, even, w, turn, partial(with_buffers, found, w), copy, write).both()
         head = f"; {variable} < lw_upper; {variable} += {step_of(loop)}"
         with w.loop(head, loop.name, part="epilogue"):
-            w.line("lw_arrived();")
+            w.add(AwaitCopies())
             w.barrier()
             stop_together(w, every(variable, step_of(loop)))
-            with w.block(begin=f"const int64_t lw_next = {variable} + {step_of(loop)};", indent=0):
+            with w.block():
+                w.line(f"const int64_t lw_next = {variable} + {step_of(loop)};")
                 before = w.function.renamed
                 w.function.renamed = before | {loop.name: "lw_next"}
                 w.function.scoped.add("lw_next")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loopwright.codegen.bound_nest import BoundNest
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import (
@@ -33,7 +34,7 @@ MOST_ROUNDS = 1 << 30
 """As many iterations as the steady part of a loop does at most (lw_rounds in loopwright.cuh)."""
 
 
-def full_tiles(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[FullTiles]:
+def full_tiles(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[FullTiles]:
     """A kernel for whole tiles only, where it spares much: with tiles that arrive ahead, and others beside the whole
     ones."""
     ahead = {one.loop: one.rounds for one in before.every(DoubleBuffered)}

@@ -13,22 +13,23 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
-from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, CpuLowering
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
+    AtomicOperation,
     Branch,
+    Claims,
     CodeBlock,
     CodeLine,
     Exit,
     Failure,
-    Form,
     FunctionCode,
     Lanes,
+    Leaf,
     Loop,
     Node,
     Otherwise,
     Part,
-    Question,
     Repeat,
     ThreadTeam,
 )
@@ -54,20 +55,20 @@ from loopwright.ir.walk import expressions, loops
 
 @dataclass
 class Function:
-    """code: the body so far, of the innermost block that is open; depth: how far in that is. declared: identifiers with
-    their C declarations at the top; used: those of them that are needed. parameters: those from outside, in order of
-    first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed at the end. replaced: array
-    elements that live in a variable for a while, by (array, index). renamed: locals so. broken: loops that run in
-    strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by names
-    of loops, operations of those around that they count. counters: what counts the iterations of loops of which there
-    is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers. asks:
-    whether the text of a device function asks whether to stop. both: it is also compiled as one that does not: C++ then
-    knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait for one
-    another in it."""
+    """code: the body so far, of the innermost block that is open; depth: of how many loops and branches that is inside.
+    declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
+    from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
+    at the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
+    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
+    being written. owed: by names of loops, operations of those around that they count. counters: what counts the
+    iterations of loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a
+    block keeps in registers. asks: whether the text of a device function asks whether to stop. both: it is also
+    compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others
+    meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
-    declared: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Leaf] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
@@ -79,7 +80,7 @@ class Function:
     own_bytes: int = 0
     nested: int = 0
     owed: dict[str, int] = field(default_factory=dict)
-    depth: int = 1
+    depth: int = 0
     on_device: bool = False
     asks: bool = True
     both: bool = False
@@ -90,9 +91,9 @@ class Function:
     def inside(self, block: CodeBlock) -> Iterator[None]:
         """Within, what is written belongs to this block."""
         outer, self.code = self.code, []
-        self.depth += block.indent
+        self.depth += type(block) is not CodeBlock
         yield
-        self.depth -= block.indent
+        self.depth -= type(block) is not CodeBlock
         outer.append(replace(block, body=tuple(self.code)))
         self.code = outer
 
@@ -102,7 +103,6 @@ class Writer:
 
     def __init__(self, kernel: Kernel, facts: Facts, check_all: bool, strict: bool) -> None:
         self.kernel, self.facts, self.strict = kernel, facts, strict
-        self.check_all = check_all
         self.names = Names()
         self.arrays: dict[str, ArrayText] = arrays_of(kernel, self.names)
         self.scalars: dict[str, Scalar] = {param.name: param.type for param in kernel.scalars}
@@ -117,8 +117,8 @@ class Writer:
         self.sites: list[FailureSite] = []
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
-        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, check_all, strict)
-        self.decided = CpuLowering()
+        self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
+        self.decided = LoopLowering()
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
@@ -126,7 +126,6 @@ class Writer:
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
         self.asks = True  # whether loops ask now and then whether to stop
-        self.twice = True  # whether loops inside of others may be written twice, for many iterations and for few
 
     def _types(self) -> dict[str, str]:
         types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}
@@ -135,12 +134,7 @@ class Writer:
             types |= dict.fromkeys(array.symbols, "int64_t")
             types[array.pointer] = f"{array.pointer_type}{restrict}"
         return (
-            types
-            | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"}
-            | {
-                "watch": "lw_watch *",
-                "lw_due": "int64_t",
-            }
+            types | {"failure": "lw_failure *", "returned": "lw_slot *", "threads": "int64_t"} | {"watch": "lw_watch *"}
         )
 
     # ---- identifiers --------------------------------------------------------------------------------------------
@@ -153,14 +147,14 @@ class Writer:
             self.function.parameters[identifier] = None
         return identifier
 
-    def declare(self, identifier: str, start: str = "0") -> str:
+    def declare(self, identifier: str) -> str:
         """The identifier as a local of this function, of the type that it has everywhere."""
-        self.own(identifier, start)
+        self.own(identifier)
         return self.use(identifier)
 
-    def own(self, identifier: str, start: str = "0") -> None:
+    def own(self, identifier: str) -> None:
         """Have the identifier declared, should it be used."""
-        self.function.declared.setdefault(identifier, f"{self.types[identifier]} {identifier} = {start};")
+        self.function.declared.setdefault(identifier, CodeLine(f"{self.types[identifier]} {identifier} = 0;"))
 
     def fresh(self, wanted: str, ctype: str) -> str:
         """A new identifier of this C type; not declared yet."""
@@ -174,45 +168,40 @@ class Writer:
         """Write a statement, or another line that nothing stands inside of."""
         self.function.code.append(CodeLine(text))
 
-    def question(self, text: str) -> None:
-        """Write a line that asks whether to stop, or counts until it does."""
-        self.function.code.append(Question(text))
+    def add(self, node: Node) -> None:
+        """Write what is a node of its own."""
+        self.function.code.append(node)
 
     def fail(self, site: int | str, index: str = "0", size: str = "0", condition: str = "") -> None:
         """Record a failure and leave the function, under a condition if there is one."""
         self.use("failure")
-        self.function.code.append(Exit(condition, Failure(str(site), index, size)))
+        self.add(Exit(condition, Failure(str(site), index, size)))
 
     def leave(self, condition: str = "") -> None:
         """Leave the function, under a condition if there is one."""
-        self.function.code.append(Exit(condition))
+        self.add(Exit(condition))
 
-    def block(
-        self, head: str = "", begin: str = "", indent: int = 1, joined: bool = False
-    ) -> AbstractContextManager[None]:
-        """Within, what is written stands in braces: see `ir.code.CodeBlock`."""
-        return self.function.inside(CodeBlock(head=head, begin=begin, indent=indent, joined=joined))
-
-    def indented(self) -> AbstractContextManager[None]:
-        """Within, what is written stands further in."""
-        return self.function.inside(CodeBlock(form="none"))
+    def block(self) -> AbstractContextManager[None]:
+        """Within, what is written stands in braces."""
+        return self.function.inside(CodeBlock())
 
     def loop(
         self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,
-        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1, indent: int = 1, joined: bool = False,
-        form: Form = "braces",
+        lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
         return self.function.inside(
-            Loop(
-                head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once,
-                indent=indent, joined=joined, form=form,
-            )
-        )  # fmt: skip
+            Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
+        )
 
     def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
         """Within, what is written runs while a condition holds."""
         return self.function.inside(Repeat(condition=condition, unroll=unroll))
+
+    def claims(self, number: str, counter: str, count: str) -> AbstractContextManager[None]:
+        """Within, what is written is done for each number that a thread claims: see `ir.code.Claims`."""
+        self.line(f"int64_t {number};")
+        return self.function.inside(Claims(number=number, counter=counter, count=count))
 
     def team(self, threads: str, together: str = "", numbered: bool = True) -> AbstractContextManager[None]:
         """Within, what is written is what each thread of a team does: see `ir.code.ThreadTeam`."""
@@ -220,32 +209,32 @@ class Writer:
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,
-        plain: bool = False, begin: str = "", indent: int = 1, joined: bool = False,
+        plain: bool = False,
     ) -> AbstractContextManager[None]:  # fmt: skip
         """Within, what is written runs under a condition: see `ir.code.Branch`."""
         return self.function.inside(
             Branch(
-                condition=condition, name=name, part=part, axes=axes, versions=versions, plain=plain, begin=begin,
-                indent=indent, joined=joined,
+                condition=condition,
+                name=name,
+                part=part,
+                axes=axes,
+                versions=versions,
+                plain=plain,
             )
-        )  # fmt: skip
+        )
 
-    def maybe(self, condition: str, begin: str, joined: bool = False) -> AbstractContextManager[None]:
+    def maybe(self, condition: str) -> AbstractContextManager[None]:
         """Within, what is written stands in braces, under a condition if there is one."""
-        if condition:
-            return self.branch(condition, begin=begin, indent=0, joined=joined)
-        return self.block(begin=begin, indent=0, joined=joined)
+        return self.branch(condition) if condition else self.block()
 
-    def otherwise(self, indent: int = 1, form: Form = "braces") -> AbstractContextManager[None]:
+    def otherwise(self) -> AbstractContextManager[None]:
         """Within, what is written runs where the branch just before does not."""
-        return self.function.inside(Otherwise(indent=indent, form=form))
+        return self.function.inside(Otherwise())
 
-    def only(self, condition: str, text: str, axes: str = "") -> None:
-        """Write a statement under a condition, if there is one, on one line."""
-        if not condition:
-            self.line(text)
-            return
-        self.function.code.append(Branch(condition=condition, body=(CodeLine(text),), form="same line", axes=axes))
+    def only(self, condition: str, statement: str | Leaf, axes: str = "") -> None:
+        """Write a statement, a node or C text, under a condition, if there is one."""
+        node = CodeLine(statement) if isinstance(statement, str) else statement
+        self.add(Branch(condition=condition, body=(node,), axes=axes) if condition else node)
 
     # ---- text
 
@@ -284,9 +273,6 @@ class Writer:
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
-    def bounds_of(self, node: Load | Store) -> tuple[Bounds, ...]:
-        return self.given.bounds_of(node, self.inside)
-
     def element(self, node: Load | Store) -> str:
         """C text of the element that a Load or Store names (an lvalue), with the checks that it needs."""
         replaced = self.function.replaced.get((node.array, node.index))
@@ -298,11 +284,11 @@ class Writer:
         """C text of the index along each axis, with the checks that it needs."""
         for symbol in self.arrays[node.array].address_symbols:
             self.use(symbol)
-        bounds = self.bounds_of(node)
+        bounds = self.given.bounds_of(node, self.inside)
         return tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
 
-    def updated(self, stmt: Store) -> str | None:
-        """C text of an update that other threads may do at once; None where a plain store does."""
+    def updated(self, stmt: Store) -> AtomicOperation | None:
+        """An update that other threads may do at once; None where a plain store does."""
         return None
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
@@ -325,39 +311,22 @@ class Writer:
         """Whether the text of this node contains a check."""
         return self.given.is_checked(node, self.inside)
 
-    def in_range(self, expr: Expr) -> bool:
-        """Whether the guard keeps an expression and what is little more away from the ends of its type: sizes, scalar
-        arguments, and loops over these. What data says may be anywhere."""
-        match expr:
-            case Const() | Dim():
-                return True
-            case Var(name=name):
-                loop = self.loops.get(name)
-                if loop is None:
-                    return any(param.name == name for param in self.kernel.scalars)
-                return self.in_range(loop.lower) and self.in_range(loop.upper)
-            case Binary(op="add" | "sub" | "mul" | "min" | "max"):
-                return self.in_range(expr.left) and self.in_range(expr.right)
-            case Binary(op="floordiv" | "mod", right=Const(value=value)) if value > 0:
-                return self.in_range(expr.left)
-        return False
-
     # ---- finishing a function -----------------------------------------------------------------------------------
 
-    def giving_back(self, buffer: str) -> str:
-        """C text that gives the memory of a local array back."""
-        return f"free({buffer});"
+    def giving_back(self, buffer: str) -> Node:
+        """Code that gives the memory of a local array back."""
+        return CodeLine(f"free({buffer});")
 
     def finish(self, part: Function) -> None:
         """Keep a function whose body is complete."""
-        declared = (text for identifier, text in part.declared.items() if identifier in part.used)
+        declared = (node for identifier, node in part.declared.items() if identifier in part.used)
         self.finished.append(
             FunctionCode(
                 "LW_PART int",
                 part.name,
                 tuple((name, self.types[name]) for name in part.parameters),
-                (*code_lines("int lw_status = 1;", *declared), *part.code, CodeLine("lw_status = 0;")),
-                code_lines(*map(self.giving_back, part.buffers), "return lw_status;"),
+                (CodeLine("int lw_status = 1;"), *declared, *part.code, CodeLine("lw_status = 0;")),
+                (*map(self.giving_back, part.buffers), CodeLine("return lw_status;")),
             )
         )
 

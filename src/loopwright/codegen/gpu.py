@@ -20,6 +20,7 @@ from loopwright.codegen.openmp import HEADER, entry_function, guard_function
 from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
+from loopwright.codegen.unrolling import unroll_on_device
 from loopwright.ir.code import TranslationUnit
 from loopwright.ir.nodes import (
     Allocate,
@@ -49,6 +50,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     if (rejection := not_on_gpu(kernel, facts)) is not None:
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
+    w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
@@ -113,7 +115,7 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     stmt = _without_loads(stmt, w)
     match stmt:
         case Return() if any_may_fail(w):
-            with w.block(indent=0):
+            with w.block():
                 stop_after_failure(w)
                 write(stmt, w)
         case If():
@@ -135,10 +137,12 @@ def _host_loop(loop: For, w: GpuWriter) -> None:
     w.function.scoped.add(variable)
     begin = f"const int64_t lw_lower = {lower}, lw_step = {step}, lw_count = lw_trip(lw_lower, {upper}, lw_step);"
     head = "int64_t lw_k = 0; lw_k < lw_count; ++lw_k"
-    with w.block(begin=begin, indent=0, joined=True), w.loop(head, loop.name):
-        w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
-        spend(max(1, operations_in(loop.body)), w)
-        _host_body(loop.body, w)
+    with w.block():
+        w.line(begin)
+        with w.loop(head, loop.name):
+            w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+            spend(max(1, operations_in(loop.body)), w)
+            _host_body(loop.body, w)
     w.function.scoped.discard(variable)
 
 
@@ -176,11 +180,11 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes) or "0"
     size, gpu = array.element.size_bytes, w.use("gpu")
     w.line(f"{count} = 1;")
-    w.line(f"if ({zero}) {count} = 0;")
-    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.fail(memory)
+    w.only(zero, f"{count} = 0;")
+    with w.otherwise():
+        w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
-    w.line(f"if ({pointer}) gpu->release({gpu}, {pointer});")
+    w.only(pointer, f"gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
     w.fail(memory, count, condition=f"!{pointer}")
     if pointer not in w.function.buffers:

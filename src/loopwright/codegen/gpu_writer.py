@@ -15,18 +15,26 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.function import Function, Writer, code_lines
+from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering
+from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering, Within
 from loopwright.codegen.print_cuda import print_kernel
 from loopwright.codegen.safepoints import stop_each, stop_together
 from loopwright.ir.code import (
+    AlignedArray,
+    AtomicOp,
+    AtomicOperation,
     Barrier,
+    Branch,
     CodeBlock,
     CodeLine,
     DeviceFunction,
+    EndTogether,
+    Exit,
+    Failure,
     KernelCode,
     KernelEntry,
+    Launch,
     Node,
     SharedArray,
 )
@@ -53,13 +61,9 @@ from loopwright.steps.threads import constant_size
 
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
-ATOMIC = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax"}
+ATOMIC: dict[str, AtomicOp] = {"add": "add", "min": "min", "max": "max", "minimum": "min", "maximum": "max"}
 FLAG = "lw_even"
 """In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
-
-
-Within = tuple[str, int, str]
-"""An array, one of its axes, and the loop whose variable is an index there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,8 @@ class GpuWriter(Writer):
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
-    def giving_back(self, buffer: str) -> str:
-        return f"if ({buffer}) gpu->release(gpu, {buffer});"
+    def giving_back(self, buffer: str) -> Node:
+        return Branch(condition=buffer, body=(CodeLine(f"gpu->release(gpu, {buffer});"),))
 
     def new_scalar(self, wanted: str, scalar: Scalar) -> str:
         """The name of a scalar that the kernel does not have."""
@@ -115,7 +119,7 @@ class GpuWriter(Writer):
     def cannot_overflow(self, expr: Expr) -> bool:
         """CUDA's compiler may take signed arithmetic as never to wrap. Only what stands in a proven index cannot: the
         guard sees to its scalars."""
-        return not self.function.on_device or (self.in_index and self.in_range(expr))
+        return not self.function.on_device or (self.in_index and self.given.in_range(expr))
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
         if isinstance(expr, Var) and (node.array, axis, expr.name) in self.within:
@@ -179,16 +183,16 @@ class GpuWriter(Writer):
         """The decision that there is a kernel for whole tiles only."""
         return next(self.lowering.every(FullTiles), None)
 
-    def updated(self, stmt: Store) -> str | None:
+    def updated(self, stmt: Store) -> AtomicOperation | None:
         """An atomic operation, where other threads may update the same element."""
         if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
         update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
         if update is None or (value := addend(update, stmt.value.type)) is None:
             return None
-        array, name = self.arrays[stmt.array], ATOMIC[update.op.removesuffix("imum")]
-        place = f"LW_ADDRESS({array.pointer}, {array.place_of(self.index_of(stmt))})"
-        return f"{{ const {array.memory_type} lw_value = {self.text(value)}; {name}({place}, lw_value); }}"
+        array = self.arrays[stmt.array]
+        place = array.place_of(self.index_of(stmt))
+        return AtomicOperation(ATOMIC[update.op], array.pointer, place, self.text(value), array.memory_type)
 
     def _counted(self, expr: Expr) -> str:
         """C text of a place among a thread's own elements in what counts the loops around it, where nothing else is
@@ -221,7 +225,12 @@ class GpuWriter(Writer):
     def barrier(self, team: str = "") -> None:
         """Have all threads of a block meet, or those of a team."""
         self.function.meets = True
-        self.function.code.append(Barrier(team))
+        self.add(Barrier(team))
+
+    def end_together(self, team: str = "", threads: int = 0, asking: bool = False) -> None:
+        """Have all threads of a block end, or those of a team, where one of them has."""
+        self.function.meets = True
+        self.add(EndTogether(team, threads, asking))
 
     def launched(self, call: str) -> None:
         """A line that asks something of the GPU."""
@@ -247,10 +256,10 @@ class GpuWriter(Writer):
         """The kernels of a device function whose code is complete. tested: these look by themselves whether something
         has failed before. loop: the outermost one of the nest that it is."""
         stored = arrays_stored(body)
-        if not tested and (self.kernels or self.function.depth > 1) and any_may_fail(self):
+        if not tested and (self.kernels or self.function.depth) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
-            part.code.insert(0, CodeLine("if (LW_RARE(failure->site >= 0)) lw_stop();"))
+            part.code.insert(0, Exit("LW_RARE(failure->site >= 0)"))
         self.checks |= "failure" in part.parameters
         self._ask_first(part, threads, tested)
         asking = [name for name in ("lw_stopped", "lw_ticket") if name in part.parameters]
@@ -262,7 +271,7 @@ class GpuWriter(Writer):
             tuple(types.items()),
             ((FLAG, "even"),) * (self.full_tiles is not None) + (("lw_asks", "asks"),) * part.both,
             tuple(shared),
-            code_lines(*part.declared.values()),
+            tuple(part.declared.values()),
             tuple(part.code),
             (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu.registers)),
             tuple(self._entries(part)),
@@ -312,17 +321,17 @@ class GpuWriter(Writer):
         parameters. work: C text of what a thread does at most, where a kernel does not ask."""
         first = f"{self.first} + (lw_asks ? {self.versions} : 0)" if part.both else f"{self.first}"
         names = {"failure": "lw_failed"}
-        arguments = [f"&{own.get(p) or self.use(names.get(p, p))}" for p in part.parameters]
+        arguments = [own.get(p) or self.use(names.get(p, p)) for p in part.parameters]
         self.use("lw_small")
-        self.line(f"const int64_t lw_grid[3] = {{{', '.join(grid)}}}, lw_block[3] = {{{', '.join(map(str, block))}}};")
-        self.line(f"void *lw_arguments[] = {{{', '.join(arguments) or '0'}}};")
         near = f"{FLAG} ? 2 : 0" if self.full_tiles is not None else "0"
-        self.line(f"const int64_t lw_kernel = {first} + (lw_small ? {near} : 1);")
+        kernel = f"{first} + (lw_small ? {near} : 1)"
         threads = f"(double)lw_grid[0] * lw_grid[1] * lw_grid[2] * {block[0] * block[1] * block[2]}"
         units = f"lw_spent(lw_together({work}, {threads}))"
         units = f"lw_asks ? 0 : {units}" if part.both else "0" if part.asks else units
         self.waits = False
-        self.launched(f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {units})")
+        self.use("gpu"), self.use("failure")
+        failure = Failure(str(self.site("device", "", 0, None)))
+        self.add(Launch(kernel, tuple(grid), tuple(block), tuple(arguments), units, failure))
 
 
 def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
@@ -362,10 +371,10 @@ def _own_array(stmt: Allocate, w: GpuWriter) -> None:
     array = w.arrays[stmt.array]
     count = constant_size(stmt, w.facts.gpu.own_bytes)
     assert count is not None  # steps/grids.py sees to it
-    w.function.declared[array.pointer] = f"__align__(16) {array.memory_type} {array.pointer}[{max(count, 1)}];"
+    w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(count, 1), 16)
     if stmt.fill is not None:
         value = literal(stmt.fill.value, stmt.fill.type)
-        with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count, form="same line"):
+        with w.loop(f"int lw_i = 0; lw_i < {count}; ++lw_i", trips=count):
             w.line(f"{array.pointer}[lw_i] = {value};")
 
 

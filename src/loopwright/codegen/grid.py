@@ -35,7 +35,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     """The kernel of a nest whose outermost loop is bound, and its start."""
     nest = BoundNest.of(loop)
     blocks, body, size = nest.blocks, nest.body, nest.size
-    w.lowering = lower(nest, w)
+    w.lowering = lower(nest, w.given)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
     updated = {one.array for one in w.lowering.every(AtomicUpdates)}
@@ -97,8 +97,8 @@ def _each_part(block: For, w: GpuWriter) -> Callable[[], AbstractContextManager[
 
     @contextmanager
     def each() -> Iterator[None]:
-        with w.loop(head, block.name, part="chunks", indent=0):
-            w.line(f"  {start}")
+        with w.loop(head, block.name, part="chunks"):
+            w.line(start)
             yield
 
     return each
@@ -137,7 +137,7 @@ def _start_grid(
             axis = block.run[-1]
             most = at_once[axis]
             head = f"int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}"
-            opened.enter_context(w.loop(head, indent=0, joined=True))
+            opened.enter_context(w.loop(head))
             grid[axis] = f"lw_trip_{axis} - lw_base_{axis} < {most} ? lw_trip_{axis} - lw_base_{axis} : {most}"
             if parts:
                 w.line(f"const int64_t lw_number = {grid[axis]}, lw_end_x = lw_base_x + lw_number;")
@@ -145,5 +145,3 @@ def _start_grid(
                 grid[axis] = f"LW_MAX(int64_t, LW_MIN(int64_t, lw_number, {PARTED}), (lw_number - 1) / {parts} + 1)"
         work_of_thread = f"{each} * ((lw_number - 1) / lw_grid[0] + 1)" if parts else each
         w.start(part, [grid[axis] for axis in AXES], size, own, work_of_thread)
-    if not blocks:
-        w.line("")

@@ -8,7 +8,7 @@ from loopwright.codegen.decisions import (
     NONE,
     Accesses,
     CodegenInput,
-    CpuLowering,
+    LoopLowering,
     ParallelRegion,
     PartialResult,
     VectorLanes,
@@ -21,7 +21,7 @@ from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.walk import statements
 
 
-def fill_lanes(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def fill_lanes(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Lanes for loops that cannot fail in the middle, and whose partial results lanes can keep apart."""
     found: dict[str, VectorLanes] = {}
     for loop in statements(given.kernel.body, For):

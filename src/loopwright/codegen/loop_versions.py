@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from loopwright.codegen.decisions import CodegenInput, CpuLowering, EntryTest, IndexTest
+from loopwright.codegen.decisions import CodegenInput, EntryTest, IndexTest, LoopLowering
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import Allocate, Call, Checked, Const, Expr, For, Load, Store, While
 from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
@@ -20,7 +20,7 @@ from loopwright.ir.walk import own_expressions, statements, subexpressions
 FEWEST = 16  # iterations of a loop that are worth vector lanes, or a test at its entry
 
 
-def version_loops(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def version_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Two versions of what a test at the entry frees of checks. A parallel loop without a region runs as written."""
     found: dict[str, EntryTest] = {}
     for loop in statements(given.kernel.body, For):

@@ -14,15 +14,7 @@ from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.ir.code import Lanes
-from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Const, For, While
-from loopwright.ir.queries import contains
-from loopwright.ir.walk import statements
-from loopwright.steps.extent import extent_of
-
-UNROLLED = 16  # iterations of a loop that is written out
-TOGETHER = 8  # iterations of a longer one, on a GPU
-AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
+from loopwright.ir.nodes import Const, For
 
 
 def write_sequential(
@@ -35,9 +27,9 @@ def write_sequential(
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
-    trip = None if in_strips(loop, w) else constant_trip(loop, w)
+    trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     if lanes is None and unroll is None:
-        unroll = _unroll_of(loop, trip, w)
+        unroll = w.decided.unrolled.get(loop.name)
 
     def write(head: str, *inside: str) -> None:
         with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
@@ -58,7 +50,7 @@ def write_sequential(
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
 
     range_of = _write_once if short else write_range
-    with w.block(indent=0):
+    with w.block():
         if trip is not None:
             # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
             w.line(f"const int64_t lw_lower = {lower};")
@@ -79,45 +71,8 @@ def write_sequential(
     w.function.scoped.discard(variable)
 
 
-def _unroll_of(loop: For, trip: int | None, w: Writer) -> int | None:
-    """How many iterations the compiler is asked to write out; None where it is not."""
-    if trip is not None:
-        return (trip if trip <= UNROLLED else TOGETHER) if _unrolled(loop, trip, w) else None
-    return _device_unroll(loop) if w.function.on_device and not isinstance(loop.upper, Const) else None
-
-
-def _device_unroll(loop: For) -> int | None:
-    inner = contains(loop.body, For, While)
-    # The rest of a stretch is short, and what it holds is written out already; registers are left to whole ones.
-    extent = extent_of(loop)
-    if inner:
-        return 1 if extent else None
-    return 1 if extent and extent <= TOGETHER else AHEAD
-
-
 def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
     write(first, bound)
-
-
-def constant_trip(loop: For, w: Writer) -> int | None:
-    """The number of iterations of a loop from a place that is no constant to one a constant distance on; None where
-    it is not constant, or where the end might wrap: then there would be none."""
-    if w.check_all or isinstance(loop.lower, Const) or not isinstance(loop.step, Const) or not loop.step.value:
-        return None
-    (start, first), (end, last) = parted(loop.lower), parted(loop.upper)
-    if start is None or start != end or not w.in_range(start):
-        return None
-    return len(range(first, last, int(loop.step.value)))
-
-
-def _unrolled(loop: For, trip: int, w: Writer) -> bool:
-    """Whether a loop is to be written out: one of a few iterations around others of a constant number of them."""
-    inner = list(statements(loop.body, For, While))
-    return (
-        (trip <= UNROLLED or w.function.on_device)
-        and (bool(inner) or w.function.on_device)
-        and all(isinstance(stmt, For) and constant_trip(stmt, w) is not None for stmt in inner)
-    )
 
 
 def write_vector(loop: For, w: Writer) -> None:

@@ -243,6 +243,26 @@ class FullTiles(LoweringDecision):
         return "full tiles: a kernel of its own for launches whose tiles are all whole"
 
 
+Within = tuple[str, int, str]
+"""An array, one of its axes, and the loop whose variable is an index there."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergePath(LoweringDecision):
+    """A loop over rows whose entries blocks share equally. rows: how many a thread looks up at once to find where
+    blocks begin; entries: how many it works on at once. tested: indices that are tested before, for all entries."""
+
+    rows: int = 1
+    entries: int = 1
+    tested: tuple[Within, ...] = ()
+
+    @property
+    def text(self) -> str:
+        arrays = ", ".join(dict.fromkeys(f"'{array}'" for array, _, _ in self.tested))
+        tested = f"; that all lie in {arrays} is tested once" if arrays else ""
+        return f"merge path: a thread reads {self.entries} entries at once{tested}"
+
+
 @dataclass(frozen=True, slots=True)
 class Lowering:
     """All decisions of one nest, in the order of the passes."""

@@ -11,10 +11,11 @@ from functools import reduce
 
 from loopwright.codegen.async_copies import async_copies
 from loopwright.codegen.bound_nest import BoundNest, in_registers
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.double_buffering import double_buffered
 from loopwright.codegen.full_tiles import full_tiles
-from loopwright.codegen.function import Writer
 from loopwright.codegen.lowered import Lowering, LoweringDecision
+from loopwright.codegen.row_entries import merge_paths
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
 from loopwright.codegen.vector_accesses import vector_accesses
@@ -25,7 +26,7 @@ class LoweringPass:
     """why: the reason for its place."""
 
     name: str
-    decide: Callable[[BoundNest, Lowering, Writer], Iterator[LoweringDecision]]
+    decide: Callable[[BoundNest, Lowering, CodegenInput], Iterator[LoweringDecision]]
     why: str
 
 
@@ -37,11 +38,12 @@ PASSES = (
     LoweringPass("vector accesses", vector_accesses, "of arrays in memory, and of no copies that are made ahead"),
     LoweringPass("asynchronous copies", async_copies, "of the copies that are made ahead"),
     LoweringPass("software pipeline", software_pipelines, "of loops all of whose copies are asynchronous"),
+    LoweringPass("merge path", merge_paths, "anywhere: of balanced loops, which no other pass says anything of"),
     LoweringPass("full tiles", full_tiles, "last: it gathers the tests that all others have left in the text"),
 )
 
 
-def lower(nest: BoundNest, w: Writer) -> Lowering:
+def lower(nest: BoundNest, given: CodegenInput) -> Lowering:
     """All decisions of a nest. What must be atomic is no choice, and stands before all. Raises NotOnGpu."""
-    first = Lowering(tuple(atomic_updates(nest, w)))
-    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, w))), PASSES, first)
+    first = Lowering(tuple(atomic_updates(nest, given)))
+    return reduce(lambda before, one: Lowering((*before.decisions, *one.decide(nest, before, given))), PASSES, first)

@@ -20,32 +20,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from loopwright.analysis.row_pointers import RowNest, row_nest, stages
+from loopwright.analysis.row_pointers import RowNest, row_nest
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, Within, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.loops import write_sequential
+from loopwright.codegen.lowered import Lowering, MergePath
+from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import ACCESS, MOST, most_work
 from loopwright.codegen.one_thread import declare_own
 from loopwright.codegen.row_entries import Sum, write_terms
 from loopwright.codegen.safepoints import stop_each
 from loopwright.codegen.statements import may_fail, write_body
 from loopwright.codegen.thread_reduction import ThreadPartial, in_warp, mask
-from loopwright.ir.code import SharedArray
-from loopwright.ir.nodes import Expr, For, Var
-from loopwright.ir.types import INT64
+from loopwright.ir.code import AtomicOperation, SharedArray, Shuffle
+from loopwright.ir.nodes import Expr, For
 from loopwright.steps.balance import slots, spreads
 
 JOINING = 256
-"""Threads of a block where partial results are put together."""
+"""Threads of a block where partial results are put together, at most."""
 
 STATE = ("lw_state", "lw_cut")
 """Names of memory that the kernels share. lw_state: the number of this start where the rows run as they were written,
 anything else where they do not, so that nothing has to be cleared before; the first entry; the length of the line.
 lw_cut: for each block, and behind the last, how many rows end before it."""
-
-ROWS_EACH, MOST_ROWS = 4, 2048
-"""Rows of a thread that looks where blocks begin, as so many pairs of bounds are under way at once; rows of its block,
-whose shared memory has room for where all of them begin and end."""
 
 ALONE = 32
 """In this many blocks a row may begin for one thread to note that; where there are more, its block does."""
@@ -60,11 +58,12 @@ class Balanced:
         found = w.facts.loops[entry.name].reductions
         self.w = w
         self.entries, self.threads = entry.threads, row.threads
-        self.rows_each = min(ROWS_EACH, MOST_ROWS // row.threads)
-        self.inside = _along(entry, frozenset(one.target for one in found))
+        self.lowering = lower(BoundNest.of(row), w.given)
+        decided = self.lowering.of(MergePath, row.name) or MergePath(row.name)
+        self.rows_each, self.ahead, self.inside = decided.rows, decided.entries, frozenset(decided.tested)
         self.sums = [Sum(one, w.scalars[one.target], number) for number, one in enumerate(found)]
         gpu = w.facts.gpu
-        self.warp, self.most_blocks = gpu.warp, gpu.blocks_along[0]
+        self.warp, self.most_blocks, self.joining = gpu.warp, gpu.blocks_along[0], min(JOINING, gpu.threads)
         self.memory = [*STATE, *(one.named(what) for one in self.sums for what in ("tail", "head"))]
         w.types |= dict.fromkeys(STATE, "LW_GLOBAL(int64_t)")
         for one in self.sums:
@@ -101,30 +100,20 @@ class Balanced:
         w.function.scoped.discard(variable)
 
 
-def _along(entry: For, targets: frozenset[str]) -> frozenset[Within]:
-    """The arrays, and axes of them, in which each entry reads the element with its own number."""
-    return frozenset(
-        (load.array, axis, entry.name)
-        for stage in stages(entry.body, targets)[0]
-        for load in stage.loads
-        for axis, index in enumerate(load.index)
-        if index == Var(entry.name, INT64)
-    )
-
-
 def write_balanced(row: For, w: GpuWriter) -> None:
     """The three kernels of a balanced loop, and their start."""
     made = Balanced(row, w)
-    lower, upper, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
-    with w.block(indent=0, joined=True):
-        w.line(f"const int64_t lw_first = {lower}, lw_rows = lw_trip(lw_first, {upper}, 1);")
+    first, end, each = (w.text(expr) for expr in (row.lower, row.upper, made.nest.each))
+    with w.block():
+        w.line(f"const int64_t lw_first = {first}, lw_rows = lw_trip(lw_first, {end}, 1);")
         with w.branch("lw_rows > 0"):
             w.line(f"int64_t lw_blocks = ({each} + lw_rows) / {made.entries} + 1;")
-            w.line(f"if (lw_blocks > {made.most_blocks}) lw_blocks = {made.most_blocks};")
+            w.only(f"lw_blocks > {made.most_blocks}", f"lw_blocks = {made.most_blocks};")
             w.line(f"const int64_t lw_limit = lw_blocks * {made.entries};")
             w.line("static int64_t lw_started;")
-            w.line("const uint64_t lw_count = (uint64_t)__atomic_add_fetch(&lw_started, 1, __ATOMIC_RELAXED);")
-            w.line("const int64_t lw_start_number = (int64_t)((uint64_t)(uintptr_t)&lw_started << 16 ^ lw_count);")
+            w.add(AtomicOperation("add", "lw_started", "", "1", before="const int64_t lw_before"))
+            number = "(uint64_t)(uintptr_t)&lw_started << 16 ^ ((uint64_t)lw_before + 1)"
+            w.line(f"const int64_t lw_start_number = (int64_t)({number});")
             _memory(made)
             over = f"(lw_rows - 1) / {made.threads * made.rows_each} + 1"
             most = f"{over} < {made.most_blocks} ? {over} : {made.most_blocks}"
@@ -132,7 +121,7 @@ def write_balanced(row: For, w: GpuWriter) -> None:
             part = (entry if isinstance(entry, float) else MOST) * made.entries / made.threads
             _start(made, _cuts(made), most, made.threads, 4.0 * ACCESS * made.rows_each)
             _start(made, _parts(made), "lw_blocks", made.threads, part)
-            _start(made, _joined(made), f"(lw_blocks - 1) / {JOINING // made.warp} + 1", JOINING, 0.0)
+            _start(made, _joined(made), f"(lw_blocks - 1) / {made.joining // made.warp} + 1", made.joining, 0.0)
     w.parallel.append(row.name)
 
 
@@ -144,7 +133,7 @@ def _memory(made: Balanced) -> None:
     site = w.site("memory", "", 0, made.nest.row.at)
     w.line(f"const int64_t lw_wanted = 8 * (4 + {len(made.memory) - 1} * (lw_blocks + 1));")
     with w.branch(f"{room} < lw_wanted"):
-        w.line(f"if ({memory}) gpu->release({gpu}, {memory});")
+        w.only(memory, f"gpu->release({gpu}, {memory});")
         w.line(f"{memory} = gpu->allocate({gpu}, lw_wanted), {room} = {memory} ? lw_wanted : 0;")
         w.fail(site, "lw_wanted", condition=f"!{memory}")
     if memory not in w.function.buffers:
@@ -157,7 +146,7 @@ def _start(made: Balanced, part: Function, blocks: str, threads: int, work: floa
     """work: what a thread does at most, as most_work.py counts it."""
     w = made.w
     own = {name: name for name in (*made.memory, "lw_first", "lw_rows", "lw_limit", "lw_start_number")}
-    with w.block(indent=0):
+    with w.block():
         w.start(part, (blocks, "1", "1"), (threads, 1, 1), own, str(work))
 
 
@@ -192,7 +181,7 @@ def _cuts(made: Balanced) -> Function:
             w.line(f"const int64_t lw_owner = (int64_t)blockIdx.x * {threads * made.rows_each} + lw_long[1 + lw_i];")
             w.line("const int64_t lw_end = lw_ranges[2 * lw_i + 1];")
             head = f"int64_t lw_k = lw_ranges[2 * lw_i] + threadIdx.x; lw_k < lw_end; lw_k += {threads}"
-            with w.loop(head, form="next line"):
+            with w.loop(head):
                 w.line(f"{cut}[lw_k] = lw_owner;")
     most = threads * made.rows_each
     shared = (SharedArray("lw_long", "int32_t", most + 1), SharedArray("lw_ranges", "int64_t", 2 * most))
@@ -211,10 +200,10 @@ def _cuts_of_row(made: Balanced) -> None:
         w.only("lw_number == 0", f"{state}[1] = lw_start;")
         w.only(f"lw_number == {rows} - 1", f"{state}[2] = lw_after, {cut}[lw_end] = {rows};")
         each = "int64_t lw_k = lw_begin; lw_k < lw_end; ++lw_k"
-        with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each, form="same line"):
+        with w.branch(f"lw_end - lw_begin <= {ALONE}"), w.loop(each):
             w.line(f"{cut}[lw_k] = lw_number;")
         with w.otherwise():
-            w.line("const int lw_place = atomicAdd(LW_ADDRESS(lw_long, 0), 1);")
+            w.add(AtomicOperation("add", "lw_long", "0", "1", before="const int lw_place"))
             w.line("lw_ranges[2 * lw_place] = lw_begin, lw_ranges[2 * lw_place + 1] = lw_end;")
             w.line(f"lw_long[1 + lw_place] = (int32_t)threadIdx.x + lw_i * {threads};")
 
@@ -264,7 +253,7 @@ def _parts(made: Balanced) -> Function:
             idle.append(f"{w.use('failure')}->site >= 0")
         # A thread that sees the failure of another one ends, and nobody waits for it: what is left unset in shared
         # memory then changes sums that mean nothing any more, but no place outside of it.
-        w.line(f"if ({' | '.join(f'({test})' for test in idle)}) lw_stop();")
+        w.leave(" | ".join(f"({test})" for test in idle))
         w.line(f"const int64_t lw_top = {first} + lw_ended, lw_from = lw_zero + (lw_begin - lw_ended);")
         w.line(f"const int lw_length = (int)LW_MIN(int64_t, lw_all - lw_begin, {size});")
         w.line("const int lw_here = (int)(lw_last - lw_ended), lw_count = lw_length - lw_here;")
@@ -277,7 +266,9 @@ def _parts(made: Balanced) -> Function:
     for one in made.sums:
         shared.append(SharedArray(one.values, one.memory_type, slots(size, threads)))
         shared.append(SharedArray(one.named("warps"), one.memory_type, threads // made.warp))
+    w.lowering = made.lowering
     w.finish_kernel(part, threads, nest.row.body, shared, tested=True)
+    w.lowering = Lowering()
     return part
 
 
@@ -287,9 +278,9 @@ def _ends(made: Balanced) -> None:
     w, nest = made.w, made.nest
     w.line("const int64_t lw_row = lw_top + threadIdx.x;")
     w.line("int64_t lw_own_end = 0;")
-    w.line(f"if (threadIdx.x < lw_here) lw_own_end = {made.at(nest.upper, 'lw_row')};")
+    w.only("threadIdx.x < lw_here", f"lw_own_end = {made.at(nest.upper, 'lw_row')};")
     w.within = made.inside
-    write_terms(nest.entry, made.sums, made.entries, made.threads, made.value, w)
+    write_terms(nest.entry, made.sums, made.ahead, made.threads, made.value, w)
     w.within = frozenset()
     w.only("threadIdx.x < lw_here", "lw_ends[threadIdx.x] = (uint16_t)(lw_own_end - lw_from);")
     with w.loop(f"int lw_i = threadIdx.x + {made.threads}; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
@@ -309,7 +300,9 @@ def _walk(made: Balanced) -> None:
     w.line("int lw_next = LW_MAX(int, 0, lw_start - lw_count), lw_most = LW_MIN(int, lw_start, lw_here);")
     with w.repeat("lw_next < lw_most"):
         w.line("const int lw_half = (lw_next + lw_most) / 2;")
-        w.line("if (lw_ends[lw_half] + lw_half < lw_start) lw_next = lw_half + 1; else lw_most = lw_half;")
+        w.only("lw_ends[lw_half] + lw_half < lw_start", "lw_next = lw_half + 1;")
+        with w.otherwise():
+            w.line("lw_most = lw_half;")
     w.line("const int lw_early_row = lw_next;")
     w.line("int lw_at = lw_start - lw_next;")
     w.line(f"int lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
@@ -319,8 +312,9 @@ def _walk(made: Balanced) -> None:
     with w.loop(head, trips=each, unroll=unroll), w.branch("lw_start + lw_step < lw_length"):
         with w.branch("lw_at == lw_end && lw_next < lw_here"):
             for one in made.sums:
-                w.line(f"if (lw_next == lw_early_row) {one.named('early')} = {one.named('sum')};")
-                w.line(f"else {made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
+                w.only("lw_next == lw_early_row", f"{one.named('early')} = {one.named('sum')};")
+                with w.otherwise():
+                    w.line(f"{made.value(one, 'lw_count + lw_next')} = {one.named('sum')};")
                 w.line(f"{one.named('sum')} = {one.nothing};")
             w.line("++lw_next;")
             w.line(f"lw_end = lw_next < lw_here ? lw_ends[lw_next] : {made.entries};")
@@ -340,16 +334,16 @@ def _carry(made: Balanced) -> None:
     )
     w.line("int lw_ending = lw_own;")
     with w.loop(f"int lw_distance = 1; lw_distance < {warp}; lw_distance *= 2", trips=warp.bit_length() - 1, unroll=0):
-        w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, lw_distance);")
+        w.add(Shuffle("up", "const int lw_other", "int", False, "lw_ending", "lw_distance", mask(warp)))
         for one in sums:
-            w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, 'lw_distance', warp)};")
+            _shift(one, "lw_distance", made)
         with w.branch("lw_lane >= lw_distance"):
             for one in sums:
                 w.only("!lw_ending", f"{one.named('sum')} = {one.both(one.named('other'), one.named('sum'), w)};")
             w.line("lw_ending |= lw_other;")
-    w.line(f"const int lw_other = __shfl_up_sync({mask(warp)}, lw_ending, 1);")
+    w.add(Shuffle("up", "const int lw_other", "int", False, "lw_ending", "1", mask(warp)))
     for one in sums:
-        w.line(f"const {one.ctype} {one.named('other')} = {_shifted(one, '1', warp)};")
+        _shift(one, "1", made)
         w.line(f"{one.ctype} {one.named('before')} = {one.nothing};")
         w.only(f"lw_lane == {warp - 1}", f"{one.named('warps')}[lw_warp] = {one.named('sum')};")
     w.only(f"lw_lane == {warp - 1}", "lw_any[lw_warp] = lw_ending;")
@@ -371,18 +365,17 @@ def _carry(made: Balanced) -> None:
     w.barrier()
 
 
-def _shifted(one: Sum, distance: str, warp: int) -> str:
-    """C text of what the thread so far before has summed up."""
-    own = one.named("sum")
-    carried = f"(int32_t){own}" if one.type.size_bytes < 4 else own
-    return f"({one.ctype})__shfl_up_sync({mask(warp)}, {carried}, {distance})"
+def _shift(one: Sum, distance: str, made: Balanced) -> None:
+    """What the thread so far before has summed up."""
+    other, narrow = f"const {one.ctype} {one.named('other')}", one.type.size_bytes < 4
+    made.w.add(Shuffle("up", other, one.ctype, narrow, one.named("sum"), distance, mask(made.warp)))
 
 
 def _rows(made: Balanced) -> None:
     """What is done for each row that ends in the block. Its first one may have begun in another."""
     w = made.w
     if may_fail(made.nest.entry.body, w):
-        w.line("if (LW_RARE(lw_wrong >= 0)) lw_stop();")
+        w.leave("LW_RARE(lw_wrong >= 0)")
     with w.loop(f"int lw_i = threadIdx.x; lw_i < lw_here; lw_i += {made.threads}", unroll=1):
         with w.branch("lw_i == 0 && lw_opened < lw_from"):
             for one in made.sums:
@@ -404,18 +397,20 @@ def _joined(made: Balanced) -> Function:
         declare_own(nest.row.body, (), w)
         state, cut = (w.use(name) for name in STATE)
         # As in the second kernel, what is needed first is read at once, also where it means nothing.
-        w.line(f"const int64_t lw_block = (int64_t)blockIdx.x * {JOINING // made.warp} + threadIdx.x / {made.warp};")
+        w.line(
+            f"const int64_t lw_block = (int64_t)blockIdx.x * {made.joining // made.warp} + threadIdx.x / {made.warp};"
+        )
         w.line(f"const int64_t lw_begin = lw_block * {size}, lw_blocks = {w.use('lw_limit')} / {size};")
         w.line("const int64_t lw_known = LW_MIN(int64_t, lw_block, lw_blocks - 1);")
         w.line(f"const int64_t lw_mark = {state}[0], lw_zero = {state}[1], lw_all = {state}[2];")
         w.line(f"const int64_t lw_ended = {cut}[lw_known], lw_last = {cut}[lw_known + 1];")
         if any_may_fail(w):
-            w.line(f"if (LW_RARE({w.use('failure')}->site >= 0)) lw_stop();")
+            w.leave(f"LW_RARE({w.use('failure')}->site >= 0)")
         with w.branch(f"lw_mark == {w.use('lw_start_number')}"):
             _as_written(made)
         with w.otherwise():
             _joined_row(made)
-    w.finish_kernel(part, JOINING, nest.row.body, tested=True)
+    w.finish_kernel(part, made.joining, nest.row.body, tested=True)
     return part
 
 
@@ -424,8 +419,8 @@ def _as_written(made: Balanced) -> None:
     variable = w.names.of(row.name)
     first, rows = w.use("lw_first"), w.use("lw_rows")
     stop_each(w)
-    w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {JOINING} + threadIdx.x;")
-    with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {JOINING}", row.name):
+    w.line(f"int64_t lw_number = (int64_t)blockIdx.x * {made.joining} + threadIdx.x;")
+    with w.loop(f"; lw_number < {rows}; lw_number += (int64_t)gridDim.x * {made.joining}", row.name):
         w.line(f"const int64_t {variable} = {first} + lw_number;")
         w.function.scoped.add(variable)
         w.write_loop = partial(write_sequential, w=w, unroll=1)  # hardly ever taken: to spare registers
@@ -435,10 +430,10 @@ def _as_written(made: Balanced) -> None:
 
 def _joined_row(made: Balanced) -> None:
     w, nest, size = made.w, made.nest, made.entries
-    with w.branch("lw_begin < lw_all && lw_ended < lw_last", joined=True):
+    with w.branch("lw_begin < lw_all && lw_ended < lw_last"):
         w.line(f"const int64_t lw_row = {w.use('lw_first')} + lw_ended;")
         w.line(f"const int64_t lw_at = {made.at(nest.lower, 'lw_row')} - lw_zero + lw_ended;")
-        with w.branch("lw_at < lw_begin", joined=True):
+        with w.branch("lw_at < lw_begin"):
             partials = [
                 ThreadPartial(one.reduction, (one.reduction.target,), (w.new_scalar("part", one.type),), (one.type,))
                 for one in made.sums

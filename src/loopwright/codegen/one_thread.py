@@ -13,6 +13,7 @@ from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
+from loopwright.ir.code import CodeLine
 from loopwright.ir.nodes import (
     Body,
     Const,
@@ -77,8 +78,8 @@ def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str
 def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
     if slots:
-        w.function.declared.setdefault("lw_slots", "char *lw_slots = 0;")
-    with w.block(indent=0):
+        w.function.declared.setdefault("lw_slots", CodeLine("char *lw_slots = 0;"))
+    with w.block():
         for number, pointer in enumerate(slots):
             w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
         w.slots = max(w.slots, len(slots))
@@ -86,7 +87,7 @@ def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
         for pointer, name in slots.items():
             value = w.use(w.names.of(name))
             w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
-            w.waits = w.function.depth == 1
+            w.waits = not w.function.depth
         if slots and any_may_fail(w):
             stop_after_failure(w)
 
@@ -97,7 +98,7 @@ def stop_after_failure(w: GpuWriter) -> None:
     found = w.fresh("lw_found", "lw_failure")
     w.line(f"lw_failure {found};")
     w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
-    w.waits = w.function.depth == 1
+    w.waits = not w.function.depth
     w.fail(f"{found}.site", f"{found}.index", f"{found}.size", condition=f"{found}.site >= 0")
 
 
@@ -119,9 +120,9 @@ def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
     with w.on_device(part):
         w.line(f"const int64_t lw_i = (int64_t)blockIdx.x * {FILL_THREADS} + threadIdx.x;")
         value = literal(fill.value, fill.type)
-        w.line(f"if (lw_i < {w.use('lw_count')}) {w.use(array.pointer)}[lw_i] = {value};")
+        w.only(f"lw_i < {w.use('lw_count')}", f"{w.use(array.pointer)}[lw_i] = {value};")
     w.finish_kernel(part, FILL_THREADS, (Store(array.name, (), fill),))
-    with w.branch(count, indent=0):  # a grid of no blocks is refused
+    with w.branch(count):  # a grid of no blocks is refused
         w.line(f"const int64_t lw_count = {count};")
         w.start(part, (f"(lw_count + {FILL_THREADS - 1}) / {FILL_THREADS}", "1", "1"), (FILL_THREADS, 1, 1),
                 {"lw_count": "lw_count"})  # fmt: skip

@@ -6,7 +6,7 @@ number: then partial results are those of blocks of iterations.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
@@ -21,7 +21,7 @@ from loopwright.codegen.safepoints import in_strips, spend, write_iteration, wri
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import tests_of, write_both
 from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
-from loopwright.codegen.work_sharing import write_pieces, write_rows
+from loopwright.codegen.work_sharing import BAD, end_where_bad, write_pieces, write_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 from loopwright.ir.queries import arrays_made
@@ -116,7 +116,7 @@ def _write_part(loop: For, plan: _Plan, w: Writer) -> None:
         w.line(f"lw_partial[{position}].{_member(partial.scalar)} = {partial.variable};")
     for name in plan.region.last:
         w.types[_out(name, w)] = f"{VALUE_TYPE[w.scalars[name].name]} *"
-        w.line(f"if ({w.use('lw_final')}) *{w.use(_out(name, w))} = {w.names.of(name)};")
+        w.only(w.use("lw_final"), f"*{w.use(_out(name, w))} = {w.names.of(name)};")
 
 
 def _declare_private(loop: For, found: LoopFacts, w: Writer) -> None:
@@ -165,7 +165,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
 
-    with w.block(indent=0):
+    with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
             end = f"{lower} + {bound}"
             if not in_strips(loop, w):
@@ -213,20 +213,20 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
     if plan.fixed:
         most = COPIES if plan.copies else BLOCKS
         w.line(f"int64_t lw_blocks = lw_team({most}, lw_count, lw_work, {GRAIN}), lw_next = 0;")
-        w.line("if (lw_blocks < lw_threads) lw_threads = lw_blocks;")
+        w.only("lw_blocks < lw_threads", "lw_threads = lw_blocks;")
     _copies_before(plan, w)
     _values_before(plan, w)
     w.line("int lw_bad = 0;")
     if owner is not None:
         _owners(owner, w)
-    with nullcontext() if owner is None else w.otherwise(indent=0, form="next line"):
+    with nullcontext() if owner is None else w.otherwise():
         with w.branch(f"{plan.parts} == 1"):
             strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
             w.line(f"lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
-        with w.otherwise(indent=0):
+        with w.otherwise():
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
-        w.line(f"if (lw_bad) free({_copy(copied.target)});")
+        w.only("lw_bad", f"free({_copy(copied.target)});")
     w.leave("lw_bad")
     _values_after(loop, plan, w)
     for copied in plan.copies:
@@ -251,7 +251,7 @@ def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
     with w.branch("lw_owned"), w.team("lw_threads"):
-        w.line(f"if ({owner.name}({arguments})) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+        w.only(f"{owner.name}({arguments})", BAD)
 
 
 def _costs(plan: _Plan, w: Writer) -> tuple[str, str]:
@@ -292,7 +292,7 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
         own: dict[str, str] = {}
         if plan.copies:
             # The team may be smaller than asked for; only what its threads have filled may be summed.
-            w.line("if (lw_thread == 0) lw_threads = lw_team_size;")
+            w.only("lw_thread == 0", "lw_threads = lw_team_size;")
         for copied in plan.copies:
             own |= _own_copy(copied, "lw_thread", w)
         partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
@@ -303,22 +303,23 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
             w.line("const int64_t lw_each = lw_count / lw_team_size, lw_more = lw_count % lw_team_size;")
             w.line("const int64_t lw_begin = lw_thread * lw_each + (lw_thread < lw_more ? lw_thread : lw_more);")
             w.line("const int64_t lw_end = lw_begin + lw_each + (lw_thread < lw_more);")
-            w.line(f"if (lw_begin < lw_end && {call}) __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED);")
+            w.only(f"lw_begin < lw_end && {call}", BAD)
 
 
 def _blocks(plan: _Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
-    with w.team("lw_threads", together="lw_threads > 1", numbered=False):
-        w.line("int64_t lw_block;")
-        with w.repeat("(lw_block = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_blocks"):
-            w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
-            w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
-            own: dict[str, str] = {}
-            for copied in plan.copies:
-                own |= _own_copy(copied, "lw_block", w)
-            partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
-            call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-            w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
+    with (
+        w.team("lw_threads", together="lw_threads > 1", numbered=False),
+        w.claims("lw_block", "lw_next", "lw_blocks"),
+    ):
+        w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
+        w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
+        own: dict[str, str] = {}
+        for copied in plan.copies:
+            own |= _own_copy(copied, "lw_block", w)
+        partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
+        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+        end_where_bad(call, w)
 
 
 def _rows(plan: _Plan) -> int:
@@ -333,7 +334,7 @@ def _values_before(plan: _Plan, w: Writer) -> None:
             if partial.reduction.target == partial.reduction.by and partial.reduction.tie != "first":
                 # A thread that takes nothing could not be told from one that takes the very least value.
                 start = identity(partial.reduction.op, partial.scalar)
-                w.line(f"if ({target_of(partial, w)} == {start}) {_alone(plan)};")
+                w.only(f"{target_of(partial, w)} == {start}", f"{_alone(plan)};")
         w.line(f"lw_slot lw_partials[{plan.parts} * {PAD * _rows(plan)}];")
         with w.loop(f"int64_t lw_t = 0; lw_t < {plan.parts}; ++lw_t"):
             for position, partial in enumerate(plan.partials):
@@ -421,14 +422,14 @@ def _copies_before(plan: _Plan, w: Writer) -> None:
                 w.line(f"lw_owned = {total}d * {size} * (lw_threads - 1) >= {OWNED};")
             if plan.fixed:  # what owners do has the bits of one stretch
                 w.line("lw_owned = lw_owned && lw_threads > 1;")
-            w.line(f"if (!lw_owned) {_alone(plan)};")
+            w.only("!lw_owned", f"{_alone(plan)};")
         w.line(f"const int64_t {total} = (int64_t){total}d;")
     for array in (copied.target for copied in plan.copies):
         total, size = f"lw_total_{array.pointer}", array.element.size_bytes
         w.line(f"{array.memory_type} *{_copy(array)} = NULL;")
         with w.branch(f"{plan.parts} > 1 && !lw_owned"):
             w.line(f"{_copy(array)} = malloc((size_t)({total} * ({plan.parts} - 1) * {size} + 1));")
-            w.line(f"if (!{_copy(array)}) {_alone(plan)};")
+            w.only(f"!{_copy(array)}", f"{_alone(plan)};")
 
 
 def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
@@ -445,7 +446,8 @@ def _own_copy(copied: Copied, number: str, w: Writer) -> dict[str, str]:
     start = identity(copied.reduction.op, array.element)
     with w.branch(f"{number} > 0"):
         w.line(f"{array.memory_type} *lw_own = {_copy(array)} + ({number} - 1) * {total};")
-        w.line(f"for (int64_t lw_e = 0; lw_e < {total}; ++lw_e) lw_own[lw_e] = {start};")
+        with w.loop(f"int64_t lw_e = 0; lw_e < {total}; ++lw_e"):
+            w.line(f"lw_own[lw_e] = {start};")
         w.line(f"{mine} = ({array.pointer_type})lw_own;")
         for axis, stride in enumerate(copied.inside.strides):
             if stride in own:
@@ -474,7 +476,8 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
                 w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
                 with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
                     w.line(block)
-                    w.line(f"for (int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e) {array.pointer}[lw_e] = {value};")
+                    with w.loop("int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e"):
+                        w.line(f"{array.pointer}[lw_e] = {value};")
         else:
             with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
                 w.line(block)
@@ -484,11 +487,12 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
 
 def _add_strided(reduction: Reduction, array: ArrayText, w: Writer) -> None:
     index = tuple(f"lw_x{axis}" for axis in range(array.rank))
-    for axis, name in enumerate(index):
-        w.line(f"for (int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name})")
     terms = []
     for axis, name in enumerate(index):
         inner = range(axis) if array.layout == "first" else range(axis + 1, array.rank)
         terms.append(" * ".join([name, *(w.size(array.name, other) for other in inner)]))
     target, source = array.element_at(index), f"lw_block[{' + '.join(terms)}]"
-    w.line(f"  {target} = {combine(reduction.op, array.element, target, source)};")
+    with ExitStack() as opened:
+        for axis, name in enumerate(index):
+            opened.enter_context(w.loop(f"int64_t {name} = 0; {name} < {w.size(array.name, axis)}; ++{name}"))
+        w.line(f"{target} = {combine(reduction.op, array.element, target, source)};")

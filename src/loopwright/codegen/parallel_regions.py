@@ -15,7 +15,7 @@ from loopwright.codegen.decisions import (
     NONE,
     Accesses,
     CodegenInput,
-    CpuLowering,
+    LoopLowering,
     Owned,
     ParallelRegion,
     PartialResult,
@@ -30,13 +30,13 @@ from loopwright.ir.walk import bodies, rewrite_expr, statements, subexpressions
 # ---- passes -----------------------------------------------------------------------------------------------------
 
 
-def form_regions(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def form_regions(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Parallel loops that their facts let threads share."""
     found = {loop.name: _region(loop, given) for loop in statements(given.kernel.body, For) if loop.run == "parallel"}
     return replace(lowering, regions={name: region for name, region in found.items() if region is not None})
 
 
-def assign_owners(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def assign_owners(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Targets that threads share out, where they are too large for copies."""
 
     def owned(loop: For, region: ParallelRegion) -> ParallelRegion:
@@ -47,12 +47,12 @@ def assign_owners(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
     return _changed(given, lowering, owned)
 
 
-def find_rows(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def find_rows(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Arrays that tell how much work there is before each iteration."""
     return _changed(given, lowering, lambda loop, region: replace(region, rows=rows_of(loop, given)))
 
 
-def cut_pieces(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def cut_pieces(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Pieces for loops with uneven work. Extremes are put together in the order of the threads: each of these has one
     stretch."""
 
@@ -63,7 +63,7 @@ def cut_pieces(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
     return _changed(given, lowering, cut)
 
 
-def cut_blocks(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def cut_blocks(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Blocks where the bits of a result depend on where it is cut, and may not depend on the number of threads."""
 
     def cut(loop: For, region: ParallelRegion) -> ParallelRegion:
@@ -74,8 +74,8 @@ def cut_blocks(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 
 def _changed(
-    given: CodegenInput, lowering: CpuLowering, change: Callable[[For, ParallelRegion], ParallelRegion]
-) -> CpuLowering:
+    given: CodegenInput, lowering: LoopLowering, change: Callable[[For, ParallelRegion], ParallelRegion]
+) -> LoopLowering:
     regions = {
         loop.name: change(loop, lowering.regions[loop.name])
         for loop in statements(given.kernel.body, For)

@@ -3,64 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
-from loopwright.codegen.printer import Language, parameter_list, print_code
-from loopwright.ir.code import (
-    CodeBlock,
-    CodeRegion,
-    Exit,
-    FunctionCode,
-    Lanes,
-    Leaf,
-    Loop,
-    Repeat,
-    ThreadTeam,
-    TranslationUnit,
-)
+from loopwright.codegen.printer import Language, NoWord, parameter_list, print_code
+from loopwright.ir import code as ir
 
 
-def print_unit(unit: TranslationUnit) -> str:
+def print_unit(unit: ir.TranslationUnit) -> str:
     """The text of a whole file."""
     return "\n".join([unit.header, *(_function(one) for one in unit.functions)]) + "\n"
 
 
-def _function(part: FunctionCode) -> str:
+def _function(part: ir.FunctionCode) -> str:
     lines = [f"{part.result} {part.name}({parameter_list(part.parameters) or 'void'}) {{"]
-    print_code(part.body, 1, lines, CodeRegion("kernel", 1), C)
+    print_code(part.body, 1, lines, ir.CodeRegion("kernel", 1), C)
     if part.ending is not None:
         lines.append("lw_leave:")
-        print_code(part.ending, 1, lines, CodeRegion("kernel", 1), C)
+        print_code(part.ending, 1, lines, ir.CodeRegion("kernel", 1), C)
     return "\n".join([*lines, "}"])
 
 
-def _leaf(node: Leaf) -> str:
-    if not isinstance(node, Exit):
-        return node.text
-    failure, condition = node.failure, node.condition
-    if failure is None:
-        return f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
-    leave = f"lw_fail(failure, {failure.site}, {failure.index}, {failure.size}); goto lw_leave;"
-    return f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
-
-
-def _before(node: CodeBlock) -> Iterator[str]:
+def _leaf(node: ir.Leaf) -> Iterator[str]:
     match node:
-        case Loop() | Repeat():
+        case ir.CodeLine(text):
+            yield text
+        case ir.Countdown():
+            yield "int64_t lw_due = LW_PATIENCE;"
+        case ir.Question(operations, "", False) if operations:
+            yield f"LW_SPEND(lw_due, watch, {operations})"
+        case ir.Exit(condition, ir.Failure(site, index, size)):
+            leave = f"lw_fail(failure, {site}, {index}, {size}); goto lw_leave;"
+            yield f"if (LW_RARE({condition})) {{ {leave} }}" if condition else leave
+        case ir.Exit(condition):
+            yield f"if ({condition}) goto lw_leave;" if condition else "goto lw_leave;"
+        case ir.AlignedArray(ctype, name, count, size):
+            yield f"{ctype} {name}[{count}] __attribute__((aligned({size})));"
+        case ir.AtomicOperation("add", array, "", value, "", before):
+            yield f"{f'{before} = ' if before else ''}__atomic_fetch_add(&{array}, {value}, __ATOMIC_RELAXED);"
+        case ir.AtomicOperation("set", array, "", value, "", ""):
+            yield f"__atomic_store_n(&{array}, {value}, __ATOMIC_RELAXED);"
+        case ir.Launch():
+            sizes, block = ", ".join(node.grid), ", ".join(map(str, node.block))
+            yield f"const int64_t lw_grid[3] = {{{sizes}}}, lw_block[3] = {{{block}}};"
+            yield f"void *lw_arguments[] = {{{', '.join(f'&{one}' for one in node.arguments) or '0'}}};"
+            yield f"const int64_t lw_kernel = {node.kernel};"
+            call = f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {node.units})"
+            yield from _leaf(ir.Exit(call, node.failure))
+        case (
+            ir.Question()
+            | ir.AtomicOperation()
+            | ir.Barrier()
+            | ir.EndTogether()
+            | ir.Shuffle()
+            | ir.CopyToShared()
+            | ir.AwaitCopies()
+        ):
+            raise NoWord(f"C with OpenMP: {node}")
+        case ir.WideVariable() | ir.WideLoad() | ir.WideStore():
+            raise NoWord(f"C with OpenMP: {node}")
+        case _:
+            assert_never(node)
+
+
+def _before(node: ir.CodeBlock) -> Iterator[str]:
+    match node:
+        case ir.Loop() | ir.Repeat():
             if node.unroll is not None:
                 yield f"#pragma GCC unroll{f' {node.unroll}' if node.unroll else ''}"
-            if isinstance(node, Loop) and node.lanes is not None:
+            if isinstance(node, ir.Loop) and node.lanes is not None:
                 yield _lanes(node.lanes)
-        case ThreadTeam():
+        case ir.ThreadTeam():
             together = f" if({node.together})" if node.together else ""
             yield f"#pragma omp parallel num_threads({node.threads}){together}"
 
 
-def _first(node: CodeBlock) -> Iterator[str]:
-    if isinstance(node, ThreadTeam) and node.numbered:
+def _first(node: ir.CodeBlock) -> Iterator[str]:
+    if isinstance(node, ir.ThreadTeam) and node.numbered:
         yield "const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();"
 
 
-def _lanes(lanes: Lanes) -> str:
+def _lanes(lanes: ir.Lanes) -> str:
     if not lanes.sums:
         return "#pragma GCC ivdep"
     clauses = [f"reduction({operator}:{variable})" for operator, variable in lanes.sums]
@@ -69,4 +91,8 @@ def _lanes(lanes: Lanes) -> str:
     return f"#pragma omp simd {' '.join(clauses)}"
 
 
-C = Language(_leaf, _before, _first)
+def _claim(node: ir.Claims) -> str:
+    return f"__atomic_fetch_add(&{node.counter}, 1, __ATOMIC_RELAXED)"
+
+
+C = Language(_leaf, _before, _first, _claim)

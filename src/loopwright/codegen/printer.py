@@ -1,5 +1,6 @@
 """Code trees to lines: the layout that all languages share. What C has no word for, each spells by a table, its
-`Language` (print_c.py, print_cuda.py). No printer decides anything.
+`Language` (print_c.py, print_cuda.py). No printer decides anything. A language has no word for some nodes: code for it
+has none of these.
 """
 
 from __future__ import annotations
@@ -7,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from loopwright.ir.code import Branch, Code, CodeBlock, CodeLine, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
+from loopwright.ir.code import Branch, Claims, Code, CodeBlock, CodeRegion, Leaf, Loop, Otherwise, Question, Repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """leaf: the text of a node that nothing stands inside of. before: the lines before a block; first: those that its
-    body begins with."""
+    """leaf: the lines of a node that nothing stands inside of. before: the lines before a block; first: those that its
+    body begins with. claim: the C text that claims the next number, and is it. All of them raise NoWord."""
 
-    leaf: Callable[[Leaf], str]
+    leaf: Callable[[Leaf], Iterator[str]]
     before: Callable[[CodeBlock], Iterator[str]]
     first: Callable[[CodeBlock], Iterator[str]]
+    claim: Callable[[Claims], str]
+
+
+class NoWord(Exception):
+    """A language has no word for a node: no code in it should have one."""
 
 
 def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
@@ -26,7 +32,7 @@ def print_code(code: Code, depth: int, lines: list[str], around: CodeRegion, lan
         if isinstance(node, CodeBlock):
             _print_block(node, depth, lines, around, language)
         else:
-            lines.append("  " * depth + language.leaf(node))
+            lines += ("  " * depth + line for line in language.leaf(node))
         if isinstance(node, Question):
             around.inner.append(CodeRegion("then", len(lines), len(lines), question=True, outer=around))
 
@@ -36,40 +42,35 @@ def parameter_list(parameters: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{ctype}{'' if ctype[-1] in '* ' else ' '}{name}" for name, ctype in parameters)
 
 
-def _head(node: CodeBlock) -> str:
+def _head(node: CodeBlock, language: Language) -> str:
     match node:
         case Loop():
             return f"for ({node.head})"
         case Repeat():
             return f"while ({node.condition})"
+        case Claims():
+            return f"while (({node.number} = {language.claim(node)}) < {node.count})"
         case Branch():
             return f"if ({node.condition})"
         case Otherwise():
             return "else"
         case _:
-            return node.head
+            return ""
 
 
 def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegion, language: Language) -> None:
     shift = "  " * depth
     lines += (shift + line for line in language.before(node))
-    opening = " ".join(text for text in (_head(node), "{" if node.form == "braces" else "", node.begin) if text)
+    head = _head(node, language)
+    opening = f"{head} {{" if head else "{"
     if isinstance(node, Otherwise):
         lines[-1] += f" {opening}"
-    elif node.form != "none":
+    else:
         lines.append(shift + opening)
     here = _region_of(node, len(lines), around)
-    if node.form == "same line":
-        lines[-1] += "".join(f" {one.text}" for one in node.body if isinstance(one, CodeLine))
-    else:
-        lines += ("  " * (depth + node.indent) + line for line in language.first(node))
-        print_code(node.body, depth + node.indent, lines, here, language)
-    if node.form == "braces":
-        last = node.body[-1] if node.body else None
-        if node.joined and isinstance(last, CodeBlock) and last.form == "braces":
-            lines[-1] = f"{shift}{lines[-1].lstrip()}}}"
-        else:
-            lines.append(shift + "}")
+    lines += (f"{shift}  {line}" for line in language.first(node))
+    print_code(node.body, depth + 1, lines, here, language)
+    lines.append(shift + "}")
     if here is not around:
         here.last = len(lines)
 

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
+from loopwright.analysis.row_pointers import stages
+from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.c_text import MEMORY_TYPE, VALUE_TYPE, literal
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
+from loopwright.codegen.lowered import Lowering, MergePath, Within
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import For, Var
-from loopwright.ir.types import Scalar
+from loopwright.ir.types import INT64, Scalar
+from loopwright.steps.balance import rows_each
 
 AHEAD = 4
 """Entries that a thread works on at once: more need more registers, and then fewer threads run at a time."""
+
+
+def merge_paths(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[MergePath]:
+    """How rows are looked up and entries read, of a loop whose entries blocks share."""
+    row = nest.loop
+    if row.run == "balanced":
+        entry = next(stmt for stmt in row.body if isinstance(stmt, For) and stmt.run == "entries")
+        each = entry.threads // row.threads
+        ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
+        targets = frozenset(one.target for one in given.facts.loops[entry.name].reductions)
+        tested = tuple(sorted(_along(entry, targets)))
+        yield MergePath(row.name, rows_each(row.threads, given.facts.gpu), ahead, tested)
+
+
+def _along(entry: For, targets: frozenset[str]) -> frozenset[Within]:
+    """The arrays, and axes of them, in which each entry reads the element with its own number."""
+    return frozenset(
+        (load.array, axis, entry.name)
+        for stage in stages(entry.body, targets)[0]
+        for load in stage.loads
+        for axis, index in enumerate(load.index)
+        if index == Var(entry.name, INT64)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +86,10 @@ class Sum:
 
 
 def write_terms(
-    entry: For, sums: Sequence[Sum], entries: int, threads: int, value: Callable[[Sum, str], str], w: GpuWriter
+    entry: For, sums: Sequence[Sum], ahead: int, threads: int, value: Callable[[Sum, str], str], w: GpuWriter
 ) -> None:
     """Put what each entry adds to the sums into shared memory: `value` gives the C text of the element for a place.
-    There are lw_count entries, at most `entries`, and the first of them is lw_from."""
-    each = entries // threads
-    ahead = next(count for count in range(min(AHEAD, each), 0, -1) if each % count == 0)
+    There are lw_count entries, of which a thread does `ahead` at once, and the first of them is lw_from."""
     items = [Iteration(number, {entry.name: f"lw_entry_{number}"}) for number in range(ahead)]
     with w.loop(f"int lw_part = 0; lw_part < lw_count; lw_part += {threads * ahead}", entry.name):
         for item in items:

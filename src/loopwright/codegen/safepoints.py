@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from loopwright.codegen.decisions import CodegenInput, CpuLowering
+from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
 from loopwright.codegen.work import operations_of
+from loopwright.ir.code import Countdown, Question
 from loopwright.ir.nodes import (
     Allocate,
     Block,
@@ -51,19 +52,12 @@ MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a p
 
 def operations_in(body: Body) -> int:
     """The operations that running a body takes at most, without those of loops that ask for themselves."""
-    return sum(_operations(stmt) for stmt in body)
+    return _work(body)[0]
 
 
-def _operations(stmt: Stmt) -> int:
-    own = 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
-    if isinstance(stmt, For):
-        most = most_operations(stmt)
-        return own + (0 if most is None else most)
-    if isinstance(stmt, While):
-        return own
-    if isinstance(stmt, If):
-        return own + max(operations_in(stmt.then), operations_in(stmt.otherwise))
-    return own + sum(operations_in(part) for part in bodies(stmt))
+def is_innermost(loop: For) -> bool:
+    """Whether all loops in this one are short."""
+    return _work(loop.body)[1]
 
 
 def most_operations(loop: For) -> int | None:
@@ -71,39 +65,54 @@ def most_operations(loop: For) -> int | None:
     trip = trip_of(loop)
     if trip is None:
         trip = extent_of(loop) or None
-    if trip is None or not is_innermost(loop):
+    if trip is None:
         return None
-    most = trip * max(1, operations_in(loop.body))
-    return most if most <= SHORT else None
+    operations, are_short = _work(loop.body)
+    most = trip * max(1, operations)
+    return most if are_short and most <= SHORT else None
 
 
-def is_innermost(loop: For) -> bool:
-    """Whether all loops in this one are short."""
-    inner = statements(loop.body, For, While)
-    return all(isinstance(stmt, For) and most_operations(stmt) is not None for stmt in inner)
+def _work(body: Body) -> tuple[int, bool]:
+    """The operations of a body, without those of loops that ask for themselves; whether there are no such loops."""
+    found = [_work_of(stmt) for stmt in body]
+    return sum(operations for operations, _ in found), all(are_short for _, are_short in found)
+
+
+def _work_of(stmt: Stmt) -> tuple[int, bool]:
+    own = 1 + sum(operations_of(expr) for expr in own_expressions(stmt)) + isinstance(stmt, Store)
+    if isinstance(stmt, For):
+        most = most_operations(stmt)
+        return (own, False) if most is None else (own + most, True)
+    if isinstance(stmt, While):
+        return own, False
+    inner = [_work(part) for part in bodies(stmt)]
+    operations = [part for part, _ in inner]
+    most = max(operations) if isinstance(stmt, If) else sum(operations)
+    return own + most, all(are_short for _, are_short in inner)
 
 
 def in_strips(loop: For, w: Writer) -> bool:
     """Whether a loop asks between strips of its iterations."""
     if not w.function.on_device:
         return loop.name in w.decided.strips
-    return w.asks and w.function.asks and _is_long(loop)
+    return w.asks and w.function.asks and is_long(loop)
 
 
-def _is_long(loop: For) -> bool:
+def is_long(loop: For) -> bool:
+    """Whether a loop may be long, and holds no others that are."""
     return is_innermost(loop) and most_operations(loop) is None
 
 
 # ---- passes for a CPU -------------------------------------------------------------------------------------------
 
 
-def cut_strips(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def cut_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Strips for loops that may be long and hold no others that are."""
-    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if _is_long(loop))
+    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if is_long(loop))
     return replace(lowering, strips=strips)
 
 
-def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
     it always was."""
 
@@ -118,7 +127,7 @@ def write_twice(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
     return replace(lowering, twice=lowering.strips & frozenset(twice))
 
 
-def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
+def count_ahead(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """To count once, before loops whose lengths are known there, is cheaper."""
     counted = frozenset(
         inner.name
@@ -134,11 +143,15 @@ def count_ahead(given: CodegenInput, lowering: CpuLowering) -> CpuLowering:
 
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
-    if w.function.on_device and w.asks and w.function.asks:
-        w.question(f"LW_SPEND({_due(w)}, {operations}, {_stops(w)})")
-    elif w.asks and not w.function.on_device:
-        due = w.declare("lw_due", "LW_PATIENCE")
-        w.question(f"LW_SPEND({due}, {w.use('watch')}, {operations})")
+    if w.asks and (w.function.asks or not w.function.on_device):
+        _due(w)
+        _ask(Question(str(operations)), w)
+
+
+def _ask(question: Question, w: Writer) -> None:
+    for identifier in ("lw_stopped", "lw_ticket") if w.function.on_device else ("watch",):
+        w.use(identifier)
+    w.add(question)
 
 
 def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
@@ -153,7 +166,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
     if w.function.on_device:
         _write_on_device(loop, first, trip, down, w, write)
         return
-    if not w.twice or loop.name not in w.decided.twice:
+    if loop.name not in w.decided.twice or _is_careful(loop, w):
         _write_strips(loop, first, down, w, write)
         return
     w.line(f"const int64_t lw_from_here = {first};")
@@ -162,8 +175,14 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
         if loop.name not in w.decided.counted:
-            w.line(f"{w.declare('lw_due', 'LW_PATIENCE')} -= ({trip}) * {operations};")
+            w.line(f"{_due(w)} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
+
+
+def _is_careful(loop: For, w: Writer) -> bool:
+    """Whether this is the version of a loop that checks its accesses: it stands there once."""
+    entry = w.decided.versions.get(loop.name)
+    return entry is not None and not entry.inside <= w.inside
 
 
 def _may_stand_twice(body: Body) -> bool:
@@ -215,8 +234,8 @@ def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Ca
     with _breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
         w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
-        w.line("if (!LW_RARE(lw_upper != lw_whole)) break;")
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        w.only("!LW_RARE(lw_upper != lw_whole)", "break;")
+        _ask(Question(), w)
         w.line("lw_strip = lw_upper;")
 
 
@@ -236,8 +255,8 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
             w.function.nested += 1
             write()
             w.function.nested -= 1
-        w.line("if (lw_n) break;")
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        w.only("lw_n", "break;")
+        _ask(Question(), w)
 
 
 @contextmanager
@@ -253,22 +272,17 @@ def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
 
 
 def _due(w: Writer) -> str:
-    """What counts the operations of a GPU's thread."""
-    w.function.declared.setdefault("lw_due", "[[maybe_unused]] int32_t lw_due = LW_PATIENCE;")
-    return "lw_due"
+    """What counts the operations of a thread."""
+    w.function.declared.setdefault("lw_due", Countdown())
+    return w.use("lw_due")
 
 
-def _stops(w: Writer) -> str:
-    """C text, on a GPU: whether the call has to end."""
-    return f"LW_STOPS({w.use('lw_stopped')}, {w.use('lw_ticket')})"
-
-
-def stop_together(w: Writer, now: str = "", any_of: str = "__syncthreads_count({})") -> None:
-    """On a GPU: end all threads of a block at a place that all of them come to, where the call has to end. now: C text
-    of when they ask, the same for all of them. any_of: of whether one of them is told to."""
+def stop_together(w: Writer, now: str = "", team: str = "") -> None:
+    """On a GPU: end all threads of a block, or of a team, at a place that all of them come to, where the call has to
+    end. now: C text of when they ask, the same for all of them."""
     if w.asks and w.function.asks:
         w.function.meets = True
-        w.question(f"if (lw_asks && {f'LW_RARE({now}) && ' if now else ''}{any_of.format(_stops(w))}) lw_stop();")
+        _ask(Question("", now, True, team), w)
 
 
 def every(variable: str, step: int) -> str:
@@ -280,7 +294,7 @@ def every(variable: str, step: int) -> str:
 def stop_each(w: Writer) -> None:
     """The same for a thread that meets no other."""
     if w.asks and w.function.asks:
-        w.question(f"if ({_stops(w)}) lw_stop();")
+        _ask(Question(), w)
 
 
 def ask_where_long(part: Function, work: Amount, w: Writer) -> None:
@@ -294,7 +308,7 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
     """Whether a thread of a GPU may end in the middle of a body of a function that asks, and others not. is_whole:
     whether all threads of a block run a loop together."""
     return w.asks and any(
-        isinstance(stmt, While) or (w.function.asks and _is_long(stmt)) or not is_innermost(stmt)
+        isinstance(stmt, While) or (w.function.asks and is_long(stmt)) or not is_innermost(stmt)
         for stmt in statements(body, For, While)
         if not is_whole(stmt)
     )

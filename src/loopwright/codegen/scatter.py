@@ -18,32 +18,34 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import addend, combined, identity, updates_of
 from loopwright.codegen.bound_nest import BoundNest, rounds_of_threads
 from loopwright.codegen.c_text import MEMORY_TYPE, literal
-from loopwright.codegen.function import Writer
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
-from loopwright.ir.code import SharedArray
+from loopwright.ir.code import AtomicOperation, SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of
+from loopwright.steps.grids import shared_bytes
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, band_of, has_threads
 
 ROUNDS = 8  # so many iterations of each thread are worth a copy
 SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
 AHEAD = 8  # iterations that a thread looks ahead
+LEAST = 64  # bytes of copies at least
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
-def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
+def atomic_updates(nest: BoundNest, given: CodegenInput) -> Iterator[AtomicUpdates]:
     """The arrays whose elements the loops that are bound to blocks or threads all update."""
     found: dict[str, Reduction] = {}
     for loop in (*nest.blocks, *(one for one in statements(nest.body, For) if one.run in THREADS)):
-        reductions = w.facts.loops[loop.name].reductions
+        reductions = given.facts.loops[loop.name].reductions
         found |= {reduction.target: reduction for reduction in reductions if reduction.kind != "scalar"}
     for name, reduction in found.items():
         yield AtomicUpdates(nest.loop.name, name, reduction)
@@ -52,8 +54,23 @@ def atomic_updates(nest: BoundNest, w: Writer) -> Iterator[AtomicUpdates]:
 # ---- copies -----------------------------------------------------------------------------------------------------
 
 
-def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[PrivatisedUpdates]:
-    """The nests that threads share, of which a block should have copies of the one array that they update."""
+def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[PrivatisedUpdates]:
+    """The nests that threads share, of which a block should have copies of the one array that they update, in what is
+    left of its shared memory."""
+    found = list(_worth_copies(nest, before, given))
+    most = given.facts.gpu.shared_bytes
+    left = most - shared_bytes(given.kernel, given.facts, nest.loop) if found else 0
+    for band, updates, rounds in found:
+        room = min(left, most * 2 // 3)  # several blocks of a multiprocessor still fit
+        if room >= LEAST:
+            left -= -(-room // 16) * 16
+            yield _privatised(band, updates, rounds, room, given)
+
+
+def _worth_copies(
+    nest: BoundNest, before: Lowering, given: CodegenInput
+) -> Iterator[tuple[list[For], AtomicUpdates, int]]:
+    """The nests that threads share and that update one array often enough; how many iterations each thread has."""
     for one in nest.together():
         if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
             continue
@@ -62,15 +79,16 @@ def privatised_updates(nest: BoundNest, before: Lowering, w: Writer) -> Iterator
         if rounds < ROUNDS or any(map(has_threads, body)):
             continue
         updates = [found for name in _stored(body) if (found := before.of(AtomicUpdates, name)) is not None]
-        fitting = [one for one in updates if w.arrays[one.array].layout == "C" and one.array not in nest.local]
+        fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
         if len(fitting) == 1:
-            yield _privatised(loop, band, fitting[0], rounds, w)
+            yield band, fitting[0], rounds
 
 
-def _privatised(loop: For, band: Sequence[For], found: AtomicUpdates, rounds: int, w: Writer) -> PrivatisedUpdates:
-    array, iterations = w.arrays[found.array], prod(map(_iterations, band))
+def _privatised(
+    band: Sequence[For], found: AtomicUpdates, rounds: int, room: int, given: CodegenInput
+) -> PrivatisedUpdates:
+    loop, array, iterations = band[0], given.arrays[found.array], prod(map(_iterations, band))
     each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
-    room = w.facts.gpu.shared_bytes * 2 // 3  # several blocks of a multiprocessor still fit
     if each is None or iterations * each > INT32.maximum:
         return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum)
     return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each))
@@ -128,10 +146,11 @@ def copied(
     places = f"{count} << lw_shift" if lanes else count
     if lanes:
         w.line(f"int lw_shift = {lanes};")
-        w.line(f"while (lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}) --lw_shift;")
+        with w.repeat(f"lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}"):
+            w.line("--lw_shift;")
         w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
     w.barrier()  # an iteration before may still be adding its copies up
-    with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}", form="same line"):
+    with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}"):
         w.line(f"{pointer}[lw_i] = {none};")
     w.barrier()
     after = " << lw_shift | lw_lane" if lanes else ""
@@ -149,8 +168,8 @@ def copied(
                     w.line(f"lw_mine = {w.text(both)};")
         else:
             w.line(f"const {memory} lw_mine = {pointer}[lw_i];")
-        target = f"LW_ADDRESS({w.use(array.pointer)}, lw_i)"
-        w.only(f"lw_mine != {none}", f"{ATOMIC[op]}({target}, ({array.memory_type})lw_mine);")
+        mine = f"({array.memory_type})lw_mine"
+        w.only(f"lw_mine != {none}", AtomicOperation(ATOMIC[op], w.use(array.pointer), "lw_i", mine))
 
 
 def count_of(name: str, w: GpuWriter) -> str:
@@ -166,7 +185,7 @@ def fits(copy: PrivatisedUpdates, w: GpuWriter) -> str:
 # ---- updates ----------------------------------------------------------------------------------------------------
 
 
-def updates_ahead(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[UpdatesAhead]:
+def updates_ahead(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[UpdatesAhead]:
     """The loops that threads share and that do nothing but set scalars, write elements, and update some that only data
     tells, upwards, often enough."""
     for one in nest.together():
@@ -212,12 +231,12 @@ def _at_once(rest: Body, items: Sequence[Iteration], w: GpuWriter) -> bool:
         loads = [part for own in own_expressions(stmt) for part in subexpressions(own, Load)]
         if any(one.array != stmt.array and (one.array, one.index) not in items[0].replaced for one in loads):
             return False
-    texts: list[str | None] = []
+    updates: list[AtomicOperation | None] = []
     with w.testing_at_once():
         for item in items:
             with about(item, w):
-                texts += [w.updated(stmt) for stmt in rest if isinstance(stmt, Store)]
-    for text in texts:
-        assert text is not None  # `bind` sees to it
-        w.line(text)
+                updates += [w.updated(stmt) for stmt in rest if isinstance(stmt, Store)]
+    for update in updates:
+        assert update is not None  # `bind` sees to it
+        w.add(update)
     return True

@@ -16,9 +16,9 @@ from typing import TypeGuard
 
 from loopwright.analysis.prefetch import Rounds
 from loopwright.codegen.bound_nest import BoundNest
-from loopwright.codegen.function import Writer
-from loopwright.codegen.loops import UNROLLED, constant_trip
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.lowered import DoubleBuffered, Flows, Lowering, SoftwarePipeline, StreamedCopy
+from loopwright.codegen.unrolling import UNROLLED
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Body, Checked, Compare, Expr, For, If, Load, Select, Stmt, Store, Var
 from loopwright.ir.queries import has, names_in
@@ -34,18 +34,20 @@ MOST_TESTS = 32
 """Copies of a thread that a word says of whether they are inside."""
 
 
-def software_pipelines(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[SoftwarePipeline]:
+def software_pipelines(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[SoftwarePipeline]:
     """The steady parts of loops with double buffering that have one."""
     sizes = {one.stmt.name: one.size for one in nest.together() if isinstance(one.stmt, For)}
     loops = {loop.name: loop for loop in statements(nest.body, For)}
     for ahead in before.every(DoubleBuffered):
         loop = loops[ahead.loop]
-        found = _steady(loop, ahead.rounds, sizes[loop.name], before, w)
+        found = _steady(loop, ahead.rounds, sizes[loop.name], before, given)
         if found is not None:
             yield found
 
 
-def _steady(loop: For, found: Rounds, size: Sequence[int], before: Lowering, w: Writer) -> SoftwarePipeline | None:
+def _steady(
+    loop: For, found: Rounds, size: Sequence[int], before: Lowering, given: CodegenInput
+) -> SoftwarePipeline | None:
     """size: of the block."""
     if found.conditions:
         return None
@@ -56,7 +58,7 @@ def _steady(loop: For, found: Rounds, size: Sequence[int], before: Lowering, w: 
     conditions = tuple(test for test in moving if is_end(test, loop))
     if len(conditions) < len(moving):
         return None
-    search = _StreamSearch(loop, size, before, w, conditions)
+    search = _StreamSearch(loop, size, before, given, conditions)
     whole = search.flows([stmt.then[0] if isinstance(stmt, If) else stmt for stmt in found.copies])
     if whole is None:
         return None
@@ -85,7 +87,7 @@ class _StreamSearch:
     loop: For
     size: Sequence[int]
     before: Lowering
-    w: Writer
+    given: CodegenInput
     whole: tuple[Compare, ...]
 
     def flows(self, copies: Sequence[Stmt]) -> Flows | None:
@@ -99,7 +101,7 @@ class _StreamSearch:
         band: list[For] = []
         while len(body) == 1 and isinstance(stmt := body[0], For):
             if stmt.run not in THREADS:
-                trip = constant_trip(stmt, self.w) or 0
+                trip = self.given.constant_trip(stmt) or 0
                 inside = self._all_take_part(band) and stmt.run == "sequential"
                 return stmt if inside and 1 < trip <= UNROLLED else None
             band.append(stmt)
@@ -121,7 +123,7 @@ class _StreamSearch:
         limits = tuple(test for test in asked if not self._holds(test))
         count = copy.many or 1
         if limits and (
-            count > 1 or prod(_trips(inner, self.w)) > MOST_TESTS or self.loop.name in names_in(all_of(limits))
+            count > 1 or prod(_trips(inner, self.given)) > MOST_TESTS or self.loop.name in names_in(all_of(limits))
         ):
             return None
         return StreamedCopy(stmt, copy.source, tuple(threads), inner, count, limits, copy.tests)
@@ -135,9 +137,9 @@ class _StreamSearch:
 
     def _is_even(self, source: Load, inner: tuple[For, ...]) -> bool:
         """Whether the place of the source is a sum in which the loops' variables are counted."""
-        if any(bounds.kind == "checked" or bounds.may_be_negative for bounds in self.w.bounds_of(source)):
+        if any(bounds.kind == "checked" or bounds.may_be_negative for bounds in self.given.bounds_of(source)):
             return False
-        trips = _trips(inner, self.w)
+        trips = _trips(inner, self.given)
         names = {self.loop.name, *(one.name for one in inner)}
         if not all(trips) or prod(trips) > MOST_COPIES:
             return False
@@ -152,8 +154,8 @@ class _StreamSearch:
         )
 
 
-def _trips(inner: Sequence[For], w: Writer) -> list[int]:
-    return [constant_trip(one, w) or 0 for one in inner]
+def _trips(inner: Sequence[For], given: CodegenInput) -> list[int]:
+    return [given.constant_trip(one) or 0 for one in inner]
 
 
 def _body(body: Body, loop: For) -> tuple[Body, tuple[Compare, ...], Body]:

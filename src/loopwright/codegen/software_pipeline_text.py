@@ -9,11 +9,12 @@ from functools import partial
 from math import prod
 
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy
 from loopwright.codegen.safepoints import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
 from loopwright.codegen.vector_accesses import place_of, write_in_thread
+from loopwright.ir.code import AwaitCopies, CopyToShared
 from loopwright.ir.linear import plus
 from loopwright.ir.nodes import Body, Expr, For, Load, Select, Store
 from loopwright.ir.walk import rewrite_expr
@@ -90,11 +91,9 @@ class SteadyText:
         ends = None if self.steady.ends is None else Streams.named(self.steady.ends, self.w)
         narrow = [] if ends is None else ["sizeof(lw_int) == 4"]
         tests = " && ".join((*narrow, *self.tests)) or "true"
-        with self.w.branch(f"{tests}{f' || {FLAG}' if self.even else ''}", indent=0):
-            self.w.line("")
-            with self.w.indented():
-                self._begin(whole)
-                self._rounds(whole)
+        with self.w.branch(f"{tests}{f' || {FLAG}' if self.even else ''}"):
+            self._begin(whole)
+            self._rounds(whole)
         if ends is not None:
             with self.w.otherwise():
                 self._begin(ends)
@@ -121,7 +120,8 @@ class SteadyText:
         for flow in flows.flows:
             w.line(f"auto {flow.begin} = {w.use(w.arrays[flow.source.array].pointer)};")
             w.line(f"lw_int {' = 0, '.join((*flow.far, flow.along))} = 0;")
-            w.line(f"uint32_t {flow.within} = 0;" if flow.within else "")
+            if flow.within:
+                w.line(f"uint32_t {flow.within} = 0;")
         by_loop = {id(flow.inner[0]): flow for flow in flows.flows if flow.inner}
         by_store = {id(flow.store): flow for flow in flows.flows}
         self.together(
@@ -157,11 +157,11 @@ class SteadyText:
         w, variable = self.w, self.w.names.of(self.loop.name)
         advance = f"--lw_left, {variable} += {step_of(self.loop)}"
         with w.loop(f"int lw_left = {self._left()}; lw_left > 0; {advance}", self.loop.name, part="steady"):
-            w.line("lw_arrived();")
+            w.add(AwaitCopies())
             w.barrier()
             stop_together(w, f"lw_left % {MEETINGS} == 0")
             for flow in flows.flows:
-                moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if constant_trip(one, w) != 1]
+                moved = [far for one, far in zip(flow.moved, flow.far, strict=True) if w.given.constant_trip(one) != 1]
                 for name in (*moved, flow.along):
                     # Multiplied anew, a distance takes one register; the compiler would keep a wide one, or many of its
                     # multiples.
@@ -198,14 +198,14 @@ class SteadyText:
     def _share(self, flows: Streams, among: For) -> None:
         """The copies of one iteration of `among`. They are shared out over the first half of its iterations: where they
         stand all at one place, nothing is computed meanwhile, and late ones would be waited for."""
-        w, counts = self.w, [prod(constant_trip(one, self.w) or 1 for one in flow.moved) for flow in flows.flows]
-        each = -(-sum(counts) // max(1, (constant_trip(among, w) or 2) // 2))
+        w, counts = self.w, [prod(self.w.given.constant_trip(one) or 1 for one in flow.moved) for flow in flows.flows]
+        each = -(-sum(counts) // max(1, (w.given.constant_trip(among) or 2) // 2))
         first = 0
         self.buffers(f"({self.turn} ^ 1)")
         for flow, count in zip(flows.flows, counts, strict=True):
             with w.loop(f"int lw_k = 0; lw_k < {each}; ++lw_k", trips=each, unroll=0):
                 w.line(f"const int64_t lw_n = {w.function.counters[among.name]} * {each} + lw_k - {first};")
-                with w.branch(f"lw_n >= 0 && lw_n < {count}", indent=0), self._meaning(self._ahead):
+                with w.branch(f"lw_n >= 0 && lw_n < {count}"), self._meaning(self._ahead):
                     self._numbered(flow, count)
             first += count
         self.buffers(self.turn)
@@ -218,7 +218,7 @@ class SteadyText:
             start = f"{w.text(one.lower)} + (int64_t)threadIdx.{one.run[-1]} * {step_of(one)}"
             w.line(f"const int64_t {w.names.of(one.name)} = {start};")
         for one in flow.moved:
-            trip, counter = constant_trip(one, w) or 1, f"lw_k_{w.names.of(one.name)}"
+            trip, counter = w.given.constant_trip(one) or 1, f"lw_k_{w.names.of(one.name)}"
             count //= trip
             w.line(f"const int64_t {counter} = lw_n / {count} % {trip};")
             w.line(f"const int64_t {w.names.of(one.name)} = {w.text(one.lower)} + {counter} * {step_of(one)};")
@@ -248,7 +248,7 @@ def _number(flow: Stream, w: GpuWriter) -> str:
     """C text of the number of a copy of a thread."""
     text = "0"
     for one in flow.moved:
-        text = f"({text} * {constant_trip(one, w)} + {w.function.counters[one.name]})"
+        text = f"({text} * {w.given.constant_trip(one)} + {w.function.counters[one.name]})"
     return text
 
 
@@ -260,7 +260,8 @@ def _copy_loop(flows: Streams, loop: For, w: GpuWriter) -> None:
         return
     variable = w.names.of(loop.name)
     w.function.scoped.add(variable)
-    with w.block(begin=f"const int64_t {variable} = {w.text(loop.lower)};", indent=0):
+    with w.block():
+        w.line(f"const int64_t {variable} = {w.text(loop.lower)};")
         _copy(flows.of(stmt), w)
     w.function.scoped.discard(variable)
 
@@ -269,8 +270,5 @@ def _copy(flow: Stream, w: GpuWriter) -> None:
     """One copy."""
     tile, to = place_of(flow.store, w)
     parts = [f"{w.function.counters[one.name]} * {far}" for one, far in zip(flow.moved, flow.far, strict=True)]
-    given = f"{tile}, {to}, {flow.begin}, {' + '.join(parts) or '0'}"
-    if flow.limits:
-        w.line(f"lw_arrive_or_zero<{flow.count}>({given}, {flow.within} >> ({_number(flow, w)}) & 1);")
-    else:
-        w.line(f"lw_arrive<{flow.count}>({given});")
+    inside = f"{flow.within} >> ({_number(flow, w)}) & 1" if flow.limits else ""
+    w.add(CopyToShared(tile, to, flow.begin, " + ".join(parts) or "0", flow.count, inside))

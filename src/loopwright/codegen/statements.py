@@ -9,6 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
 from loopwright.codegen.safepoints import write_while
+from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -73,7 +74,7 @@ def may_fail(body: Body, w: Writer) -> bool:
 def write_store(stmt: Store, w: Writer) -> None:
     """Write one store."""
     if (update := w.updated(stmt)) is not None:
-        w.line(update)
+        w.add(update)
         return
     value = w.text(stmt.value)
     if w.may_fail(stmt) and not isinstance(stmt.value, Const):
@@ -124,8 +125,7 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
         if not identifier[0].isdigit():
             w.line(f"{w.declare(identifier)} = {w.text(expr)};")
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
-        storage = f"{array.memory_type} {array.pointer}[{max(elements, 1)}] __attribute__((aligned(64)));"
-        w.function.declared[array.pointer] = storage
+        w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
     else:
         count = _heap(stmt, w)
@@ -151,9 +151,9 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes)
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes)
     size = array.element.size_bytes
-    w.line(f"if ({zero}) {count} = 0;")
-    with w.block(f"else if (LW_RARE({overflow} || {count} > (INT64_MAX / {size})))"):
-        w.fail(memory)
+    w.only(zero, f"{count} = 0;")
+    with w.otherwise():
+        w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
     w.fail(memory, count, condition=f"!{pointer}")
     return count
@@ -164,4 +164,5 @@ def _fill(fill: Const, pointer: str, memory_type: str, count: str, w: Writer) ->
         w.line(f"memset({pointer}, 0, (size_t)({count}) * sizeof({memory_type}));")
     else:
         value = literal(fill.value, fill.type)
-        w.line(f"for (int64_t lw_i = 0; lw_i < {count}; ++lw_i) {pointer}[lw_i] = {value};")
+        with w.loop(f"int64_t lw_i = 0; lw_i < {count}; ++lw_i"):
+            w.line(f"{pointer}[lw_i] = {value};")

@@ -11,6 +11,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.ir.code import Shuffle
 from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import Scalar
 
@@ -72,14 +73,19 @@ def in_warp(partial: ThreadPartial, lanes: int, mask: str, number: str, w: GpuWr
     while distance:
         others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
         for own, other, type_ in zip(partial.own, others, partial.types, strict=True):
-            carried = f"(int32_t){w.variable(own)}" if type_.size_bytes < 4 else w.variable(own)
-            ctype = VALUE_TYPE[type_.name]
-            w.line(f"{w.variable(other)} = ({ctype})__shfl_xor_sync({mask}, {carried}, {distance});")
+            value, into, ctype, narrow = (
+                w.variable(own),
+                w.variable(other),
+                VALUE_TYPE[type_.name],
+                type_.size_bytes < 4,
+            )
+            w.add(Shuffle("across", into, ctype, narrow, value, str(distance), mask))
         if len(others) == 1 and partial.reduction.op not in ("add", "mul", "and", "or", "xor"):
             # The lower of two threads comes first for both: with -0.0 and 0.0, they would differ in their minimum else.
             own, other = w.variable(partial.own[0]), w.variable(others[0])
-            w.line(f"if (({number}) & {distance}) {{ const {VALUE_TYPE[partial.types[0].name]} lw_mine = {own};")
-            w.line(f"  {own} = {other}; {other} = lw_mine; }}")
+            with w.branch(f"({number}) & {distance}"):
+                w.line(f"const {VALUE_TYPE[partial.types[0].name]} lw_mine = {own};")
+                w.line(f"{own} = {other}; {other} = lw_mine;")
         _take(partial, partial.own, others, w)
         distance //= 2
 
@@ -126,7 +132,7 @@ def _all_of(partial: ThreadPartial, arrays: Sequence[str], count: int, start: st
     others = tuple(w.new_scalar("other", type_) for type_ in partial.types)
     for own, array in zip(partial.own, arrays, strict=True):
         w.line(f"{w.variable(own)} = {array}[{start}0];")
-    with w.loop(f"int lw_i = 1; lw_i < {count}; ++lw_i", trips=count - 1, indent=0):
+    with w.loop(f"int lw_i = 1; lw_i < {count}; ++lw_i", trips=count - 1):
         for other, array in zip(others, arrays, strict=True):
             w.line(f"{w.variable(other)} = {array}[{start}{step}lw_i];")
         _take(partial, partial.own, others, w)

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.bound_nest import BoundNest
+from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.full_tiles import or_full
-from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import GpuWriter
-from loopwright.codegen.loops import constant_trip, write_sequential
+from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
-from loopwright.codegen.statements import may_fail, write_body
+from loopwright.codegen.statements import write_body
+from loopwright.ir.code import WideLoad, WideStore, WideVariable
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
@@ -31,23 +32,23 @@ Named = tuple[str, WideAccess]
 """An access, and the C name of where its elements are kept."""
 
 
-def vector_accesses(nest: BoundNest, before: Lowering, w: Writer) -> Iterator[VectorAccesses]:
+def vector_accesses(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[VectorAccesses]:
     """The loops inside threads that are marked `vector` and have wide accesses, but for those that only copy ahead."""
     ahead = {loop.name for one in before.every(DoubleBuffered) for loop in statements(one.rounds.copies, For)}
     for one in nest.together():
         if one.inside or (isinstance(one.stmt, For) and one.stmt.run in THREADS):
             for loop in statements((one.stmt,), For):
                 if loop.run == "vector" and loop.name not in ahead:
-                    yield from _vector(loop, nest, before, w)
+                    yield from _vector(loop, nest, before, given)
                     ahead.add(loop.name)
 
 
-def _vector(loop: For, nest: BoundNest, before: Lowering, w: Writer) -> Iterator[VectorAccesses]:
-    trip = constant_trip(loop, w)
-    if trip is None or trip < 2 or step_of(loop) != 1 or may_fail(loop.body, w):
+def _vector(loop: For, nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[VectorAccesses]:
+    trip = given.constant_trip(loop)
+    if trip is None or trip < 2 or step_of(loop) != 1 or given.may_fail(loop.body):
         return
-    if found := tuple(_wide(loop, trip, nest, before, w)):
-        tests = [test for one in found for test in aligned(one.node, one.count, nest, w)]
+    if found := tuple(_wide(loop, trip, nest, before, given)):
+        tests = [test for one in found for test in aligned(one.node, one.count, nest, given)]
         yield VectorAccesses(loop.name, trip, found, tuple(dict.fromkeys(tests)))
 
 
@@ -62,7 +63,7 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
     if not found.tests:
         _written_wide(loop, found.trip, wide, w)
         return
-    with w.branch(or_full(found.tests, w), indent=0, versions=True):
+    with w.branch(or_full(found.tests, w), versions=True):
         _written_wide(loop, found.trip, wide, w)
     with w.otherwise():
         write_sequential(loop, w)
@@ -70,14 +71,16 @@ def write_in_thread(loop: For, w: GpuWriter) -> None:
 
 def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> None:
     part, variable = w.function, w.names.of(loop.name)
-    with w.block(begin=f"const int64_t lw_lower = {w.text(loop.lower)};", indent=0, joined=True):
+    with w.block():
+        w.line(f"const int64_t lw_lower = {w.text(loop.lower)};")
         part.scoped.add(variable)
         for name, one in wide:
             element = w.arrays[one.node.array].memory_type
-            w.line(f"lw_vector<{element}, {one.count}> {name}[{trip // one.count}];")
-        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for count, part_of, place in _parts((one for one in wide if one[1].is_read), trip, w):
-                w.line(f"{part_of} = lw_read<{count}>({place});")
+            w.add(WideVariable(element, one.count, name, trip // one.count))
+        with w.block():
+            w.line(f"const int64_t {variable} = lw_lower;")
+            for given in _parts((one for one in wide if one[1].is_read), trip, w):
+                w.add(WideLoad(*given))
         part.counters[loop.name] = "lw_k"
         before = part.replaced
         part.replaced = before | {(one.node.array, one.node.index): _element(name, one, trip) for name, one in wide}
@@ -85,18 +88,20 @@ def _written_wide(loop: For, trip: int, wide: Sequence[Named], w: GpuWriter) -> 
             w.line(f"const int64_t {variable} = lw_lower + lw_k;")
             write_body(loop.body, w)
         part.replaced = before
-        with w.block(begin=f"const int64_t {variable} = lw_lower;", indent=0):
-            for count, part_of, place in _parts((one for one in wide if one[1].is_written), trip, w):
-                w.line(f"lw_write<{count}>({place}, {part_of});")
+        with w.block():
+            w.line(f"const int64_t {variable} = lw_lower;")
+            for given in _parts((one for one in wide if one[1].is_written), trip, w):
+                w.add(WideStore(*given))
     part.scoped.discard(variable)
 
 
-def _parts(wide: Iterable[Named], trip: int, w: GpuWriter) -> Iterator[tuple[int, str, str]]:
-    """Of each access of so many elements at once, C text of the variable and of the place in memory."""
+def _parts(wide: Iterable[Named], trip: int, w: GpuWriter) -> Iterator[tuple[str, int, str, str]]:
+    """Of each access the vector, of so many elements, and where in which array these are; C texts."""
     for name, one in wide:
         for number in range(trip // one.count):
             pointer, index = place_of(one.node, w)
-            yield one.count, f"{name}[{number}]", f"{pointer}, {index}{f' + {number * one.count}' if number else ''}"
+            place = f"{index}{f' + {number * one.count}' if number else ''}"
+            yield f"{name}[{number}]", one.count, pointer, place
 
 
 def _element(name: str, one: WideAccess, trip: int) -> str:
@@ -104,7 +109,7 @@ def _element(name: str, one: WideAccess, trip: int) -> str:
     return f"{name}[0].v[lw_k]" if one.count == trip else f"{name}[lw_k / {one.count}].v[lw_k % {one.count}]"
 
 
-def _wide(loop: For, trip: int, nest: BoundNest, before: Lowering, w: Writer) -> Iterator[WideAccess]:
+def _wide(loop: For, trip: int, nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[WideAccess]:
     """The accesses of a loop that can be wide."""
     if any(not isinstance(stmt, Store | Assign) for stmt in loop.body):
         return
@@ -128,7 +133,7 @@ def _wide(loop: For, trip: int, nest: BoundNest, before: Lowering, w: Writer) ->
             reads = any(isinstance(access, Load) for access in same)
             if reads and not any(id(access) in sure for access in same):
                 continue
-            count = width_of(same[0], loop, changing, trip, nest.registers(before), w)
+            count = width_of(same[0], loop, changing, trip, nest.registers(before), given)
             if count > 1:
                 yield WideAccess(same[0], count, reads, array in stored)
 
@@ -147,13 +152,15 @@ def _sure(body: Body) -> Iterator[Load]:
             yield from visit(own)
 
 
-def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, registers: set[str], w: Writer) -> int:
+def width_of(
+    node: Load | Store, loop: For, changing: set[str], trip: int, registers: set[str], given: CodegenInput
+) -> int:
     """How many elements one access of an array may have, where its index goes along with a loop; 1 for no more."""
-    array = w.arrays[node.array]
+    array = given.arrays[node.array]
     axis = {"C": array.rank - 1, "last": array.rank - 1, "F": 0, "first": 0}.get(array.layout)
     if array.bytes or axis is None or not array.rank or node.array in registers:
         return 1
-    if w.bounds_of(node)[axis].may_be_negative:
+    if given.bounds_of(node)[axis].may_be_negative:
         return 1
     for number, expr in enumerate(node.index):
         if has(expr, Load):
@@ -161,10 +168,10 @@ def width_of(node: Load | Store, loop: For, changing: set[str], trip: int, regis
         if names_in(expr) & (changing if number != axis else changing - {loop.name}):
             return 1
     count = 1
-    while 2 * count * array.element.size_bytes <= w.facts.gpu.widest and trip % (2 * count) == 0:
+    while 2 * count * array.element.size_bytes <= given.facts.gpu.widest and trip % (2 * count) == 0:
         count *= 2
     along = node.index[axis]
-    starts = _starts(w, count)
+    starts = _starts(given, count)
     begins = residue(loop.lower, count, starts)
     if count == 1 or begins is None or coefficient(along, loop.name) != 1:
         return 1
@@ -187,19 +194,19 @@ def _distances(array: ArrayText) -> tuple[str, ...]:
             return array.strides[1:]
 
 
-def _starts(w: Writer, count: int) -> dict[Expr, int]:
+def _starts(given: CodegenInput, count: int) -> dict[Expr, int]:
     """What the variables of loops leave when divided by the width, where all of their values leave the same."""
     known: dict[Expr, int] = {}
-    for name, loop in w.loops.items():
+    for name, loop in given.loops.items():
         start = residue(loop.lower, count, known)
         if start is not None and isinstance(loop.step, Const) and int(loop.step.value) % count == 0:
             known[Var(name, INT64)] = start
     return known
 
 
-def aligned(node: Load | Store, count: int, nest: BoundNest, w: Writer) -> Iterator[Alignment]:
+def aligned(node: Load | Store, count: int, nest: BoundNest, given: CodegenInput) -> Iterator[Alignment]:
     """What has to hold at run time for accesses of so many elements."""
-    array = w.arrays[node.array]
+    array = given.arrays[node.array]
     if node.array not in nest.local:  # arrays in shared memory begin at multiples of 16 bytes
         yield Alignment(array.pointer, count * array.element.size_bytes, True)
     for text in _distances(array):

@@ -44,9 +44,7 @@ def write_both(
     with w.branch(f"!LW_RARE(!({tests}))"), freed(inside, w):
         fast()
     with w.otherwise():
-        before, w.twice = w.twice, False
         careful()
-        w.twice = before
 
 
 def with_bounds(loop: For, w: Writer) -> For:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from loopwright.codegen.decisions import Rows
 from loopwright.codegen.function import Writer
+from loopwright.ir.code import AtomicOperation
 from loopwright.ir.nodes import For
 
 FEWEST, MOST = 16, 64  # pieces per thread where nothing says how much work is in each
 EQUAL = 8  # pieces per thread where all have the same work
+BAD = AtomicOperation("set", "lw_bad", "", "1")  # some call has failed
 
 
 def write_rows(rows: Rows, costs: tuple[str, str], loop: For, w: Writer) -> None:
@@ -45,8 +47,7 @@ def write_pieces(rows: Rows | None, fixed: bool, call: str, w: Writer) -> None:
             w.line("const int64_t lw_piece = lw_turn * lw_team_size + lw_place;")
             _piece(rows, call, w)
     else:
-        w.line("int64_t lw_piece;")
-        with w.repeat("(lw_piece = __atomic_fetch_add(&lw_next, 1, __ATOMIC_RELAXED)) < lw_pieces"):
+        with w.claims("lw_piece", "lw_next", "lw_pieces"):
             _piece(rows, call, w)
 
 
@@ -58,8 +59,15 @@ def _piece(rows: Rows | None, call: str, w: Writer) -> None:
         with w.branch("lw_rows"):
             _search(rows, "lw_begin", "lw_piece", w)
             _search(rows, "lw_end", "lw_piece + 1", w)
-    w.line("if (lw_begin >= lw_end) continue;")
-    w.line(f"if ({call}) {{ __atomic_store_n(&lw_bad, 1, __ATOMIC_RELAXED); break; }}")
+    w.only("lw_begin >= lw_end", "continue;")
+    end_where_bad(call, w)
+
+
+def end_where_bad(call: str, w: Writer) -> None:
+    """Note where a call fails; this thread then does no more of them."""
+    with w.branch(call):
+        w.add(BAD)
+        w.line("break;")
 
 
 def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
@@ -73,7 +81,9 @@ def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
         w.line("int64_t lw_least = 0, lw_most = lw_count;")
         with w.repeat("lw_least < lw_most"):
             w.line("const int64_t lw_half = lw_least + (lw_most - lw_least) / 2;")
-            w.line(f"if ({here} < lw_share) lw_least = lw_half + 1; else lw_most = lw_half;")
+            w.only(f"{here} < lw_share", "lw_least = lw_half + 1;")
+            with w.otherwise():
+                w.line("lw_most = lw_half;")
         w.line(f"{result} = lw_least;")
 
 

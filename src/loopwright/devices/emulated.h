@@ -145,7 +145,10 @@ void change(context *save, const context *to) { swapcontext(save, to); }
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-const int most_threads = 1024, warp_size = 32, most_warps = most_threads / warp_size;
+#ifndef LW_WARP
+#define LW_WARP 32
+#endif
+const int most_threads = 1024, warp_size = LW_WARP, most_warps = most_threads / warp_size;
 const int64_t most_static_shared = 48 * 1024;
 
 struct triple {
@@ -164,7 +167,7 @@ struct meeting {
   int living, waiting, first;
 };
 
-/* Lanes that meet: 2, 4, 8, 16 or 32 neighbours of one warp. */
+/* Lanes that meet: neighbours of one warp, as many as a power of two. */
 struct team {
   meeting meet; /* living: as many as had not ended when the last one came */
   int first, lanes;
@@ -390,16 +393,16 @@ int barrier_count(place where, int predicate) {
 }
 
 /* How many lanes a mask names: neighbours, as many as a power of two, the first at a multiple of it. */
-int lanes_of(uint32_t mask) {
-  const int first = mask ? __builtin_ctz(mask) : 0, lanes = __builtin_popcount(mask);
-  const bool together = mask >> first == (lanes == warp_size ? ~0u : (1u << lanes) - 1);
+int lanes_of(uint64_t mask) {
+  const int first = mask ? __builtin_ctzll(mask) : 0, lanes = __builtin_popcountll(mask);
+  const bool together = lanes && lanes <= warp_size && mask >> first == ~UINT64_C(0) >> (64 - lanes);
   const bool mine = mask >> (now % warp_size) & 1;
   if (!together || !mine || lanes & (lanes - 1) || first % lanes) fail(of_kind(partial_mask));
   return lanes;
 }
 
 /* The current thread and the lanes of the mask wait for one another; what it gets of lane `from`. */
-uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
+uint64_t meet_team(place where, uint64_t mask, uint64_t given, int from) {
   const int lanes = lanes_of(mask);
   if (lanes == 1) return given;
   team &its = teams[lanes][now / lanes];
@@ -418,17 +421,15 @@ uint64_t meet_team(place where, uint32_t mask, uint64_t given, int from) {
   return exchanges[me].got;
 }
 
-void sync_warp(place where, uint32_t mask = 0xffffffff) { meet_team(where, mask, 0, NOTHING); }
+void sync_warp(place where, uint64_t mask = ~UINT64_C(0) >> (64 - warp_size)) { meet_team(where, mask, 0, NOTHING); }
 
-uint32_t ballot(place where, uint32_t mask, int predicate) {
-  return (uint32_t)meet_team(where, mask, predicate != 0, WHO);
-}
+uint64_t ballot(place where, uint64_t mask, int predicate) { return meet_team(where, mask, predicate != 0, WHO); }
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------- */
 
 /* Every lane gives a value and takes that of lane `from`; what a lane that has ended would give is all ones. */
 template <class T>
-T exchange(place where, uint32_t mask, T value, int from) {
+T exchange(place where, uint64_t mask, T value, int from) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle takes 4 or 8 bytes");
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));
@@ -450,14 +451,14 @@ int lane() { return now % warp_size; }
 #define __shfl_xor_sync(...) lw_emulated::shuffle_xor(LW_PLACE, __VA_ARGS__)
 #define LW_SHUFFLE(name, source)                           \
   template <class T>                                       \
-  auto name(place where, uint32_t mask, T value, int n) {  \
+  auto name(place where, uint64_t mask, T value, int n) {  \
     const int from = source;                               \
     return exchange(where, mask, +value, from);            \
   }
-LW_SHUFFLE(shuffle, n & 31)
+LW_SHUFFLE(shuffle, n & (warp_size - 1))
 LW_SHUFFLE(shuffle_down, lane() + n < warp_size ? lane() + n : lane())
 LW_SHUFFLE(shuffle_up, lane() - n >= 0 ? lane() - n : lane())
-LW_SHUFFLE(shuffle_xor, (lane() ^ n) & 31)
+LW_SHUFFLE(shuffle_xor, (lane() ^ n) & (warp_size - 1))
 
 } // namespace lw_emulated
 } // namespace

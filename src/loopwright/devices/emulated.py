@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import EmulatedMemory
 from loopwright.devices.gpu import Box, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import device_text
 from loopwright.toolchain.library import load_library, made_and_loaded
@@ -159,7 +161,7 @@ def _words(found: _Fault, memory: EmulatedMemory) -> str:
             return (
                 f"race on shared '{array}'[{found.index}]: this thread {mine} it, a copy of {other} is on its way there"
             )
-    return "the mask of a shuffle or __syncwarp must name 1, 2, 4, 8, 16 or 32 neighbouring lanes, this one among them"
+    return "the mask of a shuffle or __syncwarp must name 1, 2, 4, 8 or more neighbouring lanes, this one among them"
 
 
 def _triple(values: Sequence[int]) -> str:
@@ -236,12 +238,14 @@ class EmulatedTimer:
 
 class EmulatedGpu:
     """A GPU of `devices.gpu`'s protocol on the CPU. memory_bytes: how much it has. seed: 0 runs blocks and threads in
-    order, every other number in another order."""
+    order, every other number in another order. warp: how many threads one has."""
 
-    def __init__(self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132) -> None:
+    def __init__(
+        self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132, warp: int = CUDA.warp
+    ) -> None:
         self.name = "emulated"
         self.late_ns = 0
-        self.limits = Limits((9, 0), multiprocessors, memory_bytes)
+        self.limits = Limits((9, 0), multiprocessors, memory_bytes, warp=warp)
         self.seed = seed
         self.memory = EmulatedMemory(memory_bytes)
         self._reports: list[list[Fault]] = []
@@ -371,8 +375,9 @@ class EmulatedModule:
     def _load(self, kernels: Sequence[str]) -> None:
         """Compile these kernels. Raises CompilerError."""
         chosen = device_text.only(self._text, kernels)
+        build = partial(build_emulated, chosen, self._config, self._gpu.limits.warp)
         try:
-            _, library = made_and_loaded(lambda: build_emulated(chosen, self._config), load_library)
+            _, library = made_and_loaded(build, load_library)
         except OSError as error:
             raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
         run: Callable[..., None] = getattr(library, ENTRY)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from loopwright.config import Tools
 from loopwright.errors import CompilerError
+from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cc import Compiler, find_compiler, raise_if_full, run_compiler, why_none
 from loopwright.toolchain.machine import cpu_fingerprint
@@ -68,13 +69,15 @@ def _version(command: tuple[str, ...]) -> str:
     return run_compiler((*command, "--version"), Path("/"), VERSION_TIMEOUT_S)[1]
 
 
-def build_emulated(text: DeviceText, config: Tools) -> Path:
-    """The shared library of a device text behind the emulation, made or from the cache. Raises CompilerError."""
+def build_emulated(text: DeviceText, config: Tools, warp: int = CUDA.warp) -> Path:
+    """The shared library of a device text behind the emulation of a GPU with so many threads in a warp, made or from
+    the cache. Raises CompilerError."""
     cxx = find_cxx(config)
-    contract = "-ffp-contract=off" if text.strict else "-ffp-contract=fast"
     tuning = _c_compiler(config).tuning
     linking = ("-lm",) if sys.platform == "darwin" else ("-Wl,--as-needed", "-lm")
-    command = (*cxx, *FLAGS, contract, *tuning, "-o", LIBRARY, SOURCE, *linking)
+    options = ["-ffp-contract=off" if text.strict else "-ffp-contract=fast"]
+    options += [f"-DLW_WARP={warp}"] if warp != CUDA.warp else []
+    command = (*cxx, *FLAGS, *options, *tuning, "-o", LIBRARY, SOURCE, *linking)
     source = _complete(text)
     key = key_of((ABI, "emulated", source, "\0".join(command), _version(cxx), cpu_fingerprint()))
     make = partial(_make_library, source, command, config, key)

@@ -8,6 +8,7 @@ from loopwright.config import Config
 from loopwright.devices.cuda import find_gpus, why_none
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.gpu import Gpu
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 
 
 def gpu_of(device: str) -> Gpu | None:
@@ -16,6 +17,12 @@ def gpu_of(device: str) -> Gpu | None:
         return _emulated()
     found = find_gpus()
     return found[0] if found else None
+
+
+def target_of(device: str) -> GpuTarget:
+    """What that GPU allows; what every GPU does, where there is none."""
+    gpu = gpu_of(device)
+    return CUDA if gpu is None else gpu.limits.target
 
 
 def why_no_gpu() -> str:

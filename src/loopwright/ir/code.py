@@ -1,8 +1,12 @@
 """Generated code as a tree.
 
 Writers build it; what else has to know what stands in the code reads it, and never its text. Printers turn it into
-lines (codegen/printer.py) and decide nothing: layout is in the tree too. They tell on which lines each loop and branch
-stands, as that is how compilers speak of them (`CodeRegion`).
+lines (codegen/printer.py) and decide nothing. They tell on which lines each loop and branch stands, as that is how
+compilers speak of them (`CodeRegion`).
+
+What all languages of C's family spell alike is text: expressions, assignments, jumps, declarations of plain variables.
+So are names that the header of each language defines: functions without effects, `LW_GLOBAL`, the number of a thread
+(`threadIdx.x`). All else is a node, which a printer's table spells.
 """
 
 from __future__ import annotations
@@ -15,42 +19,31 @@ Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder",
 """Which iterations of a loop of the kernel a loop of the code does. Of a loop whose tiles arrive ahead: the copies of
 the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
 others. Chunks: a block has several iterations of a loop over blocks."""
-Form = Literal["braces", "next line", "same line", "none"]
-"""How a block is written: in braces; one statement, on the next line or behind the head; or further in only."""
+AtomicOp = Literal["add", "min", "max", "set"]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """A statement, a declaration, a label, a comment or a pragma, as C text."""
+    """A statement, a declaration, a label or a comment, as C text."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """The variable in which questions count operations, and its declaration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A statement that asks whether to stop, or counts until it does, as C text: one that hardly counts."""
+    """Where a thread asks whether to stop: a statement that hardly counts. operations: C text of how many of them it
+    counts; it asks once these are many. Where there is none, it asks now; under a condition (C text), if there is one,
+    and together with all threads of its block, or of a team (C text of which ones these are)."""
 
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Barrier:
-    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
-    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
-
+    operations: str = ""
+    condition: str = ""
+    together: bool = False
     team: str = ""
-    ended: bool = False
-    threads: int = 0
-
-    @property
-    def text(self) -> str:
-        """The statement."""
-        if self.ended:
-            return f"LW_MEET_TEAM({self.team});" if self.team else f"LW_MEET({self.threads});"
-        return f"__syncwarp({self.team});" if self.team else "__syncthreads();"
-
-
-# ---- C with OpenMP
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +57,146 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Leave the function, under a condition (C text) if there is one, once the failure is recorded that is why."""
+    """Leave the function, under a condition (C text) if there is one, once the failure is recorded that is why. On a
+    GPU the thread ends."""
 
     condition: str = ""
     failure: Failure | None = None
+
+
+# ---- memory
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedArray:
+    """The declaration of a thread's own array: the type of its elements in C, and how many there are. It begins at a
+    multiple of so many bytes."""
+
+    type: str
+    name: str
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicOperation:
+    """Adds a value to an element, has it become the least or greatest of both, or sets it to the value, whatever other
+    threads do with it meanwhile. place: C text of which one of an array, '' for a variable. type: in C, of a constant
+    that gets the value before the element is found, '' for none. before: C text of a variable, with its type where it
+    is a new one, for what the element was before, '' where nobody asks."""
+
+    op: AtomicOp
+    array: str
+    place: str
+    value: str
+    type: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WideVariable:
+    """The declaration of an array of vectors, each of so many elements of a type of C."""
+
+    type: str
+    width: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WideLoad:
+    """Reads a vector from the elements of an array that begin at a place (C texts)."""
+
+    vector: str
+    width: int
+    array: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class WideStore:
+    """Writes a vector to the elements of an array that begin at a place (C texts)."""
+
+    vector: str
+    width: int
+    array: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyToShared:
+    """Copies neighbouring elements of global memory into shared memory, where they are for this thread once it has
+    awaited its copies. inside: C text; where it does not hold, zeros are written and nothing is read; '' for always."""
+
+    array: str
+    place: str
+    source: str
+    index: str
+    count: int
+    inside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitCopies:
+    """Wait until what this thread copies has arrived."""
+
+
+# ---- threads of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Where all threads of a block meet, or those of a team in a warp: C text of which ones these are. ended: one of
+    them may have ended before, and then all do. threads: how many a block has, where that is asked."""
+
+    team: str = ""
+    ended: bool = False
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndTogether:
+    """All threads of a block, or those of a team, end where one of them has. threads: how many a block has. asking:
+    only in code that asks whether to stop."""
+
+    team: str = ""
+    threads: int = 0
+    asking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """Gets a value from another thread of a team: across, the one whose number differs by the bits of a distance; up,
+    the one that is so far before. variable: C text of what it is put into, with its type where it is a new one. type:
+    of the value in C; narrow: it has less than 32 bits. team: C text of which threads take part."""
+
+    way: Literal["across", "up"]
+    variable: str
+    type: str
+    narrow: bool
+    value: str
+    distance: str
+    team: str
+
+
+# ---- the host
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Starts a kernel of the device text. kernel: C text of its number. grid, block: C texts of how many blocks there
+    are along x, y and z, and numbers of threads; the former are in `lw_grid` from then on. arguments: C names of
+    variables. units: C text of how long it takes at most. failure: recorded where it does not start."""
+
+    kernel: str
+    grid: tuple[str, ...]
+    block: tuple[int, ...]
+    arguments: tuple[str, ...]
+    units: str
+    failure: Failure
+
+
+# ---- C with OpenMP
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +215,9 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBlock:
-    """What belongs together. head: C text before it, such as `while (x)`. begin: what stands on the line of the opening
-    brace. indent: how many steps further in the body is. joined: the closing brace stands behind that of the last block
-    inside."""
+    """What belongs together."""
 
-    head: str = ""
     body: Code = ()
-    begin: str = ""
-    indent: int = 1
-    joined: bool = False
-    form: Form = "braces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +227,7 @@ class Loop(CodeBlock):
     write out, 0 for all, None where it is not asked. lanes: that may do its iterations. at_once: iterations
     that one of "unrolled" does, of which "remainder" does the others."""
 
+    head: str
     name: str = ""
     trips: int | None = None
     unroll: int | None = None
@@ -119,6 +242,16 @@ class Repeat(CodeBlock):
 
     condition: str
     unroll: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims(CodeBlock):
+    """What a thread does for each of the numbers below a count that it is the first to claim. number: the C name of the
+    variable that has it; counter: of the one that all threads share, which counts the claimed ones; count: C text."""
+
+    number: str
+    counter: str
+    count: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +283,10 @@ class Otherwise(CodeBlock):
     """What runs where the branch before it does not."""
 
 
-Leaf = CodeLine | Question | Barrier | Exit
+Leaf = (
+    CodeLine | Countdown | Question | Exit | AlignedArray | AtomicOperation | WideVariable | WideLoad | WideStore |
+    CopyToShared | AwaitCopies | Barrier | EndTogether | Shuffle | Launch
+)  # fmt: skip
 Node = Leaf | CodeBlock
 Code = tuple[Node, ...]
 

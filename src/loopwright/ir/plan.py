@@ -14,6 +14,7 @@ Box = tuple[range, ...]
 """Indices along each axis, or iterations of each loop, outermost first."""
 
 _SHARE = r"(?P<box>all|-?\d+:-?\d+(, -?\d+:-?\d+)*) on (?P<variant>.+)"
+_NAMES = r"(?:may read (?P<reads>[^;]+?))?(?:(?:; |^)may write (?P<writes>[^;]+))?"
 _MOVE = r"  (?P<way>in|out) (?P<array>[^\s\[\]]+)\[(?P<box>[^\]]*)\]"
 
 
@@ -45,22 +46,33 @@ class Plan(NamedTuple):
     """Shares in the order in which they begin; what they write lies apart. A line for each of them, and one for each
     move:
 
+        may read a, b; may write b
         0:256 on cuda: recipe
           in a[0:258, 0:1000]
           out b[1:257, 0:1000]
-    """
+
+    reads, writes: the parameters whose arrays the call may read and write, wherever they are: after it, the version of
+    an array that it may write is another one (memory/device_array.py)."""
 
     shares: tuple[Share, ...]
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.shares))
+        found = [
+            f"may {way} {', '.join(names)}" for way, names in (("read", self.reads), ("write", self.writes)) if names
+        ]
+        return "\n".join([*(["; ".join(found)] if found else []), *map(str, self.shares)])
 
     @classmethod
     def parse(cls, text: str) -> Plan:
         """Raises ValueError where this is no plan's text."""
         shares: list[Share] = []
-        for line in text.splitlines():
-            if (found := re.fullmatch(_MOVE, line)) and shares:
+        named: dict[str, tuple[str, ...]] = {}
+        for line in text.splitlines() or [""]:
+            if line and not shares and not named and (found := re.fullmatch(_NAMES, line)):
+                named = {way: tuple(names.split(", ")) for way, names in found.groupdict().items() if names}
+            elif (found := re.fullmatch(_MOVE, line)) and shares:
                 move = Move(cast(Literal["in", "out"], found["way"]), found["array"], _box(found["box"]))
                 shares[-1] = shares[-1]._replace(moves=(*shares[-1].moves, move))
             elif found := re.fullmatch(_SHARE, line):
@@ -68,7 +80,7 @@ class Plan(NamedTuple):
                 shares.append(Share(Variant.parse(found["variant"]), _box(box)))
             else:
                 raise ValueError(f"a plan has lines such as 'all on cpu 2: recipe', not {line!r}")
-        return cls(tuple(shares))
+        return cls(tuple(shares), **named)
 
 
 def whole(variant: Variant, moves: Sequence[Move] = ()) -> Plan:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Any, TypeVar, assert_never, overload
 
 from loopwright.ir.nodes import (
@@ -44,15 +45,17 @@ S2 = TypeVar("S2", bound=Stmt)
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands of an expression, in the order in which they are evaluated."""
-    match expr:
-        case Const() | Var() | Dim():
+    match expr:  # what is most frequent first: each kind before costs a test
+        case Var() | Const():
             return ()
-        case Load():
-            return expr.index
-        case Unary() | Cast():
-            return (expr.operand,)
         case Binary() | Compare() | Logical():
             return (expr.left, expr.right)
+        case Load():
+            return expr.index
+        case Dim():
+            return ()
+        case Unary() | Cast():
+            return (expr.operand,)
         case Select():
             return (expr.condition, expr.then, expr.otherwise)
         case Call():
@@ -64,7 +67,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def with_children(expr: Expr, new: tuple[Expr, ...]) -> Expr:
     """The same expression over other operands, given in the order of `children`."""
-    if all(a is b for a, b in zip(children(expr), new, strict=True)):
+    if _same(children(expr), new):
         return expr
     match expr:
         case Const() | Var() | Dim():
@@ -130,7 +133,7 @@ def own_expressions(stmt: Stmt) -> tuple[Expr, ...]:
 
 def with_own_expressions(stmt: Stmt, new: tuple[Expr, ...]) -> Stmt:
     """The same statement with other expressions, given in the order of `own_expressions`."""
-    if all(a is b for a, b in zip(own_expressions(stmt), new, strict=True)):
+    if _same(own_expressions(stmt), new):
         return stmt
     match stmt:
         case Assign():
@@ -153,18 +156,22 @@ def with_own_expressions(stmt: Stmt, new: tuple[Expr, ...]) -> Stmt:
 def bodies(stmt: Stmt) -> tuple[Body, ...]:
     """The inner bodies of a statement: none, one, or for If two."""
     match stmt:
-        case Assign() | Store() | Allocate() | Break() | Continue() | Leave() | Return():
-            return ()
-        case For() | While() | Block():
+        case For():
             return (stmt.body,)
+        case Store() | Assign():
+            return ()
         case If():
             return (stmt.then, stmt.otherwise)
+        case While() | Block():
+            return (stmt.body,)
+        case Allocate() | Break() | Continue() | Leave() | Return():
+            return ()
     assert_never(stmt)
 
 
 def with_bodies(stmt: Stmt, new: tuple[Body, ...]) -> Stmt:
     """The same statement with other bodies, given in the order of `bodies`."""
-    if all(a is b for a, b in zip(bodies(stmt), new, strict=True)):
+    if _same(bodies(stmt), new):
         return stmt
     match stmt:
         case For() | While() | Block():
@@ -210,6 +217,15 @@ def expressions(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
             yield from subexpressions(expr, *kinds)
 
 
+def unless_same(body: Body, new: Sequence[Stmt]) -> Body:
+    """The new statements, as the body itself where they are its own."""
+    return body if _same(body, new) else tuple(new)
+
+
+def _same(some: Sequence[object], others: Sequence[object]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
 def rewrite_body(
     body: Body, stmt: Callable[[Stmt], Body] | None = None, expr: Callable[[Expr], Expr] | None = None
 ) -> Body:
@@ -220,11 +236,10 @@ def rewrite_body(
         new = old
         if expr is not None:
             new = with_own_expressions(new, tuple(rewrite_expr(e, expr) for e in own_expressions(new)))
-        new = with_bodies(new, tuple(rewrite_body(inner, stmt, expr) for inner in bodies(new)))
+        if inside := bodies(new):
+            new = with_bodies(new, tuple([rewrite_body(inner, stmt, expr) for inner in inside]))
         result.extend((new,) if stmt is None else stmt(new))
-    if len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True)):
-        return body
-    return tuple(result)
+    return unless_same(body, result)
 
 
 def loops(kernel: Kernel) -> dict[str, For | While]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +21,34 @@ if TYPE_CHECKING:
     from loopwright.devices.gpu import Gpu
 else:
     gpus = deferred("loopwright.devices.gpus")
+
+
+Version = int | Literal["unknown"]
+"""Of the elements of an array: a number that is another one, never to come again, whenever they may have been written
+since; or that nobody knows, since others may write them without a word."""
+
+_WRITES = itertools.count(1)  # `next` of it is one step for threads
+_NONE_KEPT: tuple[Version, Array | None] = (0, None)
+
+
+def version_of(array: object) -> Version:
+    """Of anything that kernels take as an array. Unknown but for an `lw.device_array` that no other library has seen:
+    any code may write to a NumPy array, or to those of other libraries."""
+    base = base_of(array)
+    return "unknown" if base is None else base.version
+
+
+def base_of(array: object) -> DeviceArray | None:
+    """Whose memory it is: of a view, or an argument that stands for it."""
+    array = array.owner if isinstance(array, OnDevice) else array
+    return array if isinstance(array, DeviceArray) else None
+
+
+def note_writes(arrays: Sequence[DeviceArray]) -> None:
+    """They may be written from now on, or may have been until now. Whoever writes says so before and after: so what
+    another thread finds meanwhile is about a version that is gone in the end, and a signal cannot hide a write."""
+    for array in arrays:
+        array._version, array._kept = next(_WRITES), _NONE_KEPT
 
 
 def device_array(source: Any) -> DeviceArray:
@@ -42,6 +72,10 @@ class DeviceArray:
 
     shape, dtype: as of a NumPy array; its layout is C. token: what tells it from others. Made by `lw.device_array`."""
 
+    _is_shown = False
+    _version: Version
+    _kept: tuple[Version, Array | None]
+
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
         self.shape, self.dtype, self.where = source.shape, source.dtype, where
         self.nbytes = source.nbytes
@@ -50,6 +84,28 @@ class DeviceArray:
         self.token = ("device_array", self._address, self.shape, self.dtype)
         self._finalizer = weakref.finalize(self, gpu.release, self._address)
         self.copy_from(source)
+
+    @property
+    def version(self) -> Version:
+        """Another number after each call and each `copy_from` that may have written to it, also where that has failed;
+        "unknown" for good once another library was shown its memory."""
+        return "unknown" if self._is_shown else self._version
+
+    def kept(self, view: OnDevice) -> Array | None:
+        """The elements on the host, if a copy of just this view was kept and is not out of date. Not to be written."""
+        version, array = self._kept
+        if array is None or version != self.version or not self._is_all(view):
+            return None
+        return array
+
+    def keep(self, view: OnDevice, version: Version, array: Array) -> None:
+        """Keep a copy of this view until the next write, which was begun when the version was this one."""
+        if version != "unknown" and self._is_all(view):
+            self._kept = version, array
+
+    def _is_all(self, view: OnDevice) -> bool:
+        same = (view.ctypes.data, view.shape, view.dtype) == (self._address, self.shape, self.dtype)
+        return same and view.flags.c_contiguous
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -62,8 +118,12 @@ class DeviceArray:
         array = np.asarray(source)
         if array.shape != self.shape or array.dtype != self.dtype:
             raise ValueError(f"{array.shape} of {array.dtype} does not fit {self.shape} of {self.dtype}")
-        if array.nbytes:
-            self._gpu.upload(self._address, np.ascontiguousarray(array).reshape(-1))
+        note_writes([self])
+        try:
+            if array.nbytes:
+                self._gpu.upload(self._address, np.ascontiguousarray(array).reshape(-1))
+        finally:
+            note_writes([self])
 
     def numpy(self) -> Array:
         """A copy of the elements in a new NumPy array. It waits for kernels that were called before."""
@@ -86,5 +146,6 @@ class DeviceArray:
     def __cuda_array_interface__(self) -> dict[str, object]:
         if self.where != "cuda":
             raise AttributeError("the emulated GPU's memory cannot be reached by other libraries")
+        self._is_shown = True
         return {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
                 "strides": None, "stream": None}  # fmt: skip

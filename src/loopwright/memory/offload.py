@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
+from loopwright.memory.device_array import base_of, version_of
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
     BoundsLeft,
@@ -34,15 +35,7 @@ from loopwright.memory.gpu_call import (
     raise_failure,
 )
 from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
-from loopwright.memory.parts import (
-    PartedCall,
-    Slice,
-    moved_bytes,
-    overlapping,
-    parted_call,
-    run_slices,
-    slices_that_fit,
-)
+from loopwright.memory.overlap import extent
 from loopwright.memory.placing import ArrayPart, Placed, bring_back, give_back, room_for, send, values_of
 from loopwright.memory.sampled import NOT_TIMED, Sampled
 
@@ -82,20 +75,24 @@ def through_host(
     gpu: Gpu | None = None,
 ) -> object:
     """Run on copies in the host's memory of the arrays that are on a GPU; written ones are copied back, whatever
-    happens."""
-    there: list[object] = []
-    for value in arguments:
-        if isinstance(value, OnDevice):
-            gpu = gpu or gpu_of(value.where)
-            there.append(_fetched(value, gpu))
-        else:
-            there.append(value)
+    happens. Copies of an `lw.device_array` that the call does not write are kept until somebody writes it."""
+    devices = [value for value in arguments if isinstance(value, OnDevice)]
+    gpu = gpu or (gpu_of(devices[0].where) if devices else None)
+    changing = [base for position in written if (base := base_of(arguments[position])) is not None]
+    fetched = {id(one): copy for one in devices if base_of(one) not in changing and (copy := _kept(one)) is not None}
+    missing = [value for value in devices if id(value) not in fetched]
+    if missing:
+        versions = [version_of(value) for value in missing]  # as they are before
+        fetched |= _fetched(missing, gpu)
+        for value, version in zip(missing, versions, strict=True):
+            if (base := base_of(value)) is not None and base not in changing:
+                base.keep(value, version, fetched[id(value)])
     try:
-        return run(tuple(there))
+        return run(tuple(fetched.get(id(value), value) for value in arguments))
     finally:
-        for position, (value, copy) in enumerate(zip(arguments, there, strict=True)):
-            if isinstance(value, OnDevice) and isinstance(copy, np.ndarray) and position in written:
-                _return(copy, value, gpu)
+        for position in written:
+            if isinstance(there := arguments[position], OnDevice):
+                _return(fetched[id(there)], there, gpu)
 
 
 def moves_through_host(arguments: Sequence[object], names: Sequence[str], written: Collection[int]) -> Iterator[Move]:
@@ -103,21 +100,40 @@ def moves_through_host(arguments: Sequence[object], names: Sequence[str], writte
     for position, (value, name) in enumerate(zip(arguments, names, strict=True)):
         if isinstance(value, OnDevice):
             box = tuple(map(range, value.shape))
-            yield Move("in", name, box)
+            if position in written or _kept(value) is None:
+                yield Move("in", name, box)
             if position in written:
                 yield Move("out", name, box)
 
 
-def _fetched(value: OnDevice, gpu: Gpu | None) -> Array:
-    if gpu is None or not dense(value):
+def _kept(value: OnDevice) -> Array | None:
+    base = base_of(value)
+    return None if base is None else base.kept(value)
+
+
+def _fetched(values: Sequence[OnDevice], gpu: Gpu | None) -> dict[int, Array]:
+    """Copies, by the id of the array. Arrays that share memory on the GPU do so here."""
+    if gpu is None or not all(map(dense, values)):
         raise DeviceError(
             "this call runs on the CPU, which cannot reach an array with gaps between its elements in a GPU's memory"
         )
     gpu.synchronize()
-    flat = np.empty(value.size, value.dtype)
-    if flat.nbytes:
-        gpu.download(flat, value.ctypes.data)
-    return np.ndarray(value.shape, value.dtype, flat, strides=value.strides)
+    stretches: list[tuple[int, int]] = []
+    for low, high in sorted(map(extent, values)):
+        if stretches and low < stretches[-1][1]:
+            stretches[-1] = stretches[-1][0], max(high, stretches[-1][1])
+        else:
+            stretches.append((low, high))
+    copies: dict[int, Array] = {}
+    for start, end in stretches:
+        stretch = np.empty(end - start, np.uint8)
+        if stretch.nbytes:
+            gpu.download(stretch, start)
+        for value in values:
+            low, high = extent(value)
+            if start <= low and high <= end:
+                copies[id(value)] = np.ndarray(value.shape, value.dtype, stretch, low - start, value.strides)
+    return copies
 
 
 def _return(copy: Array, value: OnDevice, gpu: Gpu | None) -> None:
@@ -132,7 +148,8 @@ class OffloadEntry(by_ctypes.Entry):
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
     sampled: Sampled | None = None  # while somebody watches
-    _late_in_parts_ns = 0
+    late_in_parts_ns = 0
+    """How long compilers have taken for kernels of calls in parts."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -153,47 +170,53 @@ class OffloadEntry(by_ctypes.Entry):
         if ended_ns is not None:
             self.note(ended_ns)
 
-    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
+    def run(
+        self,
+        arguments: tuple[object, ...],
+        originals: tuple[object, ...] | None = None,
+        make: Callable[[OffloadCall], bool] | None = None,
+    ) -> object:
+        """See Entry. make: makes the call, and says whether the GPU is done with it; None: as a whole."""
         originals = arguments if originals is None else originals
         fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
         with self.payload.lock:
-            result = self._run(arguments, fresh, originals)
+            result = self._run(arguments, fresh, originals, make or OffloadCall.at_once)
         self.tell()
         return result
 
-    def _run(self, arguments: tuple[object, ...], fresh: tuple[object, ...], originals: tuple[object, ...]) -> object:
+    def _run(
+        self,
+        arguments: tuple[object, ...],
+        fresh: tuple[object, ...],
+        originals: tuple[object, ...],
+        make: Callable[[OffloadCall], bool],
+    ) -> object:
         executable: GpuExecutable = self.payload
         everything = (*arguments, *fresh)
-        call = GpuCallStruct(everything, len(self._values), self.threads, executable)
-        if self._guard is not None and not self._guard(ctypes.byref(call.call)):
+        struct = GpuCallStruct(everything, len(self._values), self.threads, executable)
+        if self._guard is not None and not self._guard(ctypes.byref(struct.call)):
             return self._left_to_others(arguments, originals)
         started, late_ns = time.perf_counter_ns(), self._late_ns()
         self.look_back(started)
         parts = parts_of(executable, everything, len(arguments), values_of(everything))
-        moved = moved_bytes({k: everything[k] for k in parts if not is_on_device(everything[k])}, parts)
-        is_over = True
         try:
-            if not self._done_overlapping(arguments, fresh, moved):
-                is_over = self._done_at_once(everything, call, parts)
+            is_over = make(OffloadCall(self, arguments, fresh, struct, parts))
         except NoRoom as full:
-            if not self._done_in_windows(arguments, fresh, moved):
-                raise full.error from None
+            raise full.error from None
         late_ns = self._late_ns() - late_ns  # what compilers took says nothing of other calls
         if late_ns and self.sampled is not None:
             self.sampled.forget()
         spent_ns = time.perf_counter_ns() - started - late_ns
         self.record(spent_ns) if is_over else self.count(spent_ns)
-        return self.result(originals, fresh, call.returned)
+        return self.result(originals, fresh, struct.returned)
 
     def _late_ns(self) -> int:
         """How long compilers have taken so far in calls of this program."""
-        return int(self.payload.module.late_ns) + self._late_in_parts_ns
+        return int(self.payload.module.late_ns) + self.late_in_parts_ns
 
-    def _done_at_once(
-        self, everything: tuple[object, ...], call: GpuCallStruct, parts: Mapping[int, ArrayPart]
-    ) -> bool:
-        """Whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all arrays fit the GPU's
-        memory."""
+    def at_once(self, everything: tuple[object, ...], call: GpuCallStruct, parts: Mapping[int, ArrayPart]) -> bool:
+        """Make a call as a whole; whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all
+        arrays fit the GPU's memory."""
         executable: GpuExecutable = self.payload
         placed: list[Placed] = []
         try:
@@ -218,37 +241,6 @@ class OffloadEntry(by_ctypes.Entry):
             raise left.error from None
         finally:
             give_back(placed, executable.gpu)
-
-    def _done_overlapping(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
-        """Make a call that moves much in parts; False, and nothing done, where that is not possible. Raises NoRoom as
-        above."""
-        found = overlapping(self.payload, arguments, fresh, moved)
-        if found is None:
-            return False
-        self._run_slices(*found, False)
-        return True
-
-    def _done_in_windows(self, arguments: tuple[object, ...], fresh: tuple[object, ...], moved: int) -> bool:
-        """Make a call in parts that fit the GPU's memory; False, and nothing done, where that is not possible."""
-        found = self.payload.find_parts()
-        if found is None or (in_parts := parted_call(found, arguments, fresh)) is None:
-            return False
-        slices = slices_that_fit(in_parts, moved, self.payload.gpu.free_bytes())
-        if slices is None:
-            return False
-        try:
-            self._run_slices(in_parts, slices, True)
-        except NoRoom:  # somebody has taken what was free
-            return False
-        return True
-
-    def _run_slices(self, in_parts: PartedCall, slices: Sequence[Slice], in_windows: bool) -> None:
-        module = in_parts.found.executable.module
-        late_ns = module.late_ns
-        try:
-            run_slices(in_parts, slices, self.threads, in_windows)
-        finally:
-            self._late_in_parts_ns += module.late_ns - late_ns
 
     def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, ArrayPart]) -> None:
         gpu = self.payload.gpu
@@ -286,6 +278,21 @@ class OffloadEntry(by_ctypes.Entry):
         return through_host(
             arguments, executable.written, lambda there: self._guard_failed(there, originals), executable.gpu
         )
+
+
+class OffloadCall(NamedTuple):
+    """A call whose guard holds, and of which nothing is done. struct: what its program is given; parts: what of each
+    array it is about, by position."""
+
+    entry: OffloadEntry
+    arguments: tuple[object, ...]
+    fresh: tuple[object, ...]
+    struct: GpuCallStruct
+    parts: Mapping[int, ArrayPart]
+
+    def at_once(self) -> bool:
+        """See OffloadEntry."""
+        return self.entry.at_once((*self.arguments, *self.fresh), self.struct, self.parts)
 
 
 def _place(

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from loopwright.devices.gpu import Gpu, Queue
-from loopwright.ir.boxes import Reach
+from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.arrays import Array
 from loopwright.memory.on_device import is_on_device
 from loopwright.memory.overlap import layout_of
@@ -42,8 +42,27 @@ UNTOUCHED = ArrayPart(NOTHING, NOTHING, None)
 
 def rows_of(array: Array) -> Array:
     """The same elements with the slowest axis first: the order in which the GPU has them. At least one axis."""
-    rows = array.T if layout_of(array) in ("F", "first") else array
+    rows = array.T if _turned(array) else array
     return rows if rows.ndim else rows.reshape(1)
+
+
+def _turned(array: Array) -> bool:
+    return layout_of(array) in ("F", "first")
+
+
+def rows_first(box: tuple[range, ...], turned: bool) -> tuple[range, ...]:
+    """A box with indices along each axis as one of rows. turned: where the last axis is the slowest."""
+    return (box[::-1] if turned else box) or (range(1),)
+
+
+def rows_in(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
+    """The same for this array."""
+    return rows_first(box, _turned(array))
+
+
+def by_axis(array: Array, box: tuple[range, ...]) -> tuple[range, ...]:
+    """The other way."""
+    return (box[::-1] if _turned(array) else box)[: array.ndim]
 
 
 def whole_part(array: Array, is_written: bool) -> ArrayPart:
@@ -73,16 +92,14 @@ def part_of(
         return UNTOUCHED
     if array.dtype.names is not None:  # there may be bytes between the fields
         return whole_part(array, is_written)
-    turned = layout_of(array) in ("F", "first")
+    turned = _turned(array)
 
-    def rows_first(box: tuple[range, ...] | None) -> tuple[range, ...] | None:
-        return None if box is None else (box[::-1] if turned else box) or (range(1),)
+    def rows_of_box(box: Box | None) -> tuple[range, ...] | None:
+        found = None if box is None else box.at(values, array.shape)
+        return None if found is None else rows_first(found, turned)
 
-    touched, needed, written = (
-        rows_first(box.at(values, array.shape)) if box is not None else None
-        for box in (reach.touched, reach.needed, reach.written)
-    )
-    written = written if is_written else None
+    touched, needed = rows_of_box(reach.touched), rows_of_box(reach.needed)
+    written = rows_of_box(reach.written) if is_written else None
     rows = _around(*(box[0] for box in (touched, needed, written) if box is not None))
     if needs_all:
         return ArrayPart(rows, rows, written)
@@ -131,8 +148,7 @@ def make_room(array: Array, touched: range, gpu: Gpu) -> Placed:
     before, size = touched.start * strides[0], len(touched) * strides[0]
     spare = before % ALIGNMENT  # what is aligned of the whole array stays so
     owned = gpu.allocate(size + spare, before - spare)
-    turned = layout_of(array) in ("F", "first")
-    dense = tuple(strides[::-1] if turned else strides)[: array.ndim]
+    dense = tuple(strides[::-1] if _turned(array) else strides)[: array.ndim]
     return Placed(owned + spare - before, dense, rows, owned)
 
 

@@ -143,19 +143,22 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
             raise UnfitError(f"'{step}' is not legal there")
         else:
             refused = rejection.reason
-    if (
-        refused
-        and partial.kernel is not before
-        and unrunnable(partial.kernel, present, [step.loop for step, _ in grid.bound]) is not None
-    ):
-        partial.kernel = before
-        del partial.decisions[count:]
-        partial.refusals[grid.inner] = refused
+    names = [step.loop for step, _ in grid.bound]
+    adds_up = any(
+        one.kind == "scalar" for name in names if name in present.loops for one in present.loops[name].reductions
+    )
+    if (refused or adds_up) and partial.kernel is not before:
+        rejection = unrunnable(partial.kernel, present, names)
+        if rejection is not None:
+            partial.kernel = before
+            del partial.decisions[count:]
+            partial.refusals[grid.inner] = refused or rejection.reason
 
 
 def _better_off(grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
     """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
-    grids, and one thread is a hundred times slower. '' where that is not so."""
+    grids, and one thread is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/
+    counts with sizes: loops whose bounds follow from these are the degree in which iterations grow with them."""
     deepest = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
     return next((alone[grid.inner] for grid in grids if grid.inner in alone and grid.depth >= deepest), "")
 

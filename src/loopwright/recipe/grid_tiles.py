@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product as cartesian
 from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
@@ -49,6 +50,13 @@ class Product:
     high: int
     broad: int
     double: bool = False
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """By the names of their tunables."""
+        values = self.rows, self.columns, self.depth, self.y, self.x, self.high, self.broad
+        tunables = TILE_ROWS, TILE_COLUMNS, TILE_DEPTH, THREADS_DOWN, THREADS_ACROSS, HIGH, BROAD
+        return {one.name: value for one, value in zip(tunables, values, strict=True)}
 
 
 TILE_WHY = "a large tile is read less often; a small one leaves more blocks, and more of them at once"
@@ -94,9 +102,9 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 """A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
 
-def _product(partial: PartialSchedule, element_bytes: int) -> tuple[Product, bool, bool]:
+def _product(partial: PartialSchedule, roles: Roles) -> tuple[Product, bool, bool]:
     """The numbers of a contraction; whether to use shared memory, and wide copies into it."""
-    usual = BLOCKS[element_bytes]
+    element_bytes, usual = roles.element_bytes, _largest(partial, roles)
     tile = Product(
         rows=partial.number(replace(TILE_ROWS, default=usual.rows)),
         columns=partial.number(replace(TILE_COLUMNS, default=usual.columns)),
@@ -112,6 +120,47 @@ def _product(partial: PartialSchedule, element_bytes: int) -> tuple[Product, boo
     own_warps, in_shared = _own_warps(gpu), _in_shared(element_bytes, gpu.shared_bytes)
     partial.require(WHOLE_GROUPS, own_warps, STAGED_ONLY, _in_a_thread(element_bytes), in_shared)
     return tile, staged, wide
+
+
+def _largest(partial: PartialSchedule, roles: Roles) -> Product:
+    """The usual tile, or the largest part of it for which a block has the threads and the shared memory. Raises
+    NotTaken."""
+    usual, gpu = BLOCKS[roles.element_bytes], partial.facts.gpu
+    operands = _loops_of_operands(partial, roles)
+    constraints = WHOLE_GROUPS, _own_warps(gpu), _in_a_thread(roles.element_bytes)
+
+    def fits(tile: Product) -> bool:
+        in_shared = _shared_bytes(operands, roles, tile, gpu) <= gpu.shared_bytes
+        return in_shared and (bool(gpu.copies) or not tile.double) and all(c.holds(tile.numbers) for c in constraints)
+
+    if fits(usual):
+        return usual
+    sizes = (
+        [value for value in (*tunable.among, most) if value <= most]
+        for tunable, most in ((TILE_ROWS, usual.rows), (TILE_COLUMNS, usual.columns), (TILE_DEPTH, usual.depth))
+    )
+    others = (
+        replace(usual, rows=rows, columns=columns, depth=depth, y=y, x=x, double=double)
+        for rows, columns, depth, y, x in cartesian(*sizes, THREADS_DOWN.among, THREADS_ACROSS.among)
+        for double in (False, usual.double)
+    )
+    block = usual.y, usual.x
+    found = max(
+        filter(fits, others),
+        key=lambda one: (
+            one.rows * one.columns,
+            one.depth,
+            one.double,
+            -abs(one.y * one.x - prod(block)),
+            (one.y, one.x) == block,
+            one.rows,
+            one.y,
+        ),
+        default=None,
+    )
+    if found is None:
+        raise NotTaken("no tile of a product fits")
+    return found
 
 
 WHOLE_GROUPS = Constraint(
@@ -158,9 +207,9 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
     a perfect nest; roles: what they do, by their names there."""
     row, column, depth = roles.rows, roles.vector, roles.depth
-    tile, is_staged, is_wide = _product(partial, roles.element_bytes)
-    gpu = partial.facts.gpu
-    if tile.double and (not gpu.copies or _shared_bytes(partial, roles, tile) > gpu.shared_bytes):
+    tile, is_staged, is_wide = _product(partial, roles)
+    gpu, operands = partial.facts.gpu, _loops_of_operands(partial, roles)
+    if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > gpu.shared_bytes):
         tile = replace(tile, double=False)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
@@ -222,8 +271,9 @@ def transposed(
     partial: PartialSchedule, row: str, column: str, arrays: tuple[str, ...], element_bytes: int
 ) -> list[Bound]:
     """Tiles of arrays that are read along `row`, where results go along `column`, by way of shared memory."""
-    tall, wide, x, y = (partial.number(one) for one in TURNED)
     gpu = partial.facts.gpu
+    usual = _largest_turned(gpu, element_bytes * len(arrays), PAD[element_bytes])
+    tall, wide, x, y = (partial.number(replace(one, default=size)) for one, size in zip(TURNED, usual, strict=True))
     in_shared = _turned_in_shared(element_bytes, len(arrays), gpu.shared_bytes)
     partial.require(threads_fit(gpu, TURNED[2].name, TURNED[3].name), in_shared)
     names = " and ".join(f"'{user_name(array)}'" for array in arrays)
@@ -236,6 +286,16 @@ def transposed(
     bound += [(row, "thread.y", y), (column, "thread.x", x)]
     bound += [(edges[row], "thread.y", y), (edges[column], "thread.x", x)] if edges else []
     return bound_to(bound, why)
+
+
+def _largest_turned(gpu: GpuTarget, element_bytes: int, pad: int) -> tuple[int, int, int, int]:
+    """The usual numbers of a turned tile, or the largest parts of them that fit. element_bytes: of all arrays."""
+    tall, wide, x, y = (one.default for one in TURNED)
+    while tall * (wide + pad) * element_bytes > gpu.shared_bytes and wide > 1:
+        tall, wide = (tall, wide // 2) if wide > tall else (tall // 2, wide)
+    while x * y > gpu.threads and y > 1:
+        y //= 2
+    return tall, wide, x, y
 
 
 def _turned_in_shared(element_bytes: int, arrays: int, most: int) -> Constraint:
@@ -287,14 +347,19 @@ def _operands(partial: PartialSchedule, loop: str, target: str) -> list[tuple[st
     return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
 
 
-def _shared_bytes(partial: PartialSchedule, roles: Roles, tile: Product) -> int:
-    """The size of the tiles of all operands, of which there may be more than two."""
+def _loops_of_operands(partial: PartialSchedule, roles: Roles) -> list[set[str]]:
+    """Along which loops the tile of each operand goes, of which there may be more than two."""
+    found = _operands(partial, roles.depth, roles.target)
+    return [{part.name for axis in index for part in subexpressions(axis, Var)} for _, index in found]
+
+
+def _shared_bytes(operands: list[set[str]], roles: Roles, tile: Product, gpu: GpuTarget) -> int:
+    """The size of the tiles of all operands."""
     sizes = {roles.rows: tile.rows, roles.vector: tile.columns, roles.depth: tile.depth}
-    total = 0
-    for _, index in _operands(partial, roles.depth, roles.target):
-        used = {part.name for axis in index for part in subexpressions(axis, Var)}
+    pad, total = max(PAD[roles.element_bytes], gpu.widest // roles.element_bytes), 0
+    for used in operands:
         *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
-        total += prod(others) * (longest + PAD[roles.element_bytes])
+        total += prod(others) * (longest + pad)
     return total * roles.element_bytes * (1 + tile.double)
 
 

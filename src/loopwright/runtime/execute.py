@@ -18,6 +18,7 @@ from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, Variant
+from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.on_device import is_on_device
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.considered import Kind
@@ -27,9 +28,11 @@ from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
     from loopwright.memory import offload, parts
+    from loopwright.runtime import run_shares
 else:
     offload = deferred("loopwright.memory.offload")
     parts = deferred("loopwright.memory.parts")
+    run_shares = deferred("loopwright.runtime.run_shares")
 
 Arguments = tuple[object, ...]
 
@@ -53,7 +56,7 @@ class Serving(NamedTuple):
 
     @property
     def variant(self) -> Variant:
-        """Of the one share that there is: a GPU may cut it into parts (memory/parts.py)."""
+        """Of the one share that there is: what runs it may divide it (memory/parts.py)."""
         (share,) = self.plan.shares
         return share.variant
 
@@ -80,9 +83,11 @@ class CallArguments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold."""
+    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold. written:
+    positions of each `lw.device_array` that it may write."""
 
     config: Config
+    written: tuple[int, ...]
     constants: Constants
     again: offload.Again
 
@@ -97,7 +102,20 @@ class Executor:
     def run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
         it."""
-        compiled, resident = serving.code.compiled, call.resident
+        resident = call.resident
+        if resident == "none":
+            return self._run(serving, call, begins, resident)
+        written = [base for k in self._written if (base := base_of(call.arguments[k])) is not None]
+        note_writes(written)
+        try:
+            return self._run(serving, call, begins, resident)
+        finally:
+            note_writes(written)
+
+    def _run(
+        self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None], resident: Resident
+    ) -> object:
+        compiled = serving.code.compiled
         if not compiled.takes_device_arrays and resident != "none":
             here = serving._replace(shape=None)
             return offload.through_host(
@@ -107,9 +125,13 @@ class Executor:
             return self._interpret(serving.code, call.arguments, call.given)
         entry = self.entry(serving, resident)
         begins(entry)
-        result = entry.run(call.arguments, call.given)
-        if call.tokens is not None and compiled.takes_device_arrays:
-            self._remember(call.tokens, serving.code, entry, call.arguments)
+        if not compiled.takes_device_arrays:
+            return entry.run(call.arguments, call.given)
+        gpu_entry: Any = entry  # an OffloadEntry
+        make = run_shares.MadeOnGpu(serving.variant, self._parameters)
+        result = gpu_entry.run(call.arguments, call.given, make)
+        if call.tokens is not None:
+            self._remember(call.tokens, serving.code, gpu_entry, call.arguments)
         return result
 
     def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
@@ -117,11 +139,25 @@ class Executor:
         repeated = self._repeated.get(tokens)
         if repeated is None or repeated.config is not CURRENT.get() or not repeated.constants.hold():
             return NOT_DONE
-        return repeated.again.run(args)
+        if not repeated.written:
+            return repeated.again.run(args)
+        written: list[Any] = [args[k] for k in repeated.written]
+        note_writes(written)
+        try:
+            return repeated.again.run(args)
+        finally:
+            note_writes(written)
 
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
         the parts that a GPU makes of it, and the data that moves."""
+        arrays = [k for k, value in enumerate(arguments) if isinstance(value, np.ndarray)]
+        return self._shares(serving, arguments)._replace(
+            reads=tuple(self._parameters[k] for k in arrays),
+            writes=tuple(self._parameters[k] for k in arrays if k in self._written),
+        )
+
+    def _shares(self, serving: Serving, arguments: Arguments) -> Plan:
         compiled = serving.code.compiled
         if compiled.takes_device_arrays:
             fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
@@ -213,9 +249,10 @@ class Executor:
         checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
         return self._on_host(checked, CallArguments(arguments, originals))
 
-    def _remember(self, tokens: tuple[Hashable, ...], code: InUse, entry: Entry, arguments: Arguments) -> None:
+    def _remember(
+        self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments
+    ) -> None:
         """Repeat this call at little cost from now on, where nothing can change but numbers and elements."""
-        assert isinstance(entry, offload.OffloadEntry)
         if any(not isinstance(one, np.ndarray | int | float) for one in arguments):
             return
         again = entry.again(arguments)
@@ -224,4 +261,5 @@ class Executor:
             with self._locks.tables:
                 if len(self._repeated) >= MOST_REPEATED:
                     self._repeated.clear()
-                self._repeated[tokens] = _Repeated(CURRENT.get(), constants, again)
+                written = tuple(k for k in self._written if base_of(arguments[k]) is not None)
+                self._repeated[tokens] = _Repeated(CURRENT.get(), written, constants, again)

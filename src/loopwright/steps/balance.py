@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.row_pointers import NotRows, row_nest
+from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Checked, For, Kernel, Load
 from loopwright.ir.queries import has, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
@@ -19,6 +20,10 @@ from loopwright.steps.step import Rejection, Step, order_needed
 
 THREADS = 256
 """Of a block, where the step does not say how many."""
+
+ROWS_EACH, MOST_ROWS = 4, 2048
+"""Rows of a thread that looks where blocks begin, as so many pairs of bounds are under way at once; rows of its block,
+whose shared memory has room for where all of them begin and end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +120,13 @@ def _sizes(entry: For, facts: Facts, entries: int, threads: int) -> Rejection | 
         return Rejection(f"{entries} entries are no multiple of the {threads} threads of a block")
     scalars = types_assigned(entry.body)
     types = [scalars[reduction.target] for reduction in facts.loops[entry.name].reductions]
-    needed = shared_bytes(types, entries, threads, gpu.warp)
-    if needed > gpu.shared_bytes:
-        return Rejection(f"a block would need {needed} bytes of shared memory for {entries} entries: "
-                         f"{gpu.shared_bytes} are the most")  # fmt: skip
+    for what, needed in (
+        (f"{entries} entries", shared_bytes(types, entries, threads, gpu.warp)),
+        (f"the rows of {threads} threads", bytes_of_rows(threads)),
+    ):
+        if needed > gpu.shared_bytes:
+            most = f"{gpu.shared_bytes} are the most"
+            return Rejection(f"a block would need {needed} bytes of shared memory for {what}: {most}")
     return None
 
 
@@ -139,3 +147,15 @@ def shared_bytes(types: Sequence[Scalar], entries: int, threads: int, warp: int)
     warps, room = threads // warp, slots(entries, threads)
     sizes = [count * type_.size_bytes for type_ in types for count in (room, warps)] + [2 * entries, 4 * warps]
     return sum(-(-size // 16) * 16 for size in sizes)
+
+
+def bytes_of_rows(rows: int) -> int:
+    """What a block needs that looks where blocks begin in so many rows: their numbers, and in which blocks they begin
+    and end."""
+    return -(-4 * (rows + 1) // 16) * 16 + 16 * rows
+
+
+def rows_each(threads: int, gpu: GpuTarget) -> int:
+    """How many rows a thread of such a block has."""
+    found = min(ROWS_EACH, MOST_ROWS // threads)
+    return next(each for each in range(found, 0, -1) if each == 1 or bytes_of_rows(each * threads) <= gpu.shared_bytes)

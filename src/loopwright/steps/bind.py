@@ -85,7 +85,8 @@ def _needs_order(kernel: Kernel, loop: For, facts: Facts, strict: bool, axis: Ru
         return rejection
     if found.last:
         return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
-    return without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
+    made = arrays_made(loop.body) | names_assigned(loop.body) if found.private else set[str]()
+    return without_arrays(found.private, made)
 
 
 def _together(kernel: Kernel, loop: For, found: LoopFacts, axis: Run, gpu: GpuTarget) -> Rejection | None:

@@ -21,6 +21,7 @@ from loopwright.ir.nodes import (
     Body,
     Break,
     Checked,
+    Const,
     Continue,
     Dim,
     Expr,
@@ -41,6 +42,7 @@ from loopwright.ir.walk import (
     own_expressions,
     rewrite_body,
     statements,
+    unless_same,
     with_bodies,
     with_children,
     with_own_expressions,
@@ -128,6 +130,8 @@ class _Scope:
         return replace(self, names={**self.names, old: new})
 
     def without(self, name: str) -> _Scope:
+        if name not in self.values:
+            return self
         return replace(self, values={k: v for k, v in self.values.items() if k != name})
 
 
@@ -148,12 +152,14 @@ class _Finish:
             if isinstance(stmt, Allocate):
                 scope = self._defined(stmt.array, scope)
             result.append(self._stmt(stmt, scope))
-        return tuple(result)
+        return unless_same(body, result)
 
     def expr(self, expr: Expr, scope: _Scope) -> Expr:
         match expr:
-            case Var() if expr.name in scope.values:
-                return scope.values[expr.name]
+            case Var():
+                return scope.values.get(expr.name, expr)
+            case Const():
+                return expr
             case Dim() if expr.array in scope.names:
                 return replace(expr, array=scope.names[expr.array])
         new = with_children(expr, tuple(self.expr(child, scope) for child in children(expr)))
@@ -198,13 +204,13 @@ class _Finish:
                 name = inner.names.get(new.name, new.name)
                 if isinstance(new, For):
                     inner = inner.value(new.name, Var(name, INT64)) if name != new.name else inner.without(new.name)
-                new = replace(new, name=name)
-            case Store() | Allocate():
-                new = replace(new, array=scope.names.get(new.array, new.array))
-            case Break() | Continue():
-                new = replace(new, loop=scope.names.get(new.loop, new.loop))
-            case Leave():
-                new = replace(new, block=scope.names.get(new.block, new.block))
+                new = new if name == new.name else replace(new, name=name)
+            case Store() | Allocate() if new.array in scope.names:
+                new = replace(new, array=scope.names[new.array])
+            case Break() | Continue() if new.loop in scope.names:
+                new = replace(new, loop=scope.names[new.loop])
+            case Leave() if new.block in scope.names:
+                new = replace(new, block=scope.names[new.block])
             case _:
                 pass
         return self._once(with_bodies(new, tuple(self.body(one, inner) for one in bodies(new))))

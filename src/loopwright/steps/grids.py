@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from loopwright.analysis.effort import FOR_NEST, anew
 from loopwright.analysis.facts import Facts
@@ -30,7 +31,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_stored, contains, has
+from loopwright.ir.queries import arrays_stored, contains, has, types_assigned
 from loopwright.ir.walk import bodies, own_expressions, statements
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
@@ -46,6 +47,9 @@ from loopwright.steps.threads import (
     owned,
     sharing_of,
 )
+
+LARGEST = 1 << 40
+"""Bytes of any local array."""
 
 
 class _Refused(Exception):
@@ -157,7 +161,10 @@ class _Grids:
         x, y, z = size = block_size(body)
         if x * y * z > (most := self.facts.gpu.threads):
             raise _Refused(f"a block would have {x} x {y} x {z} threads: {most} are the most")
-        _Whole(self, size).body(body)
+        whole = _Whole(self, size)
+        whole.body(body)
+        if self.complete:
+            whole.fit()
 
 
 # ---- what a block does ------------------------------------------------------------------------------------------
@@ -166,12 +173,14 @@ class _Grids:
 @dataclass
 class _Whole:
     """What the threads of a block do together, `size` of them. shared: its local arrays, each with how many there are
-    of it. twice: those of which there are two. who:
-    of whom there are several in a block, so that they cannot share one; '' where it is the whole block."""
+    of it. parts: bytes of each array through which it puts partial results together. twice: the local arrays of which
+    there are two. who: of whom there are several in a block, so that they cannot share one; '' where it is the whole
+    block."""
 
     of: _Grids
     size: BlockSize
     shared: list[tuple[Allocate, int]] = field(default_factory=list)
+    parts: list[int] = field(default_factory=list)
     twice: frozenset[str] = frozenset()
     who: str = ""
 
@@ -215,31 +224,57 @@ class _Whole:
             if owned(kernel, stmt, self.size, gpu) is None:
                 raise _Refused(f"several {self.who} would each need an array '{stmt.array}' in shared memory")
             return
+        if constant_size(stmt, LARGEST) is None:
+            raise _Refused(f"'{stmt.array}' cannot be in the shared memory of a block: its size is not constant")
         self.shared.append((stmt, 2 if stmt.array in self.twice else 1))
-        if not self._fits(self.shared):
-            self.shared[:] = [one for one in self.shared if owned(kernel, one[0], self.size, gpu) is None]
-            if not self._fits(self.shared):
-                raise _Refused(f"'{stmt.array}' does not fit into the shared memory of a block")
 
-    def _fits(self, arrays: Sequence[tuple[Allocate, int]]) -> bool:
-        most, total = self.of.facts.gpu.shared_bytes, 0
-        for stmt, times in arrays:
-            count = constant_size(stmt, most)
-            if count is None:
-                return False
-            total += count * times * stmt.element.size_bytes
-        return total <= most
+    def fit(self) -> None:
+        """Refuse what is more than the shared memory of a block."""
+        most = self.of.facts.gpu.shared_bytes
+        if self.in_shared() <= most:
+            return
+        self.leave_out_owned()
+        if (needed := self.in_shared()) > most:
+            names = [one.array for one, _ in sorted(self.shared, key=lambda one: -_size(*one))]
+            what = f"'{names[0]}' does not fit" if names else "what its threads add up does not fit"
+            raise _Refused(f"{what} into the shared memory of a block: it needs {needed} bytes, {most} are the most")
+
+    def leave_out_owned(self) -> None:
+        """Arrays whose elements belong to a thread each are in registers."""
+        kernel, gpu = self.of.kernel, self.of.facts.gpu
+        self.shared[:] = [one for one in self.shared if owned(kernel, one[0], self.size, gpu) is None]
+
+    def in_shared(self) -> int:
+        """Bytes of all that is in shared memory, each array from a multiple of 16 on."""
+        return sum(-(-size // 16) * 16 for size in (*self.parts, *(_size(*one) for one in self.shared)))
 
     def _nest(self, loop: For) -> None:
         band = band_of(loop)
         body = band[-1].body
         inside = {one.run for one in statements(body, For) if one.run in THREADS}
+        self._put_together(band)
         if not inside:
             self.of.thread(body)
         elif inside == {"thread.y"}:
             self._columns(band)
         else:
             self._team(band, inside)
+
+    def _put_together(self, band: Sequence[For]) -> None:
+        """What the threads of a band add up goes through arrays, unless all of them are in one warp."""
+        known = [found for loop in band if (found := self.of.facts.loops.get(loop.name)) is not None]
+        sums = [reduction for found in known for reduction in found.reductions if reduction.kind == "scalar"]
+        if count := self.partial_results() if sums else 0:
+            types = types_assigned(self.of.kernel.body)
+            names = {one.target for one in sums} | {one.position for one in sums if one.by}
+            self.parts += (count * types[name].size_bytes for name in names)
+
+    def partial_results(self) -> int:
+        """How many elements the array of a sum has: one for each warp, for each thread where these are no warps."""
+        threads, gpu = prod(self.size), self.of.facts.gpu
+        if threads in gpu.teams:
+            return 0
+        return threads // gpu.warp if threads % gpu.warp == 0 else threads
 
     def _columns(self, band: Sequence[For]) -> None:
         """A loop over threads along x, in each of whose iterations those along y have something to share."""
@@ -250,7 +285,8 @@ class _Whole:
         known = self.of.facts.loops.get(loop.name)
         if known is not None and known.reductions:
             raise _Refused(f"the threads of '{loop.name}' and those inside it add to the same")
-        _Columns(self.of, (1, y, 1), who="columns of threads").body(loop.body)
+        across = self.size[0]
+        _Columns(self.of, (1, y, 1), self.shared, self.parts, who="columns of threads", across=across).body(loop.body)
 
     def _team(self, band: Sequence[For], inside: set[Run]) -> None:
         """Loops over threads stand inside others, among other statements: the threads along x are then a team, which
@@ -267,11 +303,17 @@ class _Whole:
             common = [one for one, _ in self.shared if one.array in stored]
             if names := [one.array for one in common if owned(kernel, one, self.size, gpu) is None]:
                 raise _Refused(f"teams of threads share '{min(names)}': they would have to wait for one another")
-        _Whole(self.of, (lanes, 1, 1), who="teams of threads").body(loop.body)
+        _Whole(self.of, (lanes, 1, 1), self.shared, self.parts, who="teams of threads").body(loop.body)
 
 
+@dataclass
 class _Columns(_Whole):
-    """What the threads along y do for one iteration that those along x share out."""
+    """What the threads along y do for one iteration that those along x share out, of which there are `across`."""
+
+    across: int = 1
+
+    def partial_results(self) -> int:
+        return self.size[1] * self.across
 
     def statement(self, stmt: Stmt) -> None:
         if isinstance(stmt, If) and has_threads(stmt):
@@ -280,3 +322,17 @@ class _Columns(_Whole):
             raise _Refused("threads along y meet in a loop of each column")
         else:
             super().statement(stmt)
+
+
+def _size(stmt: Allocate, times: int) -> int:
+    """Bytes of so many local arrays of constant size."""
+    return max(constant_size(stmt, LARGEST) or 0, 1) * times * stmt.element.size_bytes
+
+
+def shared_bytes(kernel: Kernel, facts: Facts, loop: For) -> int:
+    """What local arrays and partial results of a grid that can run need of the shared memory of a block."""
+    _, body = taken_apart(loop)
+    whole = _Whole(_Grids(kernel, facts, None, complete=True), block_size(body))
+    whole.body(body)
+    whole.leave_out_owned()
+    return whole.in_shared()

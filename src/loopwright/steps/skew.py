@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from loopwright.analysis.affine import combine, of_symbol
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.instances import is_regular
+from loopwright.analysis.trace import trace
 from loopwright.ir.linear import minus, plus, times, variable
 from loopwright.ir.nodes import Assign, Expr, For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import NotZero
-from loopwright.steps.nest import is_inside, missing, moved, reordering, the_loop, unfit
+from loopwright.steps.nest import is_inside, missing, moved, overlapping, the_loop, unfit
 from loopwright.steps.step import Rejection, Step
 
 FACTORS = (1, 2)
@@ -48,19 +51,28 @@ class Skew(Step):
             return Rejection(f"'{self.inner}' does not stand inside '{self.outer}'")
         if abs(self.factor) > LARGEST:
             return Rejection(f"a loop is skewed by at most {LARGEST}")
-        # the order stays, but the judge also sees whether the new bounds could leave the whole numbers of 64 bits
-        return unfit(kernel, (outer, inner)) or reordering(kernel, self._draft(kernel), strict, facts)
+        return unfit(kernel, (outer, inner)) or overlapping(kernel) or self._too_far(kernel, inner)
+
+    def _too_far(self, kernel: Kernel, inner: For) -> Rejection | None:
+        """The order stays, but the new numbers could leave the whole numbers of 64 bits."""
+        new = self._skewed(kernel, inner)
+        notes = trace(with_statement(kernel, inner, (new,)))
+        note, outer = notes.loops[new.name], notes.loops[self.outer]
+        was = combine(of_symbol(note.symbol), of_symbol(outer.symbol), -self.factor)
+        values = (scalars[inner.name] for stmt, scalars in notes.values if new.body[1:] and stmt is new.body[1])
+        if is_regular(new, note) and all(value == was for value in values):
+            return None
+        return Rejection(f"the numbers of '{self.inner}' could become too large")
 
     def apply(self, kernel: Kernel) -> Kernel:
-        return finished(self._draft(kernel), kernel)
-
-    def _draft(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.inner)
+        return finished(with_statement(kernel, loop, (self._skewed(kernel, loop),)), kernel)
+
+    def _skewed(self, kernel: Kernel, loop: For) -> For:
         name = fresh(f"{loop.name}.s", names_of(kernel))
         value = Assign(loop.name, _moved(variable(name), self.outer, -self.factor))
         lower, upper = (_moved(bound, self.outer, self.factor) for bound in (loop.lower, loop.upper))
-        new = replace(loop, name=name, lower=lower, upper=upper, body=(value, *loop.body))
-        return with_statement(kernel, loop, (new,))
+        return replace(loop, name=name, lower=lower, upper=upper, body=(value, *loop.body))
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:

@@ -5,13 +5,14 @@ way from a schedule back to where it stands in the space.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from loopwright.compiler import target_of_machine
 from loopwright.config import Config
 from loopwright.cost.metrics import Metrics
 from loopwright.cost.prune import Pruned, prune
+from loopwright.devices.gpus import target_of
 from loopwright.errors import ScheduleError
 from loopwright.ir.variant import RECIPE
 from loopwright.search.space import Member, Point, Space, space_of
@@ -55,8 +56,10 @@ class Members:
     def __init__(self, one: Specialisation, device: str, config: Config, judge: Judge | None = None) -> None:
         found = one.analysed
         self._judge = judge
+        on_cpu = device == "cpu"
+        facts = found.facts if on_cpu else replace(found.facts, gpu=target_of(device))
         self._space = space_of(
-            found.written, found.facts, config.strict, "cpu" if device == "cpu" else "cuda", target_of_machine(), MOST
+            found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(), MOST
         )
         self._points: dict[str, Point] = {}
         self._rest = [point for point in self._space.points if point != self._space.default]
