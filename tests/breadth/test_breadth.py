@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
-from breadth import astronomy, ecology, genetics, physics, statistics  # noqa: F401
+from breadth import astronomy, audio, ecology, finance, genetics, graphs, images, physics, statistics  # noqa: F401
 from breadth.cases import CASES, Case, differences, outcome
 
 import loopwright as lw

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.array_functions import flattened, product_of, transpose
+from loopwright.frontend.array_functions import product_of, reshaped, transpose
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -194,7 +194,7 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
         case Array() | View() | Elementwise() if node.attr == "T":
             return transpose(cx, base, None, node)
         case Array() | View() | Elementwise() if node.attr == "flat":
-            return flattened(cx, base, node)
+            return reshaped(cx, base, Literal(-1), node, shows=True)
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
         case Number(weak=False) if node.attr == "dtype":
