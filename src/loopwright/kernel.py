@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,9 +15,10 @@ from loopwright.config import Config, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
+from loopwright.frontend.structured import Structure, expanded, leaves, structure_of
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Compilation
-from loopwright.runtime.dispatch import Dispatch
+from loopwright.runtime.dispatch import Dispatch, known_kinds
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise
 
@@ -49,6 +50,9 @@ else:  # what calls do without
 WATCHERS: list[Callable[[LoopKernel], object]] = []
 
 
+MOST_STRUCTURES = 64  # ways in which arguments hold others, of one kernel
+
+
 class LoopKernel:
     """A Python function of loops over arrays, run by compiled code. Made by `@lw.kernel`.
 
@@ -58,22 +62,46 @@ class LoopKernel:
     """
 
     def __init__(self, function: Callable[..., Any], ranges: Ranges | None = None) -> None:
-        self.ranges = ranges
         self._is_static = isinstance(function, staticmethod)
         function = function.__func__ if isinstance(function, staticmethod) else function
-        self._source = capture(function)
-        functools.update_wrapper(self, function)
+        self._set_up(capture(function), ranges)
+        for told in WATCHERS:
+            told(self)
+
+    def _set_up(self, source: Source, ranges: Ranges | None) -> None:
+        self.ranges, self._source = ranges, source
+        self._expanded: dict[tuple[Structure, ...], LoopKernel] = {}
+        functools.update_wrapper(self, source.function)
         self._dispatch = Dispatch(
             self.name,
             tuple(parameter.name for parameter in self._source.parameters),
-            self._source.function,
+            {} if self._source.structures else self._source.function,
             self._source.written,
             self._specialise,
             KernelExperience(self._experimenter),
             self._refused_as_method,
+            self._by_structure,
         )
-        for told in WATCHERS:
-            told(self)
+
+    def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
+        """For a call in which arguments hold others: the kernel with a parameter for each of these, and its arguments."""
+        structures = tuple(map(structure_of, given))
+        if not any(structures):
+            return None
+        known = self._expanded.get(structures)
+        if known is None:
+            names = [parameter.name for parameter in self._source.parameters]
+            known = LoopKernel.__new__(LoopKernel)
+            known._is_static = self._is_static
+            known._set_up(expanded(self._current(), dict(zip(names, structures, strict=True))), self.ranges)
+            if len(self._expanded) >= MOST_STRUCTURES:
+                self._expanded.clear()
+            self._expanded[structures] = known
+        pairs = zip(given, structures, strict=True)
+        return known, [leaf for value, structure in pairs for leaf in leaves(value, structure)]
+
+    def _serving(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[LoopKernel, Sequence[object]] | None:
+        return self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._dispatch.call(*args, **kwargs)
@@ -96,6 +124,8 @@ class LoopKernel:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What is proven about each loop and array for a call with these arguments, what was generated, which variant
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
+        if (other := self._serving(args, kwargs)) is not None:
+            return other[0].explain(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
@@ -111,17 +141,22 @@ class LoopKernel:
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
+        if (other := self._serving(args, kwargs)) is not None:
+            return other[0].specialise(*other[1])
         return _own(self._dispatch.prepare(args, kwargs).compiled)
 
     def specialisations(self) -> list[Specialisation]:
         """What is compiled so far, in the order of the first calls."""
-        return [_own(compiled) for compiled in self._dispatch.compiled()]
+        own = [_own(compiled) for compiled in self._dispatch.compiled()]
+        return own + [made for other in self._expanded.values() for made in other.specialisations()]
 
     def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
         """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
         such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
         Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
         ValueError for a budget that is none, and under `deterministic=True`, where only the default variant serves."""
+        if (other := self._serving(args, kwargs)) is not None:
+            return other[0].tune(*other[1], budget=budget)
         seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
         if current().deterministic:
             raise ValueError(
@@ -147,6 +182,8 @@ class LoopKernel:
         """The variants that tuning may choose from for calls with such arguments: those of a schedule with ranges, in
         the options or given to `@lw.kernel`, or those that the recipe makes. It compiles and runs nothing. Raises what
         such a call would raise before it runs. most: of their points (search.space.MOST)."""
+        if (other := self._serving(args, kwargs)) is not None:
+            return other[0].space(*other[1], device=device, most=most)
         names = self._dispatch.parameters
         arguments = as_arguments(self._dispatch.bound(args, kwargs), names)
         signature = signature_of(arguments, sorted(self._dispatch.written), names)
@@ -198,6 +235,7 @@ class LoopKernel:
         old = self._source
         if old.function.__code__ is not old.code:
             new = capture(old.function)
+            new = expanded(new, old.structures) if old.structures else new
             if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
                 new.written != old.written
             ):

@@ -121,8 +121,8 @@ def _first_key(source: Source, wanted: Compilation) -> str:
     """No result depends on where it is kept, how much there may be and how long making it may take; nor on the device,
     since only what runs on a CPU is remembered. Where passes are to print what they do, they run."""
     versions, tools = (revision(), _isl_version()), wanted.tools
-    if not all(versions) or tools.debug or tools.dump is not None:
-        return ""
+    if not all(versions) or tools.debug or tools.dump is not None or source.structures:
+        return ""  # the text does not tell which functions are given
     told = (
         *versions,
         np.__version__,

@@ -268,6 +268,10 @@ class Entry:
                 found.append(fresh[number])
             elif code == base.NONE:
                 found.append(None)
+            elif code == base.MAYBE:
+                is_there = found.pop()
+                value = found.pop()
+                found.append(value if is_there else None)
             elif code in (base.TUPLE, base.CUT):
                 items = found[len(found) - number :]
                 del found[len(found) - number :]

@@ -69,7 +69,7 @@ static int code_of_scalar(PyObject *value) {
 
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
-enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NONE = 3, CUT = 4, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
+enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NONE = 3, CUT = 4, MAYBE = 5, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
@@ -226,6 +226,11 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (value.code == CUT) top--;
       one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
+    } else if (value.code == MAYBE) {
+      PyObject *flag = stack[--top], *thing = stack[--top];
+      one = flag == Py_True ? thing : Py_NewRef(Py_None);
+      if (flag != Py_True) Py_DECREF(thing);
+      Py_DECREF(flag);
     } else if (value.code == NONE) {
       one = Py_NewRef(Py_None);
     } else {

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import Definition, parameters_of, parse
+from loopwright.frontend.structured import Structure
 from loopwright.frontend.watched import Found
 from loopwright.frontend.written import written_parameters
 from loopwright.ir.captured import ABSENT, CapturedConstant, Kind, defaults_of, value_now
@@ -33,13 +35,14 @@ class Parameter:
 @dataclass(frozen=True, eq=False)
 class Source:
     """A Python function, read. `code`: what it runs, when it was read. `written`: the parameters that may be written
-    through, from the syntax alone."""
+    through, from the syntax alone. `structures`: what holds several of them, by the name of the function's parameter."""
 
     function: FunctionType
     code: CodeType
     definition: Definition
     parameters: tuple[Parameter, ...]
     written: frozenset[str]
+    structures: Mapping[str, Structure] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -57,7 +60,8 @@ class Source:
         return self.definition.at(node)
 
     def at_parameter(self, position: int) -> Location:
-        return self.at(parameters_of(self.definition.tree)[position])
+        name = self.parameters[position].name.split(".")[0]
+        return self.at(next(one for one in parameters_of(self.definition.tree) if one.arg == name))
 
     def lookup(self, name: str) -> Found:
         """The value of a free name: closure cell, then global, then builtin."""

@@ -6,18 +6,22 @@ import ast
 
 from loopwright.frontend import operators
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import truth
+from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
-from loopwright.frontend.variables import freeze
+from loopwright.frontend.variables import freeze, presence
 from loopwright.ir.nodes import CompareOp, Expr, Logical
 
 
 def comparisons(cx: Context, node: ast.Compare) -> Value:
     """`a < b <= c`: each operand once, from left to right, the rest only while it is true."""
+    if isinstance(node.ops[0], ast.Is | ast.IsNot) and len(node.ops) == 1 and _is_none(node.comparators[0]):
+        found = presence(cx, node.left)
+        if found is not None:
+            return Number(found[0] if isinstance(node.ops[0], ast.IsNot) else negated(found[0]), weak=True)
     nodes = [node.left, *node.comparators]
     parts: list[LazyOperand] = []
     left: Value = Literal(0)
@@ -52,6 +56,10 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if any_array(left, right):
         return _of_elements(cx, operators.COMPARE[type(op)], left, right, node)
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _of_elements(cx: Context, op: CompareOp, left: Value, right: Value, node: ast.expr) -> Value:

@@ -53,6 +53,8 @@ class Session:
     types: Types = field(default_factory=Types)
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
+    optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
 
 

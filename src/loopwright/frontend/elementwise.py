@@ -299,7 +299,7 @@ def kept_array(cx: Context, value: Value, node: ast.AST) -> Value:
     if isinstance(value, Elementwise):
         return materialised(cx, value, node)
     if isinstance(value, Items):
-        return Items(tuple(kept_array(cx, item, node) for item in value.items))
+        return replace(value, items=tuple(kept_array(cx, item, node) for item in value.items))
     return value
 
 

@@ -197,6 +197,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return reshaped(cx, base, Literal(-1), node, shows=True)
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
+        case Items(names=names) if node.attr in names:
+            return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
         case Fixed(value=owner) if owner is not None and (found := _outside(cx, node, owner)):

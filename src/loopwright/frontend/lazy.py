@@ -100,6 +100,8 @@ def logical(cx: Context, node: ast.BoolOp) -> Value:
         with cx.inner_body(nested=bool(parts)) as body:
             value = cx.evaluate(operand)
         parts.append(LazyOperand(value, body))
+        if _known_truth(value) is isinstance(node.op, ast.Or):
+            break  # what comes after it is never evaluated, and may make no sense
     return chain(cx, isinstance(node.op, ast.Or), parts, node)
 
 
@@ -112,6 +114,8 @@ def condition_of(cx: Context, node: ast.expr) -> bool | Expr:
                 with cx.inner_body(nested=bool(parts)) as body:
                     known = condition_of(cx, operand)
                 parts.append(LazyOperand(Literal(known) if isinstance(known, bool) else Number(known, weak=True), body))
+                if known is isinstance(op, ast.Or):
+                    break
             return truth(cx, chain(cx, isinstance(op, ast.Or), parts, node), node)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             known = condition_of(cx, operand)

@@ -20,6 +20,7 @@ from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.statements import assign_to, execute
+from loopwright.frontend.structured import whole_values
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
@@ -103,7 +104,8 @@ def _arguments(cx: Context) -> dict[str, Value]:
     values: list[Value] = []
     for position, (parameter, argument) in enumerate(zip(source.parameters, arguments, strict=True)):
         values.append(_argument(cx, parameter.name, position, argument, values))
-    return {parameter.name: value for parameter, value in zip(source.parameters, values, strict=True)}
+    names = [parameter.arg for parameter in parameters_of(source.definition.tree)]
+    return whole_values(names, source.structures, iter(values))
 
 
 def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:

@@ -8,7 +8,7 @@ from functools import reduce
 
 from loopwright.errors import KernelError
 from loopwright.frontend import promote
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayType
@@ -24,7 +24,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import grow
+from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
     Binary,
@@ -39,7 +39,7 @@ from loopwright.ir.nodes import (
     Stmt,
     Var,
 )
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import subexpressions
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
@@ -49,12 +49,18 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
     value: Value = Fixed(None) if node.value is None else cx.evaluate(node.value)
     if isinstance(value, Fixed) and value.value is None:
+        if cx.session.maybe_returns:
+            _return_none(cx, node)
+            return
         _agree(cx, node, (), False, (), nothing=True)
         cx.emit(Return((), at=cx.at(node)))
         return
     flat: list[Value] = []
     packing: list[tuple[str, int]] = []
-    _flatten(cx, _own(cx, value, node), node, flat, packing)
+    _flatten(cx, _own(cx, value, node), node, flat, packing, node.value)
+    if cx.session.maybe_returns and all(isinstance(item, Literal | Number) for item in flat):
+        packing += [("value", len(flat)), ("maybe", 0)]
+        flat.append(Literal(True))
     is_tuple = isinstance(value, Items)
     plain = [("value", k) for k in range(len(flat))] + ([("tuple", len(flat))] if is_tuple else [])
     if packing == plain:
@@ -65,13 +71,21 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
 
 
 def _flatten(
-    cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
-) -> None:
+    cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
+    written: ast.expr | None,
+) -> None:  # fmt: skip
     """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`."""
+    found = None if written is None else presence(cx, written)
+    if found is not None:
+        flag, number = found
+        packing += [("value", len(flat)), ("value", len(flat) + 1), ("maybe", 0)]
+        flat += [number, Number(flag, weak=True)]
+        return
     match value:
         case Items(items=items):
-            for item in items:
-                _flatten(cx, item, node, flat, packing)
+            parts = written.elts if isinstance(written, ast.Tuple) and len(written.elts) == len(items) else None
+            for k, item in enumerate(items):
+                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
             packing.append(("tuple", len(items)))
         case Fixed(value=None):
             packing.append(("none", 0))
@@ -150,12 +164,25 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
             return None
 
 
+def _return_none(cx: Context, node: ast.Return | None) -> None:
+    """`return None` where other paths return numbers: zeros, and that they mean nothing."""
+    kinds = [cx.session.types.of(("return", k)) for k in range(1000)]
+    count = next(k for k, kind in enumerate(kinds) if kind is None)
+    if not count:
+        raise NotYet("what the function returns is not known", None if node is None else cx.at(node))
+    values: list[Expr] = []
+    for kind in kinds[:count]:
+        assert isinstance(kind, promote.NumberType)
+        values.append(Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type))
+    cx.emit(Return(tuple(values), at=None if node is None else cx.at(node)))
+
+
 def _own(cx: Context, value: Value, node: ast.Return) -> Value:
     """What is returned, with arrays of their own for expressions and for parts of local arrays: nobody else has these."""
     place = node.value or node
     match value:
         case Items(items=items):
-            return Items(tuple(_own(cx, item, node) for item in items))
+            return replace(value, items=tuple(_own(cx, item, node) for item in items))
         case Elementwise():
             return materialised(cx, value, place)
         case View() if value.array.name in cx.allocations:
@@ -173,6 +200,9 @@ def _agree(
     """Every return gives as many values, and arrays in the same places."""
     kinds = None if nothing else tuple(_kind(cx, item, node) for item in items)
     if cx.returns and (*cx.returns[0], cx.packing) != (kinds, is_tuple, packing):
+        if (nothing or cx.returns[0][0] is None) and not cx.session.maybe_returns:  # read it again, with None as a value
+            cx.session.maybe_returns = True
+            cx.session.types.grown = True
         raise cx.error(
             node,
             "this return does not agree with the others",
@@ -212,6 +242,11 @@ def _returned(cx: Context, number: int, item: Value, node: ast.Return) -> Expr |
 def check_end(cx: Context, falls_through: bool, end: Location) -> None:
     """Raise KernelError where some path returns a value and another comes to the end of the function."""
     gives = [kinds for kinds, _ in cx.returns if kinds is not None]
+    if gives and falls_through and all(name is None for kinds in gives for name in kinds):
+        if not cx.session.maybe_returns:
+            cx.session.maybe_returns = cx.session.types.grown = True
+        _return_none(cx, None)
+        return
     if gives and falls_through:
         raise KernelError(
             "the function returns a value on some paths only",

@@ -157,9 +157,10 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple."""
+    """A tuple. names: of its fields, where it is a named one."""
 
     items: tuple[Value, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

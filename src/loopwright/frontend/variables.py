@@ -32,9 +32,9 @@ from loopwright.frontend.values import (
     from_object,
 )
 from loopwright.frontend.webs import Web
-from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Stmt, Var
+from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Select, Stmt, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import subexpressions
 
 _ANYTHING = Const(0, INT64)
@@ -95,12 +95,16 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
         return cx.array_variables[key]
+    if kind is None and key in cx.session.optional:
+        return Fixed(None)
     if kind is None:
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
         return Items(tuple(items))
     variable = Var(cx.variable(key, name), kind.type)
+    if key in cx.session.optional:
+        return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
     if not may_be_unassigned:
         return Number(variable, kind.weak)
     checked = Checked(variable, cx.flag(variable.name), "unassigned", at=cx.at(node))
@@ -131,7 +135,8 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
     if web.is_single:
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
-    if web.definitions == 1 and not isinstance(value, Literal | Number | Items | ArrayLike):
+    is_none = isinstance(value, Fixed) and value.value is None
+    if web.definitions == 1 and not is_none and not isinstance(value, Literal | Number | Items | ArrayLike):
         raise cx.error(
             node,
             f"'{web.name}' may be used where it has no value",
@@ -152,7 +157,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
-            return Items(tuple(bound))
+            return replace(value, items=tuple(bound))
         case Number(expr=expr):
             if cx.is_stable(expr):
                 return value
@@ -180,16 +185,36 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
+        case Fixed(value=None):
+            if key not in cx.session.optional:
+                cx.session.optional.add(key)
+                cx.session.types.grown = True
+            cx.emit(Assign(cx.flag(cx.variable(key, name)).name, Const(False, BOOL), at=cx.at(node)))
         case _:
             _refuse_second_meaning(cx, name, value, node)
+
+
+def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
+    """Of a name of a variable that is None at times: whether it is a number now, and that number, or 0. None for
+    everything else."""
+    if not isinstance(node, ast.Name) or node.id not in cx.frame.webs.locals:
+        return None
+    web = cx.frame.webs.loads.get(id(node))
+    key = None if web is None else web_key(cx.frame, web)
+    kind = None if key is None else cx.session.types.of(key)
+    if key is None or key not in cx.session.optional or not isinstance(kind, NumberType):
+        return None
+    value = read_variable(cx, key, node, node.id)
+    assert isinstance(value, Number)
+    flag = cx.flag(cx.variable(key, node.id))
+    zero = Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type)
+    return flag, Number(Select(flag, value.expr, zero), kind.weak)
 
 
 def _refuse_second_meaning(cx: Context, name: str, value: Value, node: ast.AST) -> None:
     remedy = "use another name"
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
-    elif isinstance(value, Fixed) and value.value is None:
-        remedy = "begin with a number that cannot occur, such as -1, or keep a bool beside it"
     raise cx.error(
         node,
         f"'{name}' is {describe(value)} here and something else elsewhere",
@@ -264,7 +289,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case Elementwise():
             return materialised(cx, value, at)
         case Items(items=items):
-            return Items(tuple(freeze(cx, item, at) for item in items))
+            return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case _:
             return value
 

@@ -67,7 +67,7 @@ def _guards(body: Body) -> dict[str, set[str]]:
 
 def _flag_and_local(checked: Checked) -> tuple[str, str] | None:
     match checked:
-        case Checked(value=Var() as local, condition=Var() as flag, kind="unassigned") if flag.type == BOOL:
+        case Checked(value=Var() as local, condition=Var() as flag, kind="unassigned" | "none") if flag.type == BOOL:
             return flag.name, local.name
         case _:
             return None

@@ -151,6 +151,10 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 stack.append(parts[number])
             case "none":
                 stack.append(None)
+            case "maybe":
+                is_there = stack.pop()
+                value = stack.pop()
+                stack.append(value if is_there else None)
             case _:
                 items = stack[len(stack) - number :]
                 del stack[len(stack) - number :]

@@ -15,6 +15,8 @@ from itertools import takewhile
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from loopwright.choice.base import BEGIN_NS, Chooser, Experience, NoExperience
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
@@ -60,6 +62,7 @@ class Prepared:
 
 
 Refused = Callable[[Sequence[object], TypeError], TypeError]
+Structured = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[object]] | None]
 """Takes the positional arguments of a call and what is wrong with them; gives what is raised."""
 
 Recorder = Callable[[Prepared], AbstractContextManager[object]]
@@ -71,7 +74,8 @@ class Dispatch:
 
     name, parameters, defaults: the function's; instead of defaults, maybe the function that has them now. written:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
-    of it, None for nothing. refused: told of errors about arguments."""
+    of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all parameters
+    where some of them hold others, what makes the call, and with which arguments."""
 
     call: Callable[..., object]
 
@@ -84,12 +88,13 @@ class Dispatch:
         compile: Compile,
         experience: Experience | None = None,
         refused: Refused = lambda args, error: error,
+        structured: Structured = lambda args: None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
         self._defaults = defaults
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
-        self._refused = refused
+        self._refused, self._structured = refused, structured
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -224,6 +229,8 @@ class Dispatch:
         tokens = None if kwargs else tokens_of(args)
         if tokens is not None and (result := self._executor.again(tokens, args)) is not NOT_DONE:
             return result
+        if not known_kinds(args, kwargs) and (other := self._structured(self.bound(args, kwargs or {}))) is not None:
+            return other[0](*other[1])
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
         config = _where(arguments, asked, self.parameters)
@@ -338,6 +345,14 @@ class Dispatch:
         default = self._default(kind).code.compiled
         if self._chooser(kind, default, max(1, entry.total_ns)) is not None:
             self._executor.retire(entry)
+
+
+_KNOWN = frozenset({np.ndarray, int, float, bool, type(None), str})
+
+
+def known_kinds(args: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:
+    """Whether no argument can hold others; said quickly."""
+    return not kwargs and all(type(one) in _KNOWN for one in args)
 
 
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:

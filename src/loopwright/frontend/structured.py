@@ -1,0 +1,117 @@
+"""Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, and functions.
+
+A call with such arguments is one of a function with a parameter for each array and number in them; in the function, they
+are put together again. Functions are known when code is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from loopwright.frontend.values import Fixed, Items, Value
+
+if TYPE_CHECKING:
+    from loopwright.frontend.capture import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A function, as an argument."""
+
+    value: object
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Given) and other.value is self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Several values. names: of the fields, where they have names. kind: the class."""
+
+    parts: tuple[Structure, ...]
+    kind: type
+    names: tuple[str, ...] = ()
+
+
+Structure = Held | Given | None  # None: an argument as any other
+
+
+def structure_of(value: object) -> Structure:
+    """What is inside an argument; None where it is an array, a number or a constant of the code."""
+    match value:
+        case tuple() if hasattr(type(value), "_fields"):
+            return Held(tuple(map(structure_of, value)), type(value), tuple(type(value)._fields))  # type: ignore[attr-defined]
+        case tuple() if any(map(_is_no_constant, value)):
+            return Held(tuple(map(structure_of, value)), tuple)
+        case FunctionType():
+            return Given(value)
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
+            names = tuple(one.name for one in dataclasses.fields(value))
+            return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
+        case _ if is_function(value):
+            return Given(value)
+        case _:
+            return None
+
+
+def is_function(value: object) -> bool:
+    """numba's jitted functions and our own kernels stand for the functions that they carry."""
+    return isinstance(getattr(value, "py_func", getattr(value, "__wrapped__", None)), FunctionType)
+
+
+def _is_no_constant(value: object) -> bool:
+    return not isinstance(value, bool | int | float) or hasattr(value, "dtype")
+
+
+def leaves(value: object, structure: Structure) -> Iterator[object]:
+    """The arrays and numbers in an argument, in order."""
+    if structure is None:
+        yield value
+    elif isinstance(structure, Held):
+        for k, part in enumerate(structure.parts):
+            inner = getattr(value, structure.names[k]) if structure.names else value[k]  # type: ignore[index]
+            yield from leaves(inner, part)
+
+
+def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
+    """The function as one with a parameter for each of these."""
+    parameters, written = [], set[str]()
+    for parameter in source.parameters:
+        structure = structures.get(parameter.name)
+        names = list(_names(parameter.name, structure))
+        parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
+        if parameter.name in source.written:
+            written.update(names)
+    return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
+
+
+def _names(name: str, structure: Structure) -> Iterator[str]:
+    if structure is None:
+        yield name
+    elif isinstance(structure, Held):
+        for k, part in enumerate(structure.parts):
+            yield from _names(f"{name}.{structure.names[k] if structure.names else k}", part)
+
+
+def whole_values(
+    names: Sequence[str], structures: Mapping[str, Structure], values: Iterator[Value]
+) -> dict[str, Value]:
+    """The values of the parameters as the function is written, from those of the expanded one."""
+    return {name: _together(structures.get(name), values) for name in names}
+
+
+def _together(structure: Structure, values: Iterator[Value]) -> Value:
+    match structure:
+        case None:
+            return next(values)
+        case Given(value=value):
+            return Fixed(value)
+        case Held(parts=parts, names=names):
+            return Items(tuple(_together(part, values) for part in parts), names)
