@@ -62,8 +62,9 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
     """Whether a loop goes over range() or prange()."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
-        return False
+    if isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed):
+            return False  # a method
     callee = cx.evaluate(node.func)
     return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
 

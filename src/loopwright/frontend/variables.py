@@ -163,6 +163,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
                 return value
             store_variable(cx, key, name, value, node, value_node)
             cx.stable.add(cx.variable(key, name))
+            cx.made_of[cx.variable(key, name)] = expr
             return read_variable(cx, key, node, name)
 
 
