@@ -13,7 +13,7 @@ from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web
-from loopwright.frontend.views import never_negative, size_of
+from loopwright.frontend.views import Size, never_negative, size_of
 from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
@@ -79,7 +79,7 @@ def loop_over(cx: Context, node: ast.For) -> None:
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
         if len(fixed) > _MOST_WRITTEN_OUT:
             raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
-        _written_out(cx, node, fixed)
+        _written_out(cx, node, fixed, sequence.size)
         return
     name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
     cx.stable.add(name)
@@ -96,13 +96,17 @@ def _are_numbers(items: tuple[Value, ...]) -> bool:
     return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
 
 
-def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:
-    """The body once for each item; `continue` and `break` leave blocks around one and around all of them."""
+def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Size) -> None:
+    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and around all of them."""
     frame, at = cx.frame, cx.at(node)
     whole = cx.new_name(frame.prefix + "items")
     tail, frame.tail = frame.tail, False
     with cx.inner_body() as everything:
-        for item in items:
+        for number, item in enumerate(items):
+            if not isinstance(size, Literal):
+                with cx.inner_body() as stop:
+                    cx.leave(whole, node)
+                everything.append(If(Compare("le", size_of(size), Const(number, INT64)), tuple(stop), (), at=at))
             one = cx.new_name(frame.prefix + "item")
             frame.loops.append(f"{one} {whole}")
             try:
