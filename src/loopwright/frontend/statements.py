@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+import numpy as np
+
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_variables import independent
@@ -280,7 +282,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
-            assign_elements(cx, whole, binary(cx, op, whole, value, node), target, node)
+            assign_elements(cx, whole, _of_same_kind(cx, binary(cx, op, whole, value, node), whole, node), target, node)
             web = cx.frame.webs.stores[id(target)]
             if web.is_single:  # the same array under the same name
                 cx.frame.bindings[web.number] = freeze(cx, old, cx.at(node))
@@ -304,7 +306,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             start = len(cx.body)
             value = cx.evaluate(node.value)
             old = kept(cx, old, start, target)
-            assign_part(cx, base, indices, index_nodes(target), binary(cx, op, old, value, node), target, node)
+            result = binary(cx, op, old, value, node)
+            if isinstance(old, ArrayLike):
+                result = _of_same_kind(cx, result, old, node)
+            assign_part(cx, base, indices, index_nodes(target), result, target, node)
             return
         place = _place(cx, target, base, indices)
     else:
@@ -318,6 +323,19 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     arrays.store(cx, place, new, target, node)
+
+
+def _of_same_kind(cx: Context, result: Value, target: ArrayLike, node: ast.AugAssign) -> Value:
+    """The result of an operation in place. Raises KernelError where NumPy does not store one of its type."""
+    assert isinstance(result, ArrayLike)
+    if not np.can_cast(result.element.dtype, target.element.dtype, "same_kind"):
+        raise cx.error(
+            node,
+            f"{result.element} cannot be stored in an array of {target.element} in place",
+            "NumPy raises TypeError: the kinds of numbers differ",
+            f"convert it: .astype(np.{target.element})",
+        )
+    return result
 
 
 def _same_place(place: Value) -> Array:
