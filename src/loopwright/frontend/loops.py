@@ -14,7 +14,7 @@ from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web
-from loopwright.frontend.views import never_negative, size_of
+from loopwright.frontend.views import Size, never_negative, size_of
 from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
@@ -89,8 +89,9 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
     """Whether a loop goes over range() or prange()."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
-        return False
+    if isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed):
+            return False  # a method
     callee = cx.evaluate(node.func)
     return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
 
@@ -105,7 +106,7 @@ def loop_over(cx: Context, node: ast.For) -> None:
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
         if len(fixed) > _MOST_WRITTEN_OUT:
             raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
-        _written_out(cx, node, fixed)
+        _written_out(cx, node, fixed, sequence.size)
         return
     name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
     cx.stable.add(name)
@@ -122,13 +123,17 @@ def _are_numbers(items: tuple[Value, ...]) -> bool:
     return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
 
 
-def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:
-    """The body once for each item; `continue` and `break` leave blocks around one and around all of them."""
+def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Size) -> None:
+    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and around all of them."""
     frame, at = cx.frame, cx.at(node)
     whole = cx.new_name(frame.prefix + "items")
     tail, frame.tail = frame.tail, False
     with cx.inner_body() as everything:
-        for item in items:
+        for number, item in enumerate(items):
+            if not isinstance(size, Literal):
+                with cx.inner_body() as stop:
+                    cx.leave(whole, node)
+                everything.append(If(Compare("le", size_of(size), Const(number, INT64)), tuple(stop), (), at=at))
             one = cx.new_name(frame.prefix + "item")
             frame.loops.append(f"{one} {whole}")
             try:

@@ -281,6 +281,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             assert isinstance(old, ArrayLike)
             whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
             assign_elements(cx, whole, binary(cx, op, whole, value, node), target, node)
+            web = cx.frame.webs.stores[id(target)]
+            if web.is_single:  # the same array under the same name
+                cx.frame.bindings[web.number] = freeze(cx, old, cx.at(node))
+                return
             new = old
         else:
             new = binary(cx, op, old, value, node)

@@ -17,7 +17,6 @@ from loopwright.frontend.infer import ArrayType, Key
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
-    Along,
     Array,
     ArrayLike,
     Closure,
@@ -166,6 +165,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
                 return value
             store_variable(cx, key, name, value, node, value_node)
             cx.stable.add(cx.variable(key, name))
+            cx.made_of[cx.variable(key, name)] = expr
             return read_variable(cx, key, node, name)
 
 
@@ -292,7 +292,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case Array() | Records():
             return replace(value, index=tuple(_frozen(cx, expr, at) for expr in value.index))
         case View(places=places):
-            return replace(value, places=tuple(p if isinstance(p, Along) else _frozen(cx, p, at) for p in places))
+            return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return materialised(cx, value, at)
         case Items(items=items):
@@ -324,7 +324,7 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
         case Array(index=index) | Records(index=index):
             return all(keeps(expr) for expr in index)
         case View(places=places):
-            return all(keeps(expr) for expr in places if not isinstance(expr, Along))
+            return all(keeps(expr) for expr in places if isinstance(expr, Expr))
         case Elementwise(reads=reads):
             return not reads & arrays_stored(tuple(emitted))
         case Items(items=items):

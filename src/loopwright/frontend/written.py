@@ -15,6 +15,9 @@ from loopwright.errors import KernelError
 from loopwright.frontend.parse import parameters_of, parse
 
 
+_WRITERS = ("fill", "sort")
+
+
 def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozenset[str]:
     """The parameters whose elements may be written: stored through, under another name, or by a callee."""
     return _DefReader(function, tree, frozenset({function.__code__})).written()
@@ -40,6 +43,10 @@ class _DefReader:
                         aliases += self.pairs(target, node.value)
                 case ast.AnnAssign(value=ast.expr() as value):
                     aliases += self.pairs(node.target, value)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    written.add(name)
+                case ast.For():
+                    aliases += [(new, old) for new in _names(node.target) for old in self.gone_over(node.iter)]
                 case ast.NamedExpr():
                     aliases += self.pairs(node.target, node.value)
                 case ast.Call():
@@ -66,10 +73,18 @@ class _DefReader:
                 return set().union(*map(self.roots, parts)) if parts else set()
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
+            case ast.Call(func=ast.Attribute(attr="reshape" | "ravel" | "transpose" | "swapaxes", value=inner)):
+                return self.roots(inner) | self.of_arguments(expression)
             case ast.Call(func=callee) if not _never_writes(_resolve(callee, self.function)):
                 return self.of_arguments(expression)  # a helper may return its argument
             case _:
                 return set()
+
+    def gone_over(self, expression: ast.expr) -> set[str]:
+        """The names whose rows a loop goes over."""
+        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name):
+            return self.of_arguments(expression)
+        return self.roots(expression)
 
     def of_arguments(self, call: ast.Call) -> set[str]:
         return set().union(*map(self.roots, [*call.args, *(keyword.value for keyword in call.keywords)]), set())
@@ -81,6 +96,8 @@ class _DefReader:
             if inner in self.seen:
                 return set()
             return self.matched(call, _DefReader(self.function, inner, self.seen | {inner}))
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _WRITERS:
+            return self.roots(call.func.value)
         callee = _resolve(call.func, self.function)
         if _never_writes(callee):
             return set()
