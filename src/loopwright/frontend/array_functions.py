@@ -24,6 +24,7 @@ from loopwright.frontend.elementwise import (
     made,
     map_elements,
     materialised,
+    may_meet,
     nest,
     new_array,
     reads_of,
@@ -82,6 +83,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -398,12 +400,22 @@ def _where(cx: Context, call: Arguments) -> Value:
     kind = _common_weak([_kind(cx, value, call) for value in (a, b)])
 
     def choose(cx: Context, c: Literal | Number, x: Literal | Number, y: Literal | Number) -> Number:
+        x, y = (_read_anyway(cx, one, call.node) for one in (x, y))
         return Number(Select(as_bool(cx, c), convert(cx, x, kind, call.node), convert(cx, y, kind, call.node)), False)
 
     if not any(is_array(value) for value in call.values):
         return choose(cx, *call.numbers(cx))
     values = [array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values]
     return map_elements(cx, choose, values, call.node)
+
+
+def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    """A choice of np.where(): where an array of indices chooses it, an index out of range is an error even if unused."""
+    loads = [] if isinstance(number, Literal) else subexpressions(number.expr, Load)
+    if any(any(subexpressions(part, Load)) for load in loads for part in load.index):
+        assert isinstance(number, Number)
+        return replace(number, expr=cx.once(number.expr, cx.at(node)))
+    return number
 
 
 def round_elements(cx: Context, call: Arguments) -> Value:
@@ -524,12 +536,13 @@ def _require_mask(cx: Context, shape: Sequence[Size], mask: ArrayLike, node: ast
 def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: ast.AST, value_node: ast.AST) -> None:
     """`target[mask] = value`."""
     _require_mask(cx, target.shape, mask, at)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads and is_array(value):
+    meets = may_meet(cx, target, mask)
+    if meets and is_array(value):
         mask = materialised(cx, mask, at)
     rest = target.shape[len(mask.shape) :]
     if is_array(value):
         source = value if isinstance(value, Array | View) else materialised(cx, value, value_node)  # type: ignore[arg-type]
-        if target.array.name in reads_of(source):
+        if may_meet(cx, target, source):
             source = materialised(cx, source, value_node)
         if len(source.shape) > len(rest):
             _assign_in_order(cx, target, mask, source, rest, at)
@@ -544,7 +557,7 @@ def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: a
 
     if isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads:
+    if meets and not is_array(value):
         start = len(cx.body)
         nest(cx, mask.shape, body, at)
         from loopwright.frontend.elementwise import _meets_itself
@@ -648,10 +661,13 @@ def assign_gathered(
 ) -> None:
     """`target[p] = value`: in order, so that of several values for one place the last one stays."""
     tables = [
-        materialised(cx, index, at) if isinstance(index, Elementwise) else index for index in indices
+        materialised(cx, index, at)
+        if isinstance(index, Elementwise) or (is_array(index) and may_meet(cx, target, index))  # type: ignore[arg-type]
+        else index
+        for index in indices
     ]
     if is_array(value) and isinstance(value, Elementwise | View | Array):
-        if isinstance(value, Elementwise) or target.array.name in reads_of(value):
+        if isinstance(value, Elementwise) or may_meet(cx, target, value):
             value = materialised(cx, value, value_node)
     elif isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)

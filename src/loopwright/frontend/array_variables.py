@@ -126,13 +126,19 @@ def _user_name(cx: Context, value: Array | View) -> str:
     return base
 
 
-def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST) -> bool:
+def own_copy(
+    cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool
+) -> bool:
     """Make an array argument whose name is assigned again a name with memory of its own; False where it is written in
     place, which the caller must see."""
-    if name in written_in_place(cx.frame):
+    if is_renamed:
+        cx.array_variables[key] = value
+    elif name in written_in_place(cx.frame):
         return False
     cx.array_names[key] = name
     cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+    if is_renamed:
+        return True
     kind = cx.session.types.of(key)
     element = kind.element if isinstance(kind, ArrayType) else value.element
     cx.array_variables[key] = materialised(cx, value, node, element)

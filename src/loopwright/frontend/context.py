@@ -42,9 +42,14 @@ class NotYet(KernelError):
     """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
 
 
+class Restart(Exception):
+    """What was found says which assignments belong together: all is read again from the start."""
+
+
 @dataclass
 class Session:
-    """What lasts over the rounds. `failure`: the first error of this round."""
+    """What lasts over the rounds. `failure`: the first error of this round. `in_place`: the `x += v` of arrays, by the
+    path of the function that they stand in and the id of their target."""
 
     source: Source
     signature: Signature
@@ -56,6 +61,11 @@ class Session:
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
+    in_place: set[tuple[Key, int]] = field(default_factory=set)
+
+    def restart(self) -> None:
+        """Forget what was found about variables."""
+        self.types, self.webs, self.result_shapes = Types(), {}, {}
 
 
 @dataclass

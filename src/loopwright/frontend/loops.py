@@ -10,6 +10,7 @@ from loopwright.frontend.convert import as_index, negated
 from loopwright.frontend.iteration import sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
+from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web
@@ -33,6 +34,10 @@ def for_loop(cx: Context, node: ast.For) -> None:
     call, is_parallel = _range_of(cx, node.iter)
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
+    renaming = None if is_parallel else renaming_of(cx, node)
+    if renaming is not None:
+        _renamed_loop(cx, node, renaming, (lower, upper, step))
+        return
     name = cx.new_name(cx.frame.prefix + node.target.id)
     cx.stable.add(name)
     if isinstance(step, Const) and int(step.value) > 0 and never_negative(cx, lower):
@@ -41,6 +46,28 @@ def for_loop(cx: Context, node: ast.For) -> None:
     cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
     body = _loop_body(cx, name, node, (lambda: assign_web(cx, web, variable, node.target, node.target)))
     cx.emit(For(name, lower, upper, step, tuple(body), asserted=is_parallel, at=cx.at(node)))
+
+
+def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr]) -> None:
+    """A loop at whose end arrays change names."""
+    frame, at = cx.frame, cx.at(node)
+    lower, upper, step = (cx.once(bound, at) for bound in bounds)
+
+    def body(value: Expr) -> None:
+        variable = Number(cx.once(value, at), weak=True)
+        if not isinstance(variable.expr, Var) or variable.expr.name not in cx.stable:
+            variable = Number(cx.temporary(value, at), weak=True)
+        if never_negative(cx, lower) and isinstance(step, Const) and int(step.value) > 0:
+            cx.natural.add(variable.expr.name)  # type: ignore[union-attr]
+        frame.loop_values[id(node.target)] = variable
+        assign_web(cx, frame.webs.stores[id(node.target)], variable, node.target, node.target)
+        cx.execute(node.body[:-1])
+
+    tail, frame.tail = frame.tail, False
+    try:
+        write_renamed(cx, node, renaming, (lower, upper, step), body)
+    finally:
+        frame.tail = tail
 
 
 def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object = None) -> list[Stmt]:

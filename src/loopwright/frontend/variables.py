@@ -15,6 +15,7 @@ from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import ArrayType, Key
 from loopwright.frontend.promote import NumberType
+from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -184,6 +185,10 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+            cx.array_names[key] = name
+            cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+            cx.array_variables[key] = value
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
