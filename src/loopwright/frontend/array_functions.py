@@ -11,6 +11,7 @@ import numpy as np
 
 from loopwright.frontend import library, operators, promote
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import is_written_through
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type
@@ -57,9 +58,12 @@ from loopwright.frontend.views import (
     element_at,
     in_range,
     is_array,
+    moved,
     multiply,
     place_of,
+    reshaped_view,
     size_of,
+    steady,
     subtract,
     transposed,
 )
@@ -328,14 +332,13 @@ def _expand_dims(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2, 2, ("axis",))
     array = _view_of(cx, call.values[0], call.node, "np.expand_dims()")
     axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
-    places = tuple(
-        replace(p, axis=p.axis + (p.axis >= axis)) if not isinstance(p, Expr) else p for p in array.places
-    )
+    places = tuple(moved(place, lambda one: replace(one, axis=one.axis + (one.axis >= axis))) for place in array.places)
     return View(array.array, places, (*array.shape[:axis], Literal(1), *array.shape[axis:]))
 
 
-def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
-    """`a.reshape(shape)`, as a copy: what is written to it is not written to `a`."""
+def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: bool = False, shows: bool = False) -> Value:  # fmt: skip
+    """`a.reshape(shape)`: a copy where nobody can tell, as its elements are found faster, or where it has to be one
+    (`copies`); else, and for `shows`, a view."""
     array = as_array(cx, value, node, "reshape()")
     wanted = shape.items if isinstance(shape, Items) else (shape,)
     sizes: list[Expr | None] = []
@@ -359,8 +362,14 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
         return element_at(cx, source, _unravelled(_ravelled(index, shape_now), source.shape), node)
 
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
-        return value
-    return snapshot(cx, source, materialised(cx, made(cx, shape_now, at, reads_of(source)), node))
+        return materialised(cx, source, node) if copies else value
+    if not copies and not isinstance(source, Elementwise) and (shows or is_written_through(cx, node)):
+        whole = steady(cx, source, node)
+        shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
+        if shown is not None:
+            return shown
+    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    return copy if copies else snapshot(cx, source, copy)
 
 
 def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
@@ -404,11 +413,11 @@ def _ravel(cx: Context, call: Arguments) -> Value:
     return flattened(cx, call.values[0], call.node)
 
 
-def flattened(cx: Context, value: Value, node: ast.AST) -> Value:
-    """`a.ravel()`, as a copy where it has more than one axis, or gaps."""
-    if isinstance(value, Array | View) and len(value.shape) == 1 and not _is_dense(cx, value):
+def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
+    """`a.ravel()`, `a.flatten()`."""
+    if not copies and isinstance(value, Array | View) and len(value.shape) == 1 and not _is_dense(cx, value):
         return snapshot(cx, value, materialised(cx, value, node))
-    return reshaped(cx, value, Literal(-1), node)
+    return reshaped(cx, value, Literal(-1), node, copies=copies)
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------
@@ -951,12 +960,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             assign_elements(cx, _view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
             return Fixed(None)
         case "ravel" | "flatten":
-            if name == "ravel":
-                return flattened(cx, base, node)
-            known = len(cx.snapshots)
-            copy = materialised(cx, base, node) if len(base.shape) == 1 else flattened(cx, base, node)
-            del cx.snapshots[known:]  # always a copy
-            return copy
+            return flattened(cx, base, node, copies=name == "flatten")
         case "reshape":
             call.expect(cx, 1, len(call.values), ("order",))
             shape = call.values[0] if len(call.values) == 1 else Items(call.values)

@@ -131,6 +131,7 @@ class Context:
     weak_comprehensions: dict[int, bool] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
@@ -218,6 +219,7 @@ class Context:
         """Compute an expression now, to be used any number of times."""
         name = self.temporary_name()
         self.emit(Assign(name, expr, at=at))
+        self.made_of[name] = expr
         return Var(name, expr.type)
 
     def temporary_name(self) -> str:

@@ -18,6 +18,7 @@ from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
@@ -187,7 +188,9 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         web, value = webs.stores[id(parameter)], values[parameter.arg]
         if web.is_single:
             frame.bindings[web.number] = value
-        elif isinstance(value, Array) and value.shape and own_copy(cx, web_key(frame, web), parameter.arg, value, tree):
+        elif isinstance(value, Array) and value.shape and own_copy(
+            cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame)
+        ):
             pass
         elif isinstance(value, Array | Records):  # told of where it is assigned again
             cx.fixed[web_key(frame, web)] = value
