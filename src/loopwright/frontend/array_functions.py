@@ -260,6 +260,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
         cx.once(convert(cx, call.number(cx, k), FLOAT64, call.node), at_node) for k in range(2)
     )
     count = cx.once(as_index(cx, call.get(2, "num") or Literal(50), call.node, "a number of elements"), at_node)
+    check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
         raise cx.error(call.node, "'endpoint' must be known when code is made")
