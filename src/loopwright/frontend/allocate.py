@@ -12,7 +12,7 @@ from loopwright.frontend.builtin_functions import Handler
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number, convert
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
 from loopwright.ir.nodes import Allocate, Const, Expr, For, Store, Var
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
@@ -63,9 +63,9 @@ def _full_like(cx: Context, call: Arguments) -> Value:
     return _allocate(cx, call, _sizes(cx, Items(model.shape), call), element, as_number(cx, value, call.node))
 
 
-def _model(cx: Context, call: Arguments) -> Array:
+def _model(cx: Context, call: Arguments) -> ArrayLike:
     model = call.values[0]
-    if not isinstance(model, Array):
+    if not isinstance(model, ArrayLike):
         raise cx.error(call.place(0), f"np.{call.name}() needs an array", f"this is {describe(model)}",
                        "give the shape: np.zeros(n)")  # fmt: skip
     return model
