@@ -68,6 +68,7 @@ from loopwright.frontend.views import (
     transposed,
 )
 from loopwright.ir.nodes import (
+    ArrayParam,
     Assign,
     Binary,
     Call,
@@ -174,6 +175,28 @@ def _as_given(cx: Context, call: Arguments) -> Value:
     if isinstance(value, Array | View) and element in (None, value.element):
         return value
     return _array(cx, replace(call, named={k: v for k, v in call.named.items() if k == "dtype"}))
+
+
+def _contiguous(cx: Context, call: Arguments) -> Value:
+    """`np.ascontiguousarray(x, dtype)`: the array itself where it has the type and lies in C order, else a copy."""
+    call.expect(cx, 1, 2, ("dtype",))
+    element = _dtype(cx, call, 1)
+    value = call.values[0]
+    if not isinstance(value, Array | View) or element not in (None, value.element) or not value.shape:
+        return _array(cx, call)
+    if isinstance(value, Array) and _is_dense(cx, value):
+        return value
+    return snapshot(cx, value, materialised(cx, value, call.node))
+
+
+def _is_dense(cx: Context, array: Array | View) -> bool:
+    """Whether an array is known to have its elements one behind the other, in C order."""
+    if isinstance(array, View):
+        return False
+    if array.name in cx.allocations:
+        return True
+    known = cx.parameters.get(array.name)
+    return isinstance(known, ArrayParam) and known.layout == "C"
 
 
 def _copy(cx: Context, call: Arguments) -> Value:
@@ -345,7 +368,15 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: 
         shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
         if shown is not None:
             return shown
-    return materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    return copy if copies else snapshot(cx, source, copy)
+
+
+def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
+    """A copy of what is an array or a view: NumPy may give a view here."""
+    if not isinstance(source, Elementwise):
+        cx.snapshots += [(name, copy.name) for name in reads_of(source)]
+    return copy
 
 
 def _product(sizes: Sequence[Expr]) -> Expr:
@@ -384,6 +415,8 @@ def _ravel(cx: Context, call: Arguments) -> Value:
 
 def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
     """`a.ravel()`, `a.flatten()`."""
+    if not copies and isinstance(value, Array | View) and len(value.shape) == 1 and not _is_dense(cx, value):
+        return snapshot(cx, value, materialised(cx, value, node))
     return reshaped(cx, value, Literal(-1), node, copies=copies)
 
 
@@ -921,7 +954,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             call.expect(cx, 1, 1, ("copy",))
             to = scalar_of_dtype(cx, call.values[0], call.place(0))
             return map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node) \
-                if to != base.element else materialised(cx, base, node)
+                if to != base.element else _same_type(cx, base, call)
         case "fill":
             call.expect(cx, 1)
             assign_elements(cx, _view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
@@ -955,13 +988,19 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return inline_function(cx, function, with_self)
 
 
+def _same_type(cx: Context, base: ArrayLike, call: Arguments) -> Value:
+    """`a.astype(a.dtype, copy=...)`."""
+    copy = materialised(cx, base, call.node)
+    return copy if call.named.get("copy", Literal(True)) == Literal(True) else snapshot(cx, base, copy)
+
+
 def _strong(number: Literal | Number) -> Number:
     assert isinstance(number, Number)
     return replace(number, weak=False)
 
 
 ARRAY_FUNCTIONS: dict[Any, Handler] = {
-    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _as_given, np.copy: _copy, np.arange: _arange,
+    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.copy: _copy, np.arange: _arange,
     np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.transpose: _transpose, np.swapaxes: _swapaxes,
     np.expand_dims: _expand_dims, np.reshape: _reshape, np.ravel: _ravel, np.where: _where, np.nonzero: _nonzero,
     np.flatnonzero: _flatnonzero, np.clip: _clip, np.dot: _dot, np.matmul: _dot, np.vdot: _dot, np.inner: _dot,
