@@ -38,6 +38,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
                            "a name that stands for several arrays has the memory of the first", "use another name")  # fmt: skip
+        if a != b and a in subexpressions(b):
+            raise cx.error(node, f"'{name}' is given an array of another size, made of its own",
+                           "a name that stands for several arrays has the memory of the first",
+                           "make an array that is large enough, and count how much of it is used")  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)
