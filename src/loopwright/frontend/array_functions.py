@@ -32,7 +32,7 @@ from loopwright.frontend.elementwise import (
 )
 from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype, ufunc_call
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
-from loopwright.frontend.reductions import SUM, accumulator, as_array, axes_of, reduced
+from loopwright.frontend.reductions import ANY, SUM, accumulator, as_array, axes_of, reduced
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -83,7 +83,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
+from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
 from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
@@ -216,14 +216,14 @@ def _arange(cx: Context, call: Arguments) -> Value:
     kind = numbers[0].number_type
     for number in numbers[1:]:
         kind = promote.common(kind, number.number_type)
-    if kind.type.is_float:
+    if kind.type.is_float or kind.type == UINT64:
         wide = [Number(cx.once(convert(cx, number, FLOAT64, call.node), cx.at(call.node)), False) for number in numbers]
         first, last, delta = (number.expr for number in wide)
         steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
         count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(call.node))
         next_one = Binary("add", first, delta)
         delta = cx.once(Binary("sub", next_one, first), cx.at(call.node))
-        kind_of = kind.type if not kind.weak else FLOAT64
+        kind_of = FLOAT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
             value: Expr = Binary("add", first, Binary("mul", Cast(index[0], FLOAT64), delta))
@@ -240,7 +240,7 @@ def _arange(cx: Context, call: Arguments) -> Value:
             up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
             down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))
             count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(call.node))
-        kind_of = kind.type if not kind.weak else INT64
+        kind_of = INT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
             value = add(multiply(index[0], by), low)
@@ -458,6 +458,9 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     decimals = call.get(1, "decimals") or Literal(0)
     value = call.values[0]
     rint = replace(call, name="rint", named={})
+    whole = (value.element if is_array(value) else _kind(cx, value, call).type).is_integer  # type: ignore[union-attr]
+    if whole and isinstance(decimals, Literal) and decimals.value >= 0:
+        return materialised(cx, value, call.node) if is_array(value) else value  # type: ignore[arg-type]
     if decimals == Literal(0):
         return ufunc_of(cx, np.rint, replace(rint, values=(value,)))
     if not isinstance(decimals, Literal) or not isinstance(decimals.value, int):
@@ -465,6 +468,8 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     scale = Literal(10.0 ** abs(decimals.value))
     first, second = (np.multiply, np.true_divide) if decimals.value > 0 else (np.true_divide, np.multiply)
     scaled = ufunc_of(cx, first, replace(rint, values=(value, scale)))
+    if whole:
+        raise cx.error(call.node, "integers are rounded to tens outside of the language", remedy="round x / 10, and multiply by 10")
     return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
 
 
@@ -781,6 +786,8 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
 
     if rows == columns == 1:
         pair = made(cx, (a.shape[0],), lambda cx, index: at_pair(cx, [], [], index[0]), reads_of(a) | reads_of(b))
+        if kind == BOOL:
+            return reduced(cx, ANY, pair, [0], False, node)
         return reduced(cx, SUM, pair, [0], False, node, kind if kind.is_integer or kind == FLOAT64 else None)
     zero = fill_constant(cx, Literal(0), kind, node)
     result = new_array(cx, (*outer_a, *outer_b), kind, node, fill=zero)
@@ -978,8 +985,8 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return nonzero(cx, base, node)
         case "item" if not base.shape:
             return element_at(cx, base, [], node)
-        case "round" if not call.values:
-            return ufunc_of(cx, np.rint, replace(with_self, name="rint"))
+        case "round":
+            return round_elements(cx, with_self)
         case _:
             function = library.METHODS.get(name)
             if function is None:
