@@ -146,14 +146,19 @@ def own_copy(
 
 
 def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], node: ast.AST) -> tuple[Value, ...]:
-    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied first."""
+    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied
+    first, and expressions are computed."""
     result = list(items)
     overwritten: set[str] = set()
+    writes = False
     for k, (item, key) in enumerate(zip(items, keys, strict=True)):
         if isinstance(item, Array | View) and item.shape:
             base = item.name if isinstance(item, Array) else item.array.name
             if base in overwritten:
                 result[k] = materialised(cx, item, node)
+        if isinstance(item, Elementwise) and (writes or item.reads & overwritten):
+            result[k] = materialised(cx, item, node)
+        writes = writes or key is None  # into an element or a part of an array
         if key is not None and key in cx.array_variables:
             overwritten.add(cx.array_variables[key].name)
     return tuple(result)

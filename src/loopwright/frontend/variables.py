@@ -219,9 +219,14 @@ def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
 
 
 def _refuse_second_meaning(cx: Context, name: str, value: Value, node: ast.AST) -> None:
-    remedy = "use another name"
-    if isinstance(value, Array | Records):
-        remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
+    if isinstance(value, ArrayLike) and value.shape:
+        raise cx.error(
+            node,
+            f"'{name}' is an argument that is written, and another array after this",
+            "which array is written would be known only while the function runs",
+            f"use another name for this one, or begin with a copy: {name} = {name}.copy()",
+        )
+    remedy = "give each array a name of its own" if isinstance(value, Records) else "use another name"
     raise cx.error(
         node,
         f"'{name}' is {describe(value)} here and something else elsewhere",
