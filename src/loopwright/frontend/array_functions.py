@@ -260,6 +260,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
         cx.once(convert(cx, call.number(cx, k), FLOAT64, call.node), at_node) for k in range(2)
     )
     count = cx.once(as_index(cx, call.get(2, "num") or Literal(50), call.node, "a number of elements"), at_node)
+    check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
         raise cx.error(call.node, "'endpoint' must be known when code is made")
@@ -685,7 +686,7 @@ def _index_reader(
         return lambda cx, own: index
     if not table.element.is_integer:  # type: ignore[union-attr]
         raise cx.error(node, "arrays used as indices must be of integer (or boolean) type")
-    read = _reader(table, rank, node)
+    read = _reader(cx, table, rank, node)
     return lambda cx, own: as_index(cx, read(cx, own), node)
 
 
@@ -709,7 +710,7 @@ def assign_gathered(
 
     if isinstance(value, Array | View) and is_array(value):
         broadcast(cx, [place.shape, value.shape], value_node)
-    read = _reader(value, len(place.shape), value_node)
+    read = _reader(cx, value, len(place.shape), value_node)
 
     def body(index: list[Expr]) -> None:
         number = place.at(cx, index)

@@ -23,8 +23,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
     """Assign an array to such a name. Raises KernelError for another number of axes."""
     kind = cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
     if not isinstance(kind, ArrayType):
-        raise cx.error(node, f"'{name}' has {len(value.shape)} axes here and another meaning elsewhere",
-                       remedy="use another name")  # fmt: skip
+        what = f"{len(value.shape)}-dimensional array of {value.element}"
+        raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
+                       "a name has one type of elements, and as many axes, wherever it is assigned",
+                       "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     if known is None:
         cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)
