@@ -441,6 +441,17 @@ def _is_contiguous(cx: Context, array: View) -> bool:
     return True
 
 
+def unravelled(number: Expr, shape: Sequence[Size]) -> list[Expr]:
+    """The index of an element that is at a number, in C order."""
+    if len(shape) == 1:
+        return [number]
+    result: list[Expr] = []
+    for size in reversed(shape[1:]):
+        result.append(Binary("mod", number, size_of(size)))
+        number = Binary("floordiv", number, size_of(size))
+    return [number, *reversed(result)]
+
+
 def transposed(cx: Context, array: View, order: Sequence[int]) -> View:
     """The view with axis `order[k]` of the array as its axis k."""
     where = {axis: k for k, axis in enumerate(order)}
