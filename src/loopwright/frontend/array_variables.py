@@ -33,6 +33,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         return
     if isinstance(value, Array) and value == known:
         return
+    refuse_out_of_scope(cx, known, name, node)
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
@@ -56,6 +57,7 @@ def _first(
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0  # made at the start, for all branches
     try:
         result = new_array(cx, value.shape, kind.element, value_node, name)
+        cx.made_in[result.name] = ()
     finally:
         cx.body, cx.depth = outer, depth
     assign_elements(cx, as_view(result), value, node, value_node)
@@ -70,6 +72,18 @@ def _is_known(cx: Context, value: ArrayLike) -> bool:
 
 def _is_of_call(size: Expr, arguments: set[str]) -> bool:
     return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+
+
+def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> None:
+    """Raise KernelError for an array whose memory is made in a branch or a loop that is over."""
+    scopes = cx.made_in.get(array.name, ())
+    if cx.scopes[: len(scopes)] != scopes:
+        raise cx.error(
+            node,
+            f"'{name}' has its memory from a branch or a loop that ends before this",
+            "a name that stands for several arrays has the memory of the first, and its size is computed there",
+            f"assign '{name}' before the branch or the loop, with the size it has there, or use another name",
+        )
 
 
 def is_fresh(cx: Context, value: Value) -> bool:
