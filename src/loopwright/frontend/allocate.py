@@ -114,6 +114,7 @@ def _allocate(
         computed = cx.once(convert(cx, fill, element, call.node), cx.at(call.node))
     cx.emit(statement)
     cx.allocations[name] = (statement, cx.depth)
+    cx.made_in[name] = cx.scopes
     if computed is not None:
         _fill(cx, name, shape, computed, call.node)
     return Array(name, element, sizes)

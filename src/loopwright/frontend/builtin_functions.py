@@ -119,6 +119,10 @@ def _bool(cx: Context, call: Arguments) -> Value:
 
 
 def _round(cx: Context, call: Arguments) -> Value:
+    if len(call.values) == 2 and isinstance(call.values[0], Number) and not call.values[0].weak:
+        from loopwright.frontend.array_functions import round_elements
+
+        return round_elements(cx, call)  # as np.float64.__round__ does
     if len(call.values) != 1 or call.named:
         raise cx.error(call.node, "round() with a number of digits is outside the language",
                        remedy="write round(x * 100) / 100")  # fmt: skip
