@@ -19,6 +19,7 @@ from loopwright.frontend.values import (
     Literal,
     Mixed,
     Number,
+    Records,
     Place,
     SliceIndex,
     Value,
@@ -104,6 +105,13 @@ def clipped(cx: Context, size: Size) -> Size:
     if isinstance(expr, Const):
         return Literal(max(int(expr.value), 0))
     return size if never_negative(cx, expr) else Number(Binary("max", expr, ZERO), weak=True)
+
+
+def shape_of(cx: Context, array: ArrayLike | Records) -> tuple[Size, ...]:
+    """The sizes of an array as the user may see them; those of memory are never below 0."""
+    if isinstance(array, Array | Records):
+        return array.shape
+    return tuple(clipped(cx, size) for size in array.shape)
 
 
 def never_negative(cx: Context, expr: Expr) -> bool:
