@@ -100,7 +100,9 @@ class LoopKernel:
         pairs = zip(given, structures, strict=True)
         return known, [leaf for value, structure in pairs for leaf in leaves(value, structure)]
 
-    def _serving(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[LoopKernel, Sequence[object]] | None:
+    def _serving(
+        self, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[LoopKernel, Sequence[object]] | None:
         return self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
