@@ -178,6 +178,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "shape": (ValueError, "arrays of these sizes do not go together: operands could not be broadcast"),
     "unpack": (ValueError, "an array has more or fewer elements than the names it is unpacked into"),
     "empty": (ValueError, "zero-size array to reduction operation which has no identity"),
+    "pop": (IndexError, "pop from empty list"),
     "none": (TypeError, "a variable that is None is used as a number"),
     "resized": (ValueError, "a name that stands for several arrays is given one of another size"),
     "negative_size": (NegativeSizeError, "negative dimensions are not allowed"),

@@ -29,8 +29,12 @@ def cases(text: str) -> dict[str, str]:
     return {name: "\n".join(lines) + "\n" for name, lines in found.items()}
 
 
+class Problem(Exception):
+    """An exception that is not Python's own."""
+
+
 def message(source: str) -> str:
-    function = define(source, math=math, names=[1, 2], table=np.arange(3))
+    function = define(source, math=math, names=[1, 2], table=np.arange(3), Problem=Problem)
     parameters = re.match(r"def f\((.*?)\):", source)
     assert parameters
     return refusal(function, *(ARGUMENTS[name.strip()] for name in parameters[1].split(",")))

@@ -268,6 +268,9 @@ class Entry:
                 found.append(fresh[number])
             elif code == base.NOTHING:
                 found.append(None)
+            elif code == base.LIST:
+                array: Any = found.pop()
+                found.append(array.tolist())
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

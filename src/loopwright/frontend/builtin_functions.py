@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, literal, truth
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation, extreme
-from loopwright.frontend.values import Array, Elementwise, Items, Literal, Number, Records, Value, View
+from loopwright.frontend.values import Array, Elementwise, Items, ListValue, Literal, Number, Records, Value, View
 from loopwright.frontend.views import clipped, is_array
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
@@ -42,6 +43,10 @@ def _max(cx: Context, call: Arguments) -> Value:
 
 
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    if len(call.values) == 1 and isinstance(call.values[0], ListValue):
+        from loopwright.frontend.lists import as_elements
+
+        call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:  # type: ignore[union-attr]
         from loopwright.frontend.reductions import MAXIMUM, MINIMUM, reduced
 
@@ -143,6 +148,8 @@ def _len(cx: Context, call: Arguments) -> Value:
     match call.values[0]:
         case Items(items=items):
             return Literal(len(items))
+        case ListValue() as value:
+            return Number(value.length, weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
             return clipped(cx, array.shape[0])
         case _:

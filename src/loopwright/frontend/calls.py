@@ -17,6 +17,7 @@ from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
+from loopwright.frontend.lists import method_of_list
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
@@ -28,6 +29,7 @@ from loopwright.frontend.values import (
     ArrayLike,
     Closure,
     Fixed,
+    ListValue,
     Literal,
     Number,
     Records,
@@ -53,6 +55,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             owner = kept(cx, owner, start, node)
             assert isinstance(owner, ArrayLike)
             return method_of_array(cx, owner, arguments)
+        if isinstance(owner, ListValue):
+            return method_of_list(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:

@@ -15,7 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.values import Array, Closure, Value
+from loopwright.frontend.values import Array, Closure, ListValue, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
     Allocate,
@@ -117,8 +117,10 @@ class Context:
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
     tables: dict[Value, Value] = field(default_factory=dict)
+    weak_comprehensions: dict[int, bool] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place

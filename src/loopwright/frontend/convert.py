@@ -12,7 +12,7 @@ import numpy as np
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.values import Array, Literal, Number, Records, Value, describe
+from loopwright.frontend.values import Array, ListValue, Literal, Number, Records, Value, describe
 from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Logical, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
 
@@ -149,6 +149,8 @@ def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -
 
 def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
     """The truth value of a number: known now, or a bool expression."""
+    if isinstance(value, ListValue):
+        return Compare("ne", value.length, Const(0, INT64))
     match as_number(cx, value, node, "a condition must be a number or a bool"):
         case Literal(value=known):
             return bool(known)

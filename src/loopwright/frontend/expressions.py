@@ -15,6 +15,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
+from loopwright.frontend.lists import index_list
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import (
@@ -23,6 +24,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    ListValue,
     Literal,
     Number,
     Records,
@@ -171,6 +173,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         if isinstance(base, Items):
             return _slice_of_items(cx, base, node.slice)
     base, indices = indexed(cx, node)
+    if isinstance(base, ListValue) and len(indices) == 1:
+        return index_list(cx, base, indices[0], node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
         return part_of(cx, base, indices, index_nodes(node), node)
     return arrays.index_value(cx, base, indices, index_nodes(node), node)

@@ -10,10 +10,11 @@ from functools import reduce
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
+from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View, describe
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, View, describe
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
@@ -58,6 +59,8 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         assert isinstance(value, ArrayLike)
         array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
         return Sequence(clipped(cx, array.shape[0]), lambda cx, k: rows_of(cx, array, k, node))
+    if isinstance(value, ListValue):
+        return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     if isinstance(value, Items):
         items = value.items
         return Sequence(Literal(len(items)), lambda cx, k: _item(cx, value, k, node), items)
@@ -170,6 +173,8 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
             _bind(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
+        parts = sample.items if isinstance(sample, Items) else (sample,)
+        cx.weak_comprehensions[id(node)] = all(one.number_type.weak for one in parts)  # type: ignore[union-attr]
         result = new_array(cx, (sequence.size, *shape), element, node)
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
@@ -198,6 +203,11 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
     cx.bounds[count.name] = size_of(result.shape[0])
     whole = as_view(result)
     return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
+
+
+def weak_items(cx: Context, node: ast.ListComp) -> bool:
+    """Whether what the comprehension makes are Python's numbers; asked after it was read."""
+    return cx.weak_comprehensions.get(id(node), False)
 
 
 def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:

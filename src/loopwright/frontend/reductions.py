@@ -15,7 +15,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, reads_of
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, describe
 from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of, steady
 from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Store, Var
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
@@ -159,6 +159,10 @@ def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
     if is_array(value):
         assert isinstance(value, ArrayLike)
         return value
+    if isinstance(value, ListValue):
+        from loopwright.frontend.lists import as_elements
+
+        return as_elements(cx, value, node)
     if isinstance(value, Items):
         from loopwright.frontend.array_functions import array_of_items
 

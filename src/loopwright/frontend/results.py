@@ -17,6 +17,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    ListValue,
     Literal,
     Number,
     Records,
@@ -24,6 +25,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
+from loopwright.frontend.lists import as_elements
 from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
@@ -89,6 +91,10 @@ def _flatten(
             packing.append(("tuple", len(items)))
         case Fixed(value=None):
             packing.append(("none", 0))
+        case ListValue():
+            elements = as_elements(cx, value, node)
+            _flatten(cx, materialised(cx, elements, node), node, flat, packing, None)
+            packing.append(("list", 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             result, sizes = _cut_result(cx, value, len(flat), node)
             for item in (result, *sizes):

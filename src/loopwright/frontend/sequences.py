@@ -8,8 +8,9 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
 from loopwright.frontend.elementwise import binary
+from loopwright.frontend.lists import as_elements
 from loopwright.frontend.reductions import ALL, ANY, SUM, reduced
-from loopwright.frontend.values import Items, Literal, Number, Value
+from loopwright.frontend.values import Items, ListValue, Literal, Number, Value
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
 from loopwright.ir.types import BOOL
@@ -19,6 +20,8 @@ def _sum(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 2, ("start",))
     start = call.get(1, "start") or Literal(0)
     value = call.values[0]
+    if isinstance(value, ListValue):
+        value = as_elements(cx, value, call.node)
     if isinstance(value, Items):
         for item in value.items:
             start = binary(cx, "add", start, item, call.node)

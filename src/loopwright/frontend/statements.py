@@ -14,14 +14,16 @@ from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.array_parts import assign_part, part_of
-from loopwright.frontend.convert import as_number
+from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_nodes, indexed
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
-from loopwright.frontend.operands import fresh, keep, kept
+from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
@@ -31,6 +33,7 @@ from loopwright.frontend.values import (
     Closure,
     Elementwise,
     Items,
+    ListValue,
     Literal,
     Number,
     Records,
@@ -114,11 +117,33 @@ def _statement(cx: Context, node: ast.stmt) -> None:
 
 def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     _note_names(cx, targets[0], value_node)
-    value = cx.evaluate(value_node)
+    value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))
     for target in targets:
         assign_to(cx, target, value, value_node)
+
+
+def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | None:
+    """`name = [...]` where the list is changed later, `name = [x] * n`, `name = [... for ...]`; None for all else."""
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return None
+    match node:
+        case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
+            return new_list(cx, operands(cx, parts), node)
+        case ast.BinOp(left=ast.List(elts=[part]), op=ast.Mult(), right=times):
+            value, count = operands(cx, [part, times])
+            return new_list(cx, [value], node, cx.once(as_index(cx, count, times, "a number of times"), cx.at(times)))
+        case ast.ListComp():
+            cx.comprehensions.add(id(node))
+            made = comprehension(cx, node)
+            if is_changed(cx.frame.tree, targets[0].id):
+                result = new_list(cx, [], node)
+                extend(cx, result, made, node)
+                return result
+            return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
+        case _:
+            return None
 
 
 def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
@@ -172,6 +197,9 @@ def _variable_key(cx: Context, target: ast.expr) -> Key | None:
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
     start = len(cx.body)
     base, indices = indexed(cx, target)
+    if isinstance(base, ListValue) and len(indices) == 1:
+        assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
+        return
     if _is_part(base, indices):
         assert isinstance(base, ArrayLike)
         value = kept(cx, value, start, value_node)
@@ -260,6 +288,11 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
+        if isinstance(base, ListValue) and len(indices) == 1:
+            index = freeze(cx, indices[0], cx.at(target))
+            value = freeze(cx, cx.evaluate(node.value), cx.at(node.value))
+            assign_item(cx, base, index, binary(cx, op, index_list(cx, base, index, target), value, node), target)
+            return
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
             indices = [freeze(cx, index, cx.at(target)) for index in indices]

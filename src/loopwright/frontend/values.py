@@ -116,6 +116,18 @@ class Elementwise:
 
 
 @dataclass(frozen=True, slots=True)
+class ListValue:
+    """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is known
+    of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
+
+    parts: tuple[View, ...]
+    length: Expr
+    key: tuple[object, ...]
+    is_tuple: bool = False
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SliceIndex:
     """`lower:upper:step` in a subscript; None where it is left out."""
 
@@ -166,7 +178,7 @@ class Closure:
     defaults: Mapping[str, Value]
 
 
-Value = Literal | Number | Array | View | Elementwise | SliceIndex | Records | Items | Fixed | Closure
+Value = Literal | Number | Array | View | Elementwise | ListValue | SliceIndex | Records | Items | Fixed | Closure
 ArrayLike = Array | View | Elementwise
 
 
@@ -195,6 +207,8 @@ def describe(value: Value) -> str:
             return f"a {len(value.shape)}-dimensional array"
         case SliceIndex():
             return "a slice"
+        case ListValue():
+            return "a list"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
         case Items():

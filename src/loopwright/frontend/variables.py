@@ -23,6 +23,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    ListValue,
     Literal,
     Number,
     Records,
@@ -154,7 +155,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise():
+        case SliceIndex() | Elementwise() | ListValue():
             return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]

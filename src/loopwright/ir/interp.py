@@ -151,6 +151,10 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 stack.append(parts[number])
             case "none":
                 stack.append(None)
+            case "list":
+                array = stack.pop()
+                assert isinstance(array, np.ndarray)
+                stack.append(array.tolist())
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()
