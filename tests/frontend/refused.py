@@ -120,8 +120,8 @@ dict                  def f(a):
                           x = {1: 2}
 set                   def f(a):
                           x = {1, 2}
-list comprehension    def f(a):
-                          x = [k for k in range(3)]
+nested comprehension  def f(a):
+                          x = [i * j for i in range(3) for j in range(3)]
 set comprehension     def f(a):
                           x = {k for k in range(3)}
 dict comprehension    def f(a):
@@ -246,16 +246,14 @@ two lengths           def f(a):
                           if a[0] > 0:
                               x = (1, 2, 3)
                           return x
-None or number        def f(a):
+None plus number      def f(a):
                           x = None
+                          return x + a[0]
+other axes            def f(a):
+                          x = np.zeros(3)
                           if a[0] > 0:
-                              x = 1
+                              x = np.zeros((3, 3))
                           return x
-array on some paths   def f(a):
-                          if a[0] > 0:
-                              x = np.zeros(3)
-                              x[0] = 1
-                          return x[0]
 swapped arrays        def f(a, b):
                           for t in range(3):
                               for i in range(len(a)):
@@ -394,9 +392,8 @@ recursion             def f(a):
 """
 
 RETURNS = """
-some paths            def f(a):
-                          if a[0] > 0:
-                              return 1
+text in a tuple       def f(a):
+                          return 1, (a, "x")
 different counts      def f(a):
                           if a[0] > 0:
                               return 1
@@ -411,18 +408,16 @@ a string              def f(a):
                           return "x"
 a function            def f(a):
                           return math
-nested tuple          def f(a):
-                          return (1, 2), 3
+nested counts         def f(a):
+                          if a[0] > 0:
+                              return (1, 2), 3
+                          return 1, (2, 3)
 array in a loop       def f(a):
                           for i in range(3):
                               x = np.zeros(3)
                               x[0] = a[i]
                               return x
                           return a
-array in a branch     def f(a):
-                          while True:
-                              x = np.zeros(3)
-                              return x
 computed size         def f(a):
                           n = 0
                           for i in range(len(a)):
