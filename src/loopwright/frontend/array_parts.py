@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from loopwright.frontend.array_functions import (
-    array_of_items,
-    assign_gathered,
-    assign_where,
-    chosen_by_mask,
-    gathered,
-)
 from loopwright.frontend.context import Context
+from loopwright.frontend.creation import array_of_items
 from loopwright.frontend.elementwise import assign_elements, materialised
+from loopwright.frontend.selection import assign_gathered, assign_where, chosen_by_mask, gathered
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -29,9 +24,7 @@ from loopwright.frontend.values import (
 from loopwright.frontend.views import as_view, element_at, expanded, is_array, sliced, steady
 
 
-def part_of(
-    cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr
-) -> Value:
+def part_of(cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr) -> Value:
     """`base[indices]`: an element, a view, or what masks and arrays of indices choose."""
     indices = _with_arrays(cx, indices, node)
     if isinstance(base, Elementwise):

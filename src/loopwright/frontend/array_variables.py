@@ -43,9 +43,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
     assign_elements(cx, as_view(known), value, node, value_node)
 
 
-def _first(
-    cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST
-) -> Array:
+def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST) -> Array:
     if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
         assert isinstance(value, Array)
         return value
@@ -179,5 +177,3 @@ def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], n
         if key is not None and key in cx.array_variables:
             overwritten.add(cx.array_variables[key].name)
     return tuple(result)
-
-

@@ -69,7 +69,7 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
             for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
-    readers = [_reader(value, len(shape), node) for value in held]
+    readers = [reader(value, len(shape), node) for value in held]
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
         result = function(cx, *(read(cx, index) for read in readers))
@@ -119,7 +119,7 @@ def _held(cx: Context, value: Value, node: ast.AST) -> Value:
     raise cx.error(node, "an array and something that is no number", f"this is {describe(value)}")
 
 
-def _reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+def reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
         stretched = [isinstance(size, Literal) and size.value == 1 for size in array.shape]
@@ -201,15 +201,15 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         for own, given in zip(target.shape[len(target.shape) - len(source.shape) :], source.shape, strict=True):
             if given != Literal(1):
                 require_same(cx, own, given, value_node)
-    read = _reader(value, len(target.shape), value_node)
+    read = reader(value, len(target.shape), value_node)
     start = len(cx.body)
     before = set(cx.names)
     nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
-    if source is not None and _meets_itself(cx, target, cx.body[start:]):
+    if source is not None and meets_itself(cx, target, cx.body[start:]):
         del cx.body[start:]
         cx.names = before
         copy = as_view(materialised(cx, source, value_node))
-        read = _reader(copy, len(target.shape), value_node)
+        read = reader(copy, len(target.shape), value_node)
         nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
 
 
@@ -234,7 +234,7 @@ def _store(
     cx.emit(Store(target.array.name, place_of(target, index), converted, at=cx.at(at)))
 
 
-def _meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
+def meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
     """Whether these loops read what they write, at other places than where they write it at the time."""
     stores = [stmt for stmt in _stores(written) if stmt.array == target.array.name]
     places = {stmt.index for stmt in stores}

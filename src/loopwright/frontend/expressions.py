@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import ModuleType
 
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.array_functions import flattened, product_of, transpose
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -16,7 +15,9 @@ from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.lists import index_list
+from loopwright.frontend.manipulation import flattened, transpose
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.products import product_of
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import (
     Array,
@@ -67,7 +68,7 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _tuple(cx, parts)
         case ast.Slice():
             return _slice(cx, node)
-        case (ast.ListComp() | ast.GeneratorExp()) if id(node) in cx.comprehensions:
+        case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
             return comprehension(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)

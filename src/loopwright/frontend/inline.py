@@ -184,8 +184,11 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
 
 
 def _holds_array(value: Value) -> bool:
-    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items) \
-        if isinstance(value, Items) else False
+    return (
+        any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items)
+        if isinstance(value, Items)
+        else False
+    )
 
 
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+from loopwright.frontend.arrays import index_value
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
@@ -14,7 +15,19 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, View, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
@@ -69,8 +82,6 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
 
 
 def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
-    from loopwright.frontend.arrays import index_value
-
     chosen = Literal(int(k.value)) if isinstance(k, Const) else Number(k, weak=True)
     return index_value(cx, value, [chosen], [node], node)
 

@@ -183,7 +183,9 @@ def _unique(a):  # type: ignore[no-untyped-def]
     _sort_in_place(ordered)
     first = np.empty(ordered.size, np.bool_)
     for i in range(ordered.size):
-        first[i] = i == 0 or (ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1]))
+        first[i] = i == 0 or (
+            ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1])
+        )
     return ordered[first]
 
 

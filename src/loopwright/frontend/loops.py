@@ -92,7 +92,9 @@ def loop_over(cx: Context, node: ast.For) -> None:
 
 
 def _are_numbers(items: tuple[Value, ...]) -> bool:
-    return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
+    return all(
+        isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items
+    )
 
 
 def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:

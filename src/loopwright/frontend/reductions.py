@@ -13,12 +13,13 @@ from loopwright.frontend import operators
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
-from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, reads_of
+from loopwright.frontend.creation import as_array
+from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, describe
-from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of, steady
-from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Store, Var
-from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
+from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
+from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
 
 Element = Callable[[Context, Sequence[Expr]], Literal | Number]
 
@@ -152,22 +153,6 @@ def _along(
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------
-
-
-def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
-    """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
-    if is_array(value):
-        assert isinstance(value, ArrayLike)
-        return value
-    if isinstance(value, ListValue):
-        from loopwright.frontend.lists import as_elements
-
-        return as_elements(cx, value, node)
-    if isinstance(value, Items):
-        from loopwright.frontend.array_functions import array_of_items
-
-        return array_of_items(cx, value, node)
-    raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")
 
 
 def axes_of(cx: Context, value: Value | None, rank: int, node: ast.AST) -> list[int]:
@@ -378,7 +363,9 @@ def _average(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 3, ("axis", "weights"))
     weights = call.get(2, "weights")
     if weights is None or weights == Fixed(None):
-        return _mean(cx, Arguments(call.node, call.name, call.values[:2], {k: v for k, v in call.named.items() if k == "axis"}))
+        return _mean(
+            cx, Arguments(call.node, call.name, call.values[:2], {k: v for k, v in call.named.items() if k == "axis"})
+        )
     array = as_array(cx, call.values[0], call.place(0), "np.average()")
     weight = as_array(cx, weights, call.node, "np.average()")
     if call.get(1, "axis") is not None or len(array.shape) != len(weight.shape):
@@ -405,8 +392,6 @@ def _ignoring_nan(how: Reduction) -> Callable[[Context, Arguments], Value]:
 
 
 def _without_nan(cx: Context, number: Number, nothing: Const, node: ast.AST) -> Number:
-    from loopwright.ir.nodes import Select
-
     value = cx.once(number.expr, cx.at(node))
     return Number(Select(Compare("ne", value, value), nothing, value), weak=False)
 
@@ -417,10 +402,15 @@ def _nanmean(cx: Context, call: Arguments) -> Value:
         return _mean(cx, call)
     total = _ignoring_nan(SUM)(cx, call)
     present = map_elements(
-        cx, lambda cx, x: Number(Compare("eq", v := cx.once(x.expr, cx.at(call.node)), v), weak=False), [array], call.node
+        cx,
+        lambda cx, x: Number(Compare("eq", v := cx.once(x.expr, cx.at(call.node)), v), weak=False),
+        [array],
+        call.node,
     )
     count = _call(COUNT)(cx, Arguments(call.node, call.name, (present, *call.values[1:]), call.named))
-    divide = lambda cx, a, b: operators.binary_operation(cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node)  # noqa: E731, E501
+    divide = lambda cx, a, b: operators.binary_operation(
+        cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node
+    )
     if isinstance(total, Number):
         return divide(cx, total, count)  # type: ignore[arg-type]
     return materialised(cx, map_elements(cx, divide, (total, count), call.node), call.node)

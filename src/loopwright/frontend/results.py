@@ -12,6 +12,7 @@ from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayType
+from loopwright.frontend.lists import as_elements
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -25,7 +26,6 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.lists import as_elements
 from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
@@ -136,7 +136,8 @@ def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> t
     name = cx.result_names.get(position)
     if name is None:
         sizes = tuple(
-            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis)) for axis in zip(*shapes, strict=True)
+            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis))
+            for axis in zip(*shapes, strict=True)
         )
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
         result = new_array(cx, sizes, kind.element, place, "result")
@@ -206,7 +207,9 @@ def _agree(
     """Every return gives as many values, and arrays in the same places."""
     kinds = None if nothing else tuple(_kind(cx, item, node) for item in items)
     if cx.returns and (*cx.returns[0], cx.packing) != (kinds, is_tuple, packing):
-        if (nothing or cx.returns[0][0] is None) and not cx.session.maybe_returns:  # read it again, with None as a value
+        if (
+            nothing or cx.returns[0][0] is None
+        ) and not cx.session.maybe_returns:  # read it again, with None as a value
             cx.session.maybe_returns = True
             cx.session.types.grown = True
         raise cx.error(

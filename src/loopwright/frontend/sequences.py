@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
 from loopwright.frontend.elementwise import binary
 from loopwright.frontend.lists import as_elements
-from loopwright.frontend.reductions import ALL, ANY, SUM, reduced
+from loopwright.frontend.operators import extreme
+from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
 from loopwright.frontend.values import Items, ListValue, Literal, Number, Value
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
@@ -52,6 +54,28 @@ def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
     return handler
 
 
+def _min(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=True)
+
+
+def _max(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=False)
+
+
+def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    if len(call.values) == 1 and isinstance(call.values[0], ListValue):
+        call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
+    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:  # type: ignore[union-attr]
+        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)  # type: ignore[arg-type]
+    if len(call.values) == 1 and isinstance(call.values[0], Items):
+        call = Arguments(call.node, call.name, call.values[0].items, call.named)
+    elif len(call.values) == 1:
+        remedy = f"write a loop with best = {call.name}(best, a[i])"
+        raise cx.error(call.node, f"{call.name}() takes two or more numbers here", remedy=remedy)
+    call.expect(cx, 1, len(call.values))
+    return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
 SEQUENCES: dict[object, Callable[[Context, Arguments], Value]] = {
-    sum: _sum, any: _quantified(True), all: _quantified(False),
+    min: _min, max: _max, sum: _sum, any: _quantified(True), all: _quantified(False),
 }  # fmt: skip

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, web_key
-from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_nodes, indexed
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
-from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.operands import fresh, keep, kept, operands
@@ -279,7 +279,11 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             new: Value = Items(old.items + value.items)
         elif is_array(old):
             assert isinstance(old, ArrayLike)
-            whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
+            whole = (
+                old
+                if isinstance(old, View)
+                else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
+            )
             assign_elements(cx, whole, binary(cx, op, whole, value, node), target, node)
             new = old
         else:

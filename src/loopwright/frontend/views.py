@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import as_index, default_type
+from loopwright.frontend.convert import as_index
 from loopwright.frontend.values import (
     Along,
     Array,
