@@ -84,7 +84,7 @@ class LoopKernel:
         )
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
-        """For a call in which arguments hold others: the kernel with a parameter for each of these, and its arguments."""
+        """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
         structures = tuple(map(structure_of, given))
         if not any(structures):
             return None

@@ -19,7 +19,9 @@ def test_text_parses_to_what_prints_as_that_text(sample: str) -> None:
     assert print_kernel(parse_kernel(sample)) == sample
 
 
-@pytest.mark.parametrize("says", ["", "it's", 'a "b"', "a\\b\\", "\n\r\t", "x' y', z)", "\\x27 \\n", "é€\u2028", "# no comment"])
+@pytest.mark.parametrize(
+    "says", ["", "it's", 'a "b"', "a\\b\\", "\n\r\t", "x' y', z)", "\\x27 \\n", "é€\u2028", "# no comment"]
+)
 def test_what_an_exception_says_comes_back(says: str) -> None:
     check = Checked(Const(0, INT64), Const(False, BOOL), "raised", f"ValueError: {says}")
     kernel = Kernel("f", (), (Assign("x", check),))

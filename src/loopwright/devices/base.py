@@ -41,9 +41,9 @@ Observer = Callable[[tuple[int, ...]], object]
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """What a call returns. shape: 0 None, 1 the one value, 2 a tuple of them, 3 what they make in postfix order. values:
-    (code, number) each, where number is the argument's position, the place among the fresh arrays, or the slot of the
-    scalar."""
+    """What a call returns. shape: 0 None, 1 the one value, 2 a tuple of them, 3 what they make in postfix order.
+    values: (code, number) each, where number is the argument's position, the place among the fresh arrays, or the slot
+    of the scalar."""
 
     shape: Shape
     values: tuple[tuple[int, int], ...] = ()

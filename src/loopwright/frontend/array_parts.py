@@ -45,7 +45,7 @@ def part_of(cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Seque
 
 def assign_part(
     cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], value: Value,
-    target: ast.expr, value_node: ast.expr,
+    target: ast.expr, value_node: ast.AST,
 ) -> None:  # fmt: skip
     """`base[indices] = value` where not every axis has a number as its index."""
     indices = _with_arrays(cx, indices, target)
@@ -79,8 +79,8 @@ def _is_mask(indices: Sequence[Value]) -> bool:
 def _split(
     cx: Context, whole: View, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr
 ) -> tuple[View, list[Value | None]]:
-    """The view that numbers, slices and None choose; and for each axis that it has, the table that chooses along it. With
-    a table, numbers are tables of their own."""
+    """The view that numbers, slices and None choose; and for each axis that it has, the table that chooses along it.
+    With a table, numbers are tables of their own."""
     whole_indices = expanded(cx, len(whole.shape), indices, node)
     has_table = any(is_array(index) for index in whole_indices)
     if not has_table:

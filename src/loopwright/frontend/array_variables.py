@@ -37,7 +37,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
-                           "a name that stands for several arrays has the memory of the first", "use another name")  # fmt: skip
+                           "a name of several arrays has the memory of the first", "use another name")  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)
@@ -67,7 +67,7 @@ def _is_known(cx: Context, value: ArrayLike) -> bool:
 
 
 def _is_of_call(size: Expr, arguments: set[str]) -> bool:
-    return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+    return all(part.name in arguments for part in subexpressions(size, Var))
 
 
 def is_fresh(cx: Context, value: Value) -> bool:

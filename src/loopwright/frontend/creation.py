@@ -44,7 +44,7 @@ def array_of_items(cx: Context, items: Items, node: ast.AST, element: Scalar | N
         element = FLOAT64 if not flat else common_element(cx, flat, node)
     result = new_array(cx, shape, element, node)
     arrays = [item for item in flat if is_array(item)]
-    depth = len(shape) - (len(arrays[0].shape) if arrays else 0)  # type: ignore[union-attr]
+    depth = len(shape) - (len(arrays[0].shape) if arrays else 0)
     counts = [int(size.value) for size in shape[:depth] if isinstance(size, Literal)]
     for number, item in enumerate(flat):
         index = [Const(int(k), INT64) for k in np.unravel_index(number, counts)] if counts else []
@@ -80,6 +80,7 @@ def _shape_of_items(cx: Context, items: Items, node: ast.AST) -> tuple[tuple[Siz
 
 
 def common_element(cx: Context, values: Sequence[Value], node: ast.AST) -> Scalar:
+    """The type of an array that holds these numbers, or these arrays' elements."""
     kinds = [
         value.number_type if isinstance(value, Literal | Number) else promote.NumberType(value.element, weak=False)
         for value in values if isinstance(value, Literal | Number | Array | View | Elementwise)
@@ -103,6 +104,7 @@ def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
 
 
 def dtype_of(cx: Context, call: Arguments, position: int) -> Scalar | None:
+    """The type that a call names with `dtype`, None where it names none."""
     value = call.get(position, "dtype")
     return None if value is None or value == Fixed(None) else scalar_of_dtype(cx, value, call.node)
 

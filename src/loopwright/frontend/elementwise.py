@@ -120,6 +120,7 @@ def _held(cx: Context, value: Value, node: ast.AST) -> Value:
 
 
 def reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+    """What gives an operand's element at an index of an array of `rank` axes that it is broadcast to."""
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
         stretched = [isinstance(size, Literal) and size.value == 1 for size in array.shape]
@@ -193,7 +194,7 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
     steady_target = steady(cx, target, at)
     assert isinstance(steady_target, View)
     target = steady_target
-    value = steady(cx, value, value_node) if is_array(value) else _held(cx, value, value_node)  # type: ignore[arg-type]
+    value = steady(cx, value, value_node) if is_array(value) else _held(cx, value, value_node)
     source = value if isinstance(value, ArrayLike) else None
     if source is not None:
         source = _without_leading_ones(cx, source, len(target.shape), value_node)

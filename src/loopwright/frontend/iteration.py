@@ -61,7 +61,7 @@ def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
         callee = cx.evaluate(node.func) if not isinstance(node.func, ast.Attribute) else None
-        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)  # type: ignore[call-overload]
+        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
         if made is not None:
             return made(cx, node)
     return _of_value(cx, cx.evaluate(node), node)
@@ -185,7 +185,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
-        cx.weak_comprehensions[id(node)] = all(one.number_type.weak for one in parts)  # type: ignore[union-attr]
+        cx.weak_comprehensions[id(node)] = all(isinstance(p, Literal | Number) and p.number_type.weak for p in parts)
         result = new_array(cx, (sequence.size, *shape), element, node)
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
@@ -227,7 +227,7 @@ def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) 
             scope[name] = freeze(cx, value, cx.at(target))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             if is_array(value):
-                value = items_of(cx, value, len(parts), target)  # type: ignore[arg-type]
+                value = items_of(cx, value, len(parts), target)
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
             for part, item in zip(parts, value.items, strict=True):

@@ -1,7 +1,7 @@
 """NumPy's functions that are loops of their own, written in the language: a call is read as that of any helper.
 
-They are Python, and run as such: the tests compare them with NumPy. Where NumPy leaves an order open (`argsort` of equal
-elements), the first stays first.
+They are Python, and run as such: the tests compare them with NumPy. Where NumPy leaves an order open (`argsort` of
+equal elements), the first stays first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 
-def _cumsum(a):  # type: ignore[no-untyped-def]
+def _cumsum(a: Any) -> Any:
     flat = a.ravel()
     result = np.empty(flat.size, (flat[:1].sum()).dtype)
     total = flat[:0].sum()
@@ -22,7 +22,7 @@ def _cumsum(a):  # type: ignore[no-untyped-def]
     return result
 
 
-def _cumprod(a):  # type: ignore[no-untyped-def]
+def _cumprod(a: Any) -> Any:
     flat = a.ravel()
     result = np.empty(flat.size, (flat[:1].prod()).dtype)
     total = flat[:0].prod()
@@ -32,11 +32,11 @@ def _cumprod(a):  # type: ignore[no-untyped-def]
     return result
 
 
-def _diff(a):  # type: ignore[no-untyped-def]
+def _diff(a: Any) -> Any:
     return a[..., 1:] - a[..., :-1]
 
 
-def _searchsorted(a, v, side="left"):  # type: ignore[no-untyped-def]
+def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     low, high = 0, len(a)
     while low < high:
         middle = (low + high) // 2
@@ -51,24 +51,24 @@ def _searchsorted(a, v, side="left"):  # type: ignore[no-untyped-def]
     return np.int64(low)
 
 
-def _searchsorted_all(a, v, side="left"):  # type: ignore[no-untyped-def]
+def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
     result = np.empty(len(v), np.int64)
     for i in range(len(v)):
         result[i] = _searchsorted(a, v[i], side)
     return result
 
 
-def _digitize(x, bins):  # type: ignore[no-untyped-def]
+def _digitize(x: Any, bins: Any) -> Any:
     return _searchsorted_all(bins, x, "right")
 
 
-def _sort(a):  # type: ignore[no-untyped-def]
+def _sort(a: Any) -> Any:
     result = a.copy()
     _sort_in_place(result)
     return result
 
 
-def _sort_in_place(a):  # type: ignore[no-untyped-def]
+def _sort_in_place(a: Any) -> None:
     n = len(a)
     other = np.empty_like(a)
     width = 1
@@ -90,7 +90,7 @@ def _sort_in_place(a):  # type: ignore[no-untyped-def]
         width *= 2
 
 
-def _argsort(a):  # type: ignore[no-untyped-def]
+def _argsort(a: Any) -> Any:
     n = len(a)
     order, other = np.empty(n, np.int64), np.empty(n, np.int64)
     for k in range(n):
@@ -121,7 +121,7 @@ def _argsort(a):  # type: ignore[no-untyped-def]
     return order
 
 
-def _median(a):  # type: ignore[no-untyped-def]
+def _median(a: Any) -> Any:
     flat = a.flatten()
     _sort_in_place(flat)
     n = flat.size
@@ -131,7 +131,7 @@ def _median(a):  # type: ignore[no-untyped-def]
     return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
 
 
-def _quantile(a, q):  # type: ignore[no-untyped-def]
+def _quantile(a: Any, q: Any) -> Any:
     flat = a.flatten()
     _sort_in_place(flat)
     place = q * (flat.size - 1)
@@ -143,11 +143,11 @@ def _quantile(a, q):  # type: ignore[no-untyped-def]
     return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
 
 
-def _percentile(a, q):  # type: ignore[no-untyped-def]
+def _percentile(a: Any, q: Any) -> Any:
     return _quantile(a, q / 100)
 
 
-def _interp(x, xp, fp):  # type: ignore[no-untyped-def]
+def _interp(x: Any, xp: Any, fp: Any) -> Any:
     n = len(xp)
     if x != x:
         return x * 1.0
@@ -160,14 +160,14 @@ def _interp(x, xp, fp):  # type: ignore[no-untyped-def]
     return slope * (x - xp[k]) + fp[k]
 
 
-def _interp_all(x, xp, fp):  # type: ignore[no-untyped-def]
+def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
         result[i] = _interp(x[i], xp, fp)
     return result
 
 
-def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
+def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     size = max(int(x.max()) + 1 if len(x) > 0 else 0, minlength)
     result = np.zeros(size, np.int64 if weights is None else np.float64)
     for i in range(len(x)):
@@ -178,7 +178,7 @@ def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
     return result
 
 
-def _unique(a):  # type: ignore[no-untyped-def]
+def _unique(a: Any) -> Any:
     ordered = a.flatten()
     _sort_in_place(ordered)
     first = np.empty(ordered.size, np.bool_)
@@ -189,7 +189,7 @@ def _unique(a):  # type: ignore[no-untyped-def]
     return ordered[first]
 
 
-def _roll(a, shift):  # type: ignore[no-untyped-def]
+def _roll(a: Any, shift: Any) -> Any:
     n = len(a)
     result = np.empty_like(a)
     for i in range(n):
@@ -197,11 +197,11 @@ def _roll(a, shift):  # type: ignore[no-untyped-def]
     return result
 
 
-def _flip(a):  # type: ignore[no-untyped-def]
+def _flip(a: Any) -> Any:
     return a[::-1]
 
 
-def _repeat(a, repeats):  # type: ignore[no-untyped-def]
+def _repeat(a: Any, repeats: Any) -> Any:
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
@@ -209,7 +209,7 @@ def _repeat(a, repeats):  # type: ignore[no-untyped-def]
     return result
 
 
-def _tile(a, reps):  # type: ignore[no-untyped-def]
+def _tile(a: Any, reps: Any) -> Any:
     n = len(a)
     result = np.empty(n * reps, a.dtype)
     for k in range(reps):
@@ -218,39 +218,39 @@ def _tile(a, reps):  # type: ignore[no-untyped-def]
     return result
 
 
-def _append(a, values):  # type: ignore[no-untyped-def]
+def _append(a: Any, values: Any) -> Any:
     return np.concatenate((a, values))
 
 
-def _append_one(a, value):  # type: ignore[no-untyped-def]
+def _append_one(a: Any, value: Any) -> Any:
     result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
     result[:-1] = a
     result[-1] = value
     return result
 
 
-def _trace(a):  # type: ignore[no-untyped-def]
+def _trace(a: Any) -> Any:
     total = a[:0, 0].sum()
     for i in range(min(a.shape[0], a.shape[1])):
         total += a[i, i]
     return total
 
 
-def _diagonal(a):  # type: ignore[no-untyped-def]
+def _diagonal(a: Any) -> Any:
     result = np.empty(min(a.shape[0], a.shape[1]), a.dtype)
     for i in range(len(result)):
         result[i] = a[i, i]
     return result
 
 
-def _diagonal_matrix(v):  # type: ignore[no-untyped-def]
+def _diagonal_matrix(v: Any) -> Any:
     result = np.zeros((len(v), len(v)), v.dtype)
     for i in range(len(v)):
         result[i, i] = v[i]
     return result
 
 
-def _cross(a, b):  # type: ignore[no-untyped-def]
+def _cross(a: Any, b: Any) -> Any:
     result = np.empty(3, (a[0] * b[0]).dtype)
     result[0] = a[1] * b[2] - a[2] * b[1]
     result[1] = a[2] * b[0] - a[0] * b[2]
@@ -258,21 +258,21 @@ def _cross(a, b):  # type: ignore[no-untyped-def]
     return result
 
 
-def _isclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     return abs(a - b) <= atol + rtol * abs(b)
 
 
-def _allclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+def _allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     return bool(np.all(np.abs(a - b) <= atol + rtol * np.abs(b)))
 
 
-def _array_equal(a, b):  # type: ignore[no-untyped-def]
+def _array_equal(a: Any, b: Any) -> Any:
     if len(a) != len(b):
         return False
     return bool(np.all(a == b))
 
 
-def _convolve(a, v):  # type: ignore[no-untyped-def]
+def _convolve(a: Any, v: Any) -> Any:
     n, m = len(a), len(v)
     result = np.zeros(n + m - 1, (a[0] * v[0]).dtype)
     for i in range(n + m - 1):
@@ -281,7 +281,7 @@ def _convolve(a, v):  # type: ignore[no-untyped-def]
     return result
 
 
-def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
+def _histogram_counts(a: Any, low: Any, high: Any, bins: Any) -> Any:
     counts = np.zeros(bins, np.int64)
     for i in range(len(a)):
         if low <= a[i] <= high:
@@ -290,7 +290,7 @@ def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
     return counts
 
 
-def _eliminated(a, b):  # type: ignore[no-untyped-def]
+def _eliminated(a: Any, b: Any) -> Any:
     """Gaussian elimination with pivots: `a` becomes upper triangular, `b` goes with it; the sign of the order, or 0."""
     n = a.shape[0]
     sign = 1.0
@@ -316,7 +316,7 @@ def _eliminated(a, b):  # type: ignore[no-untyped-def]
     return sign
 
 
-def _substituted(a, b):  # type: ignore[no-untyped-def]
+def _substituted(a: Any, b: Any) -> None:
     n = a.shape[0]
     for i in range(n - 1, -1, -1):
         for j in range(b.shape[1]):
@@ -326,14 +326,14 @@ def _substituted(a, b):  # type: ignore[no-untyped-def]
             b[i, j] = total / a[i, i]
 
 
-def _solve(a, b):  # type: ignore[no-untyped-def]
+def _solve(a: Any, b: Any) -> Any:
     lower, result = a.astype(np.float64), b.astype(np.float64)
     assert _eliminated(lower, result) != 0.0, "Singular matrix"
     _substituted(lower, result)
     return result
 
 
-def _solve_vector(a, b):  # type: ignore[no-untyped-def]
+def _solve_vector(a: Any, b: Any) -> Any:
     lower, right = a.astype(np.float64), np.empty((len(b), 1))
     right[:, 0] = b
     assert _eliminated(lower, right) != 0.0, "Singular matrix"
@@ -341,14 +341,14 @@ def _solve_vector(a, b):  # type: ignore[no-untyped-def]
     return right[:, 0].copy()
 
 
-def _inverse(a):  # type: ignore[no-untyped-def]
+def _inverse(a: Any) -> Any:
     lower, result = a.astype(np.float64), np.eye(a.shape[0])
     assert _eliminated(lower, result) != 0.0, "Singular matrix"
     _substituted(lower, result)
     return result
 
 
-def _determinant(a):  # type: ignore[no-untyped-def]
+def _determinant(a: Any) -> Any:
     lower, nothing = a.astype(np.float64), np.zeros((a.shape[0], 1))
     result = _eliminated(lower, nothing)
     if result != 0.0:

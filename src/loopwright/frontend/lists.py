@@ -283,9 +283,10 @@ def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 
 def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
+    """`value += other` of a list. Raises KernelError for what cannot be gone over."""
     if isinstance(other, Items):
-        for item in other.items:
-            append(cx, value, item, node)
+        for one in other.items:
+            append(cx, value, one, node)
         return
     size: Size
     item: Callable[[Expr], Value]
@@ -297,4 +298,8 @@ def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
         size, item = array.shape[0], lambda k: element_at(cx, array, [k], node)
     else:
         raise cx.error(node, f"a list cannot be extended by {describe(other)}")
-    nest(cx, (size,), lambda index: append(cx, value, item(index[0]), node), node)
+
+    def write(index: list[Expr]) -> None:
+        append(cx, value, item(index[0]), node)
+
+    nest(cx, (size,), write, node)

@@ -72,7 +72,7 @@ _MOST_WRITTEN_OUT = 64
 
 
 def loop_over(cx: Context, node: ast.For) -> None:
-    """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body written out for each."""
+    """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
     sequence = sequence_of(cx, node.iter)
     fixed = sequence.fixed
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):

@@ -23,7 +23,7 @@ from loopwright.frontend.elementwise import (
     require_same,
 )
 from loopwright.frontend.reductions import axes_of
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+from loopwright.frontend.values import Along, Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
 from loopwright.frontend.views import (
     ONE,
     ZERO,
@@ -44,6 +44,7 @@ Handler = Callable[[Context, Arguments], Value]
 
 
 def view_of(cx: Context, value: Value, call_node: ast.AST, what: str) -> View:
+    """An operand as part of an array. Raises KernelError for what is no array."""
     array = as_array(cx, value, call_node, what)
     if isinstance(array, Elementwise):
         array = materialised(cx, array, call_node)
@@ -115,6 +116,7 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
 
 
 def number_of(sizes: Sequence[Expr]) -> Expr:
+    """How many elements an array of these sizes has."""
     result: Expr = ONE
     for size in sizes:
         result = multiply(result, size)
@@ -182,7 +184,9 @@ def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) ->
     begin: Expr = ZERO
     for part in parts:
         size = clipped(cx, part.shape[axis])
-        places = tuple(replace(p, start=begin) if k == axis else p for k, p in enumerate(whole.places))  # type: ignore[type-var]
+        places = tuple(
+            replace(p, start=begin) if isinstance(p, Along) and k == axis else p for k, p in enumerate(whole.places)
+        )
         window = View(result, places, tuple(size if k == axis else s for k, s in enumerate(whole.shape)))
         assign_elements(cx, window, part, node, node)
         begin = add(begin, size_of(size))
@@ -230,7 +234,8 @@ def _column_stack(cx: Context, call: Arguments) -> Value:
 
 
 MANIPULATION: dict[Any, Handler] = {
-    np.transpose: _transpose, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims, np.reshape: _reshape, np.ravel: _ravel,
+    np.transpose: _transpose, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims, np.reshape: _reshape,
+    np.ravel: _ravel,
     np.concatenate: _concatenate, np.stack: _stack(0), np.vstack: _vstack, np.hstack: _hstack,
     np.column_stack: _column_stack,
 }  # fmt: skip

@@ -108,6 +108,7 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
 
 
 def dot(cx: Context, call: Arguments) -> Value:
+    """`np.dot(a, b)` and its like: a product with a number is one of each element."""
     call.expect(cx, 2, 3, ("out",))
     a, b = call.values[:2]
     if not is_array(a) or not is_array(b):
@@ -121,8 +122,11 @@ def _outer(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
     a, b = (view_of(cx, value, call.node, "np.outer()") for value in call.values)
     column = View(a.array, a.places, (*a.shape, Literal(1)))
-    multiply_both = lambda cx, x, y: operators.binary_operation(cx, "mul", x, y, call.node)  # noqa: E731
-    return map_elements(cx, multiply_both, [column, b], call.node)
+
+    def multiplied(cx: Context, x: Number, y: Number) -> Value:
+        return operators.binary_operation(cx, "mul", x, y, call.node)
+
+    return map_elements(cx, multiplied, [column, b], call.node)
 
 
 def _norm(cx: Context, call: Arguments) -> Value:
@@ -141,7 +145,10 @@ def _norm(cx: Context, call: Arguments) -> Value:
     axes = axes_of(cx, call.named.get("axis"), len(array.shape), call.node)
     keepdims = call.named.get("keepdims") == Literal(True)
     total = reduced(cx, SUM, map_elements(cx, square, [array], call.node), axes, keepdims, call.node)
-    root = lambda cx, x: Number(Call("sqrt", (x.expr,), kind), weak=False)  # noqa: E731
+
+    def root(cx: Context, x: Number) -> Number:
+        return Number(Call("sqrt", (x.expr,), kind), weak=False)
+
     return root(cx, total) if isinstance(total, Number) else map_elements(cx, root, [total], call.node)
 
 

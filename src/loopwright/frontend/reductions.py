@@ -1,4 +1,4 @@
-"""NumPy's reductions: sums, products, extremes and their places, means, `any` and `all`; of all elements or along axes."""
+"""NumPy's reductions: sums, products, extremes and their places, means, `any`, `all`; of all elements or along axes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Element = Callable[[Context, Sequence[Expr]], Literal | Number]
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class Folding:
     """begin: the value of no elements, in the type that is computed in. step: the next value, from the last one and an
     element of that type. working, result: the types computed in and given, from an element's. needs_element: NumPy
     refuses an array without elements."""
@@ -76,18 +76,18 @@ def _is_bool(element: Scalar) -> Scalar:
     return BOOL
 
 
-SUM = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, new), _wide, _total)
-PRODUCT = Reduction(lambda kind: 1, lambda cx, old, new: Binary("mul", old, new), _wide, _total)
-MAXIMUM = Reduction(_least, _larger, _same, _same, needs_element=True)
-MINIMUM = Reduction(_greatest, _smaller, _same, _same, needs_element=True)
-ANY = Reduction(lambda kind: False, lambda cx, old, new: Binary("or", old, new), _is_bool, _is_bool)
-ALL = Reduction(lambda kind: True, lambda cx, old, new: Binary("and", old, new), _is_bool, _is_bool)
-COUNT = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new, INT64)), lambda kind: BOOL,
+SUM = Folding(lambda kind: 0, lambda cx, old, new: Binary("add", old, new), _wide, _total)
+PRODUCT = Folding(lambda kind: 1, lambda cx, old, new: Binary("mul", old, new), _wide, _total)
+MAXIMUM = Folding(_least, _larger, _same, _same, needs_element=True)
+MINIMUM = Folding(_greatest, _smaller, _same, _same, needs_element=True)
+ANY = Folding(lambda kind: False, lambda cx, old, new: Binary("or", old, new), _is_bool, _is_bool)
+ALL = Folding(lambda kind: True, lambda cx, old, new: Binary("and", old, new), _is_bool, _is_bool)
+COUNT = Folding(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new, INT64)), lambda kind: BOOL,
                   lambda kind: INT64)  # fmt: skip
 
 
 def reduced(
-    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
+    cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
     element: Scalar | None = None,
 ) -> Value:  # fmt: skip
     """The reduction along some axes: a number where these are all of them, else an array."""
@@ -132,7 +132,7 @@ def accumulator(cx: Context, hint: str, begin: Expr, node: ast.AST) -> Var:
 
 
 def _along(
-    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
+    cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
     element: Scalar | None,
 ) -> Expr:  # fmt: skip
     """The loops along the axes, for one index of the others."""
@@ -185,7 +185,7 @@ def flag_of(cx: Context, value: Value | None, node: ast.AST) -> bool:
             raise cx.error(node, "this must be True or False when code is made")
 
 
-def _call(how: Reduction) -> Callable[[Context, Arguments], Value]:
+def _call(how: Folding) -> Callable[[Context, Arguments], Value]:
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 3, ("axis", "dtype", "keepdims"))
         value = call.values[0]
@@ -208,7 +208,7 @@ def _operand(cx: Context, call: Arguments) -> ArrayLike | None:
     return as_array(cx, value, call.place(0), f"np.{call.name}()")
 
 
-def _of_number(cx: Context, how: Reduction, value: Value, call: Arguments) -> Value:
+def _of_number(cx: Context, how: Folding, value: Value, call: Arguments) -> Value:
     number = call.number(cx, 0)
     kind = how.working(number.number_type.type)
     expr = as_bool(cx, number) if kind == BOOL else convert(cx, number, kind, call.node)
@@ -378,7 +378,7 @@ def _average(cx: Context, call: Arguments) -> Value:
     return Number(Binary("truediv", total.expr, count.expr), weak=False)
 
 
-def _ignoring_nan(how: Reduction) -> Callable[[Context, Arguments], Value]:
+def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:
     """`np.nansum` and its like: a NaN counts as what changes nothing."""
 
     def handler(cx: Context, call: Arguments) -> Value:
@@ -408,11 +408,12 @@ def _nanmean(cx: Context, call: Arguments) -> Value:
         call.node,
     )
     count = _call(COUNT)(cx, Arguments(call.node, call.name, (present, *call.values[1:]), call.named))
-    divide = lambda cx, a, b: operators.binary_operation(
-        cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node
-    )
-    if isinstance(total, Number):
-        return divide(cx, total, count)  # type: ignore[arg-type]
+
+    def divide(cx: Context, a: Number, b: Number) -> Value:
+        return operators.binary_operation(cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node)
+
+    if isinstance(total, Number) and isinstance(count, Number):
+        return divide(cx, total, count)
     return materialised(cx, map_elements(cx, divide, (total, count), call.node), call.node)
 
 

@@ -97,9 +97,9 @@ def _flatten(
             packing.append(("list", 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             result, sizes = _cut_result(cx, value, len(flat), node)
-            for item in (result, *sizes):
-                packing.append(("value", len(flat)))
-                flat.append(item)
+            made: tuple[Value, ...] = (result, *sizes)
+            packing += [("value", len(flat) + k) for k in range(len(made))]
+            flat += made
             packing.append(("cut", len(sizes)))
         case _:
             packing.append(("value", len(flat)))
@@ -114,8 +114,8 @@ def _is_known(cx: Context, array: Array) -> bool:
 
 
 def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
-    """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError where
-    nothing is known about how large it may be."""
+    """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError
+    where nothing is known about how large it may be."""
     place = node.value or node
     most = tuple(bound_of(cx, size_of(size)) for size in array.shape)
     if any(size is None for size in most):
@@ -185,7 +185,7 @@ def _return_none(cx: Context, node: ast.Return | None) -> None:
 
 
 def _own(cx: Context, value: Value, node: ast.Return) -> Value:
-    """What is returned, with arrays of their own for expressions and for parts of local arrays: nobody else has these."""
+    """What is returned, with arrays of their own for expressions and parts of local arrays: nobody else has these."""
     place = node.value or node
     match value:
         case Items(items=items):
@@ -231,7 +231,7 @@ def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
             return item.name
         case Array() | View():
             raise cx.error(node.value or node, "a view of an array cannot be returned",
-                           remedy="return the whole array, or copy the elements into one of its own")  # fmt: skip
+                           remedy="return the whole array, or a copy: a[1:].copy()")  # fmt: skip
         case Records():
             raise cx.error(node.value or node, "an array of records cannot be returned",
                            remedy="leave the return out: the caller has the array")  # fmt: skip

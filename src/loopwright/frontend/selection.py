@@ -53,10 +53,11 @@ def nonzero(cx: Context, array: ArrayLike, node: ast.AST) -> Items:
         array = materialised(cx, array, node)
     count = counted(cx, array, node)
     results = [new_array(cx, (as_size(count),), INT64, node) for _ in array.shape]
-    write_where(
-        cx, array, node,
-        lambda index, k: [Store(one.name, (k,), part, at=cx.at(node)) for one, part in zip(results, index, strict=True)],
-    )  # fmt: skip
+
+    def write(index: list[Expr], k: Expr) -> list[Stmt]:
+        return [Store(one.name, (k,), part, at=cx.at(node)) for one, part in zip(results, index, strict=True)]
+
+    write_where(cx, array, node, write)
     return Items(tuple(results))
 
 
@@ -134,7 +135,7 @@ def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: a
         mask = materialised(cx, mask, at)
     rest = target.shape[len(mask.shape) :]
     if is_array(value):
-        source = value if isinstance(value, Array | View) else materialised(cx, value, value_node)  # type: ignore[arg-type]
+        source = value if isinstance(value, Array | View) else materialised(cx, value, value_node)
         if target.array.name in reads_of(source):
             source = materialised(cx, source, value_node)
         if len(source.shape) > len(rest):
@@ -168,10 +169,11 @@ def _assign_rest(
             Store(target.array.name, place_of(target, index), convert(cx, value, target.element, node), at=cx.at(at))
         )
         return
-    row: Value = target
+    row = target
     for part in index:
-        row = rows_of(cx, row, part, at)  # type: ignore[arg-type]
-    assert isinstance(row, View)
+        inner = rows_of(cx, row, part, at)
+        assert isinstance(inner, View)
+        row = inner
     assign_elements(cx, row, value, at, node)
 
 
@@ -198,12 +200,12 @@ def _assign_in_order(
     write_where(cx, mask, at, write)
 
 
-def gathered(cx: Context, array: View, indices: Sequence[Value], node: ast.AST) -> Elementwise:
+def gathered(cx: Context, array: View, indices: Sequence[Value | None], node: ast.AST) -> Elementwise:
     """`array[p]`, `array[:, p]`, `array[p, q]`: NumPy's indexing with arrays of integers, computed where it is used."""
     chosen = [k for k, index in enumerate(indices) if index is not None]
-    tables = [indices[k] for k in chosen]
+    tables = [index for index in indices if index is not None]
     given = [table for table in tables if is_array(table)]
-    together = broadcast(cx, [table.shape for table in given], node)  # type: ignore[union-attr]
+    together = broadcast(cx, [table.shape for table in given], node)
     adjacent = chosen == list(range(chosen[0], chosen[-1] + 1))
     first = chosen[0] if adjacent else 0
     others = [k for k in range(len(array.shape)) if k not in chosen]
@@ -226,7 +228,7 @@ def gathered(cx: Context, array: View, indices: Sequence[Value], node: ast.AST) 
 
     places = [place for place in array.places if isinstance(place, Along)]
     whole = {place.axis for place in places if place.start == ZERO and place.step == ONE and _is_all(array, place)}
-    reads = reads_of(array).union(*(reads_of(table) for table in given))  # type: ignore[arg-type]
+    reads = reads_of(array).union(*(reads_of(table) for table in given))
     return made(cx, shape, at, reads)
 
 
@@ -241,14 +243,14 @@ def _index_reader(
     if not is_array(table):
         index = cx.once(as_index(cx, table, node), cx.at(node))
         return lambda cx, own: index
-    if not table.element.is_integer:  # type: ignore[union-attr]
+    if not table.element.is_integer:
         raise cx.error(node, "arrays used as indices must be of integer (or boolean) type")
     read = reader(table, rank, node)
     return lambda cx, own: as_index(cx, read(cx, own), node)
 
 
 def assign_gathered(
-    cx: Context, target: View, indices: Sequence[Value], value: Value, at: ast.AST, value_node: ast.AST
+    cx: Context, target: View, indices: Sequence[Value | None], value: Value, at: ast.AST, value_node: ast.AST
 ) -> None:
     """`target[p] = value`: in order, so that of several values for one place the last one stays."""
     tables = [materialised(cx, index, at) if isinstance(index, Elementwise) else index for index in indices]

@@ -28,8 +28,8 @@ def _sum(cx: Context, call: Arguments) -> Value:
         for item in value.items:
             start = binary(cx, "add", start, item, call.node)
         return start
-    if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
-        return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)  # type: ignore[arg-type]
+    if is_array(value) and len(value.shape) == 1:
+        return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)
     raise cx.error(call.node, "sum() takes an array of one axis or a tuple here")
 
 
@@ -45,8 +45,8 @@ def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
                 so_far = Const(bool(result.value), BOOL) if isinstance(result, Literal) else result.expr
                 result = Number(Binary("or" if is_any else "and", so_far, expr), weak=True)
             return result
-        if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
-            found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)  # type: ignore[arg-type]
+        if is_array(value) and len(value.shape) == 1:
+            found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)
             assert isinstance(found, Number)
             return Number(found.expr, weak=True)
         raise cx.error(call.node, f"{call.name}() takes an array of one axis or a tuple here")
@@ -65,8 +65,8 @@ def _max(cx: Context, call: Arguments) -> Value:
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
-    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:  # type: ignore[union-attr]
-        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)  # type: ignore[arg-type]
+    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
+        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
     if len(call.values) == 1 and isinstance(call.values[0], Items):
         call = Arguments(call.node, call.name, call.values[0].items, call.named)
     elif len(call.values) == 1:

@@ -157,6 +157,7 @@ def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
 
 
 def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+    """`target = value`. Raises KernelError for a target that cannot be assigned to."""
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)

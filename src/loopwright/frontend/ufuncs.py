@@ -1,4 +1,4 @@
-"""NumPy's functions of single elements, of each element where an operand is an array: ufuncs, `where`, `clip`, `round`."""
+"""NumPy's functions of elements, of each one where an operand is an array: ufuncs, `where`, `clip`, `round`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def round_elements(cx: Context, call: Arguments) -> Value:
 
 def _kind(cx: Context, value: Value, call: Arguments) -> promote.NumberType:
     if is_array(value):
-        return promote.NumberType(value.element, weak=False)  # type: ignore[union-attr]
+        return promote.NumberType(value.element, weak=False)
     if isinstance(value, Literal | Number):
         return value.number_type
     return promote.NumberType(as_array(cx, value, call.node, "np.where()").element, weak=False)

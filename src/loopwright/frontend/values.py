@@ -117,8 +117,8 @@ class Elementwise:
 
 @dataclass(frozen=True, slots=True)
 class ListValue:
-    """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is known
-    of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
+    """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is
+    known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
 
     parts: tuple[View, ...]
     length: Expr

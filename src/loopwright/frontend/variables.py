@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -289,7 +290,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case View(places=places):
             return replace(value, places=tuple(p if isinstance(p, Along) else _frozen(cx, p, at) for p in places))
         case Elementwise():
-            return materialised(cx, value, at)
+            return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case _:

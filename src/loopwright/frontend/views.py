@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
@@ -30,7 +31,7 @@ ZERO, ONE = Const(0, INT64), Const(1, INT64)
 _UNKNOWN_STEP = "the step of a slice must be known when code is made"
 
 
-def is_array(value: Value) -> bool:
+def is_array(value: Value | None) -> TypeGuard[ArrayLike]:
     """Whether a value has elements that NumPy computes with one by one."""
     return isinstance(value, View | Elementwise) or (isinstance(value, Array) and bool(value.shape))
 

@@ -76,8 +76,8 @@ class Dispatch:
 
     name, parameters, defaults: the function's; instead of defaults, maybe the function that has them now. written:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
-    of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all parameters
-    where some of them hold others, what makes the call, and with which arguments."""
+    of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
+    parameters where some of them hold others, what makes the call, and with which arguments."""
 
     call: Callable[..., object]
 
