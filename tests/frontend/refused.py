@@ -254,11 +254,11 @@ other axes            def f(a):
                           if a[0] > 0:
                               x = np.zeros((3, 3))
                           return x
-swapped arrays        def f(a, b):
+swapped, then written def f(a, b):
                           for t in range(3):
-                              for i in range(len(a)):
-                                  b[i] = a[i]
+                              b[0] = a[0]
                               a, b = b, a
+                          a[0] = 1
 fields                def f(p):
                           return p["z"][0]
 record copied         def f(p):

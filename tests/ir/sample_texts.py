@@ -60,7 +60,7 @@ PACKED = """\
 kernel packed(
         a: float64[1] C,
         n: int64,
-) -> tuple(array a, python int64, python bool, array out) packed(value 0, value 1, cut 1, value 3, value 2, maybe 0, none 0, tuple 2, tuple 2):
+) -> tuple(array a, python int64, python bool, array out) packed(PACKING):
     result out: float64[n] = 0.0
     var checked: int64
     checked = checked(0, n > 0, raised, 'ValueError: it\\x27s "n" \\\\ 0\\nnot \\u20ac')
@@ -71,4 +71,4 @@ kernel packed(
     checked = checked(0, n > 0, resized)
     checked = checked(0, n > 0, none)
     return n, True
-"""
+""".replace("PACKING", "value 0, value 1, cut 1, list 0, value 3, value 2, maybe 0, none 0, tuple 2, tuple 2")

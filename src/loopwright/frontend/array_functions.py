@@ -48,11 +48,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             assign_elements(cx, view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
             return Fixed(None)
         case "ravel" | "flatten":
-            return (
-                materialised(cx, base, node)
-                if len(base.shape) == 1 and name == "flatten"
-                else flattened(cx, base, node)
-            )
+            return flattened(cx, base, node, copies=name == "flatten")
         case "reshape":
             call.expect(cx, 1, len(call.values), ("order",))
             shape = call.values[0] if len(call.values) == 1 else Items(call.values)

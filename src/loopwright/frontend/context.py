@@ -42,9 +42,14 @@ class NotYet(KernelError):
     """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
 
 
+class Restart(Exception):
+    """What was found says which assignments belong together: all is read again from the start."""
+
+
 @dataclass
 class Session:
-    """What lasts over the rounds. `failure`: the first error of this round."""
+    """What lasts over the rounds. `failure`: the first error of this round. `in_place`: the `x += v` of arrays, by the
+    path of the function that they stand in and the id of their target."""
 
     source: Source
     signature: Signature
@@ -56,6 +61,11 @@ class Session:
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
+    in_place: set[tuple[Key, int]] = field(default_factory=set)
+
+    def restart(self) -> None:
+        """Forget what was found about variables."""
+        self.types, self.webs, self.result_shapes = Types(), {}, {}
 
 
 @dataclass
@@ -120,6 +130,7 @@ class Context:
     weak_comprehensions: dict[int, bool] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
@@ -207,6 +218,7 @@ class Context:
         """Compute an expression now, to be used any number of times."""
         name = self.temporary_name()
         self.emit(Assign(name, expr, at=at))
+        self.made_of[name] = expr
         return Var(name, expr.type)
 
     def temporary_name(self) -> str:

@@ -75,6 +75,8 @@ def _shape_of_items(cx: Context, items: Items, node: ast.AST) -> tuple[tuple[Siz
         if len(shape) != len(first):
             raise cx.error(node, "the parts of an array differ in shape", "NumPy raises ValueError")
         for a, b in zip(first, shape, strict=True):
+            if isinstance(a, Literal) and isinstance(b, Literal) and a != b:
+                raise cx.error(node, "the parts of an array differ in shape", "NumPy raises ValueError")
             require_same(cx, a, b, node)
     return (Literal(len(inner)), *first), [value for _, values in inner for value in values]
 

@@ -248,6 +248,15 @@ def meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
     return False
 
 
+def may_meet(cx: Context, target: View, source: ArrayLike) -> bool:
+    """Whether writing the target may change elements that the source reads."""
+    name, reads = target.array.name, reads_of(source)
+    if name in reads:
+        return True
+    shared = cx.session.signature.overlap and _is_argument(cx, name)
+    return shared and any(_is_argument(cx, read) for read in reads)
+
+
 def _is_argument(cx: Context, name: str) -> bool:
     known = cx.parameters.values()
     return any(isinstance(param, ArrayParam) and param.name == name for param in known)

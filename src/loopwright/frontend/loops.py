@@ -11,9 +11,10 @@ from loopwright.frontend.iteration import sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
+from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web
-from loopwright.frontend.views import never_negative, size_of
+from loopwright.frontend.views import Size, never_negative, size_of
 from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
@@ -33,6 +34,10 @@ def for_loop(cx: Context, node: ast.For) -> None:
     call, is_parallel = _range_of(cx, node.iter)
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
+    renaming = None if is_parallel else renaming_of(cx, node)
+    if renaming is not None:
+        _renamed_loop(cx, node, renaming, (lower, upper, step))
+        return
     name = cx.new_name(cx.frame.prefix + node.target.id)
     cx.stable.add(name)
     if isinstance(step, Const) and int(step.value) > 0 and never_negative(cx, lower):
@@ -41,6 +46,28 @@ def for_loop(cx: Context, node: ast.For) -> None:
     cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
     body = _loop_body(cx, name, node, (lambda: assign_web(cx, web, variable, node.target, node.target)))
     cx.emit(For(name, lower, upper, step, tuple(body), asserted=is_parallel, at=cx.at(node)))
+
+
+def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr]) -> None:
+    """A loop at whose end arrays change names."""
+    frame, at = cx.frame, cx.at(node)
+    lower, upper, step = (cx.once(bound, at) for bound in bounds)
+
+    def body(value: Expr) -> None:
+        variable = Number(cx.once(value, at), weak=True)
+        if not isinstance(variable.expr, Var) or variable.expr.name not in cx.stable:
+            variable = Number(cx.temporary(value, at), weak=True)
+        if never_negative(cx, lower) and isinstance(step, Const) and int(step.value) > 0:
+            cx.natural.add(variable.expr.name)  # type: ignore[union-attr]
+        frame.loop_values[id(node.target)] = variable
+        assign_web(cx, frame.webs.stores[id(node.target)], variable, node.target, node.target)
+        cx.execute(node.body[:-1])
+
+    tail, frame.tail = frame.tail, False
+    try:
+        write_renamed(cx, node, renaming, (lower, upper, step), body)
+    finally:
+        frame.tail = tail
 
 
 def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object = None) -> list[Stmt]:
@@ -62,8 +89,10 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
     """Whether a loop goes over range() or prange()."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
-        return False
+    if isinstance(node.func, ast.Attribute) and (
+        not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed)
+    ):
+        return False  # a method
     callee = cx.evaluate(node.func)
     return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
 
@@ -78,7 +107,7 @@ def loop_over(cx: Context, node: ast.For) -> None:
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
         if len(fixed) > _MOST_WRITTEN_OUT:
             raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
-        _written_out(cx, node, fixed)
+        _written_out(cx, node, fixed, sequence.size)
         return
     name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
     cx.stable.add(name)
@@ -97,13 +126,18 @@ def _are_numbers(items: tuple[Value, ...]) -> bool:
     )
 
 
-def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:
-    """The body once for each item; `continue` and `break` leave blocks around one and around all of them."""
+def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Size) -> None:
+    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and
+    around all of them."""
     frame, at = cx.frame, cx.at(node)
     whole = cx.new_name(frame.prefix + "items")
     tail, frame.tail = frame.tail, False
     with cx.inner_body() as everything:
-        for item in items:
+        for number, item in enumerate(items):
+            if not isinstance(size, Literal):
+                with cx.inner_body() as stop:
+                    cx.leave(whole, node)
+                everything.append(If(Compare("le", size_of(size), Const(number, INT64)), tuple(stop), (), at=at))
             one = cx.new_name(frame.prefix + "item")
             frame.loops.append(f"{one} {whole}")
             try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import is_written_through
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
 from loopwright.frontend.creation import as_array, common_element
@@ -33,8 +34,11 @@ from loopwright.frontend.views import (
     as_view,
     clipped,
     element_at,
+    moved,
     multiply,
+    reshaped_view,
     size_of,
+    steady,
     transposed,
 )
 from loopwright.ir.nodes import Binary, Compare, Const, Expr
@@ -82,12 +86,20 @@ def _expand_dims(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2, 2, ("axis",))
     array = view_of(cx, call.values[0], call.node, "np.expand_dims()")
     axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
-    places = tuple(replace(p, axis=p.axis + (p.axis >= axis)) if not isinstance(p, Expr) else p for p in array.places)
+    return _with_axis(array, axis)
+
+
+def _with_axis(array: View, axis: int) -> View:
+    """The same elements with one more axis, of size 1."""
+    places = tuple(moved(place, lambda one: replace(one, axis=one.axis + (one.axis >= axis))) for place in array.places)
     return View(array.array, places, (*array.shape[:axis], Literal(1), *array.shape[axis:]))
 
 
-def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
-    """`a.reshape(shape)`, as a copy: what is written to it is not written to `a`."""
+def reshaped(
+    cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: bool = False, shows: bool = False
+) -> Value:
+    """`a.reshape(shape)`: a copy where nobody can tell, as its elements are found faster, or where it has to be one
+    (`copies`); else, and for `shows`, a view."""
     array = as_array(cx, value, node, "reshape()")
     wanted = shape.items if isinstance(shape, Items) else (shape,)
     sizes: list[Expr | None] = []
@@ -111,7 +123,13 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
         return element_at(cx, source, _unravelled(_ravelled(index, shape_now), source.shape), node)
 
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
-        return value
+        return materialised(cx, source, node) if copies else value
+    if not copies and not isinstance(source, Elementwise) and (shows or is_written_through(cx, node)):
+        whole = steady(cx, source, node)
+        assert isinstance(whole, Array | View)
+        shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
+        if shown is not None:
+            return shown
     return materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
 
 
@@ -150,9 +168,9 @@ def _ravel(cx: Context, call: Arguments) -> Value:
     return flattened(cx, call.values[0], call.node)
 
 
-def flattened(cx: Context, value: Value, node: ast.AST) -> Value:
-    """`a.ravel()`, as a copy where it has more than one axis."""
-    return reshaped(cx, value, Literal(-1), node)
+def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
+    """`a.ravel()`, `a.flatten()`."""
+    return reshaped(cx, value, Literal(-1), node, copies=copies)
 
 
 def _concatenate(cx: Context, call: Arguments) -> Value:
@@ -204,10 +222,7 @@ def _stack(axis: int) -> Handler:
         raised = []
         for part in parts:
             view = view_of(cx, part, call.node, f"np.{call.name}()")
-            places = tuple(
-                replace(p, axis=p.axis + (p.axis >= where)) if not isinstance(p, Expr) else p for p in view.places
-            )
-            raised.append(View(view.array, places, (*view.shape[:where], Literal(1), *view.shape[where:])))
+            raised.append(_with_axis(view, where))
         return joined(cx, raised, where, call.node)
 
     return handler

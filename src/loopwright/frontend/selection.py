@@ -18,6 +18,7 @@ from loopwright.frontend.elementwise import (
     broadcast,
     made,
     materialised,
+    may_meet,
     meets_itself,
     nest,
     new_array,
@@ -131,12 +132,13 @@ def _require_mask(cx: Context, shape: Sequence[Size], mask: ArrayLike, node: ast
 def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: ast.AST, value_node: ast.AST) -> None:
     """`target[mask] = value`."""
     _require_mask(cx, target.shape, mask, at)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads and is_array(value):
+    meets = may_meet(cx, target, mask)
+    if meets and is_array(value):
         mask = materialised(cx, mask, at)
     rest = target.shape[len(mask.shape) :]
     if is_array(value):
         source = value if isinstance(value, Array | View) else materialised(cx, value, value_node)
-        if target.array.name in reads_of(source):
+        if may_meet(cx, target, source):
             source = materialised(cx, source, value_node)
         if len(source.shape) > len(rest):
             _assign_in_order(cx, target, mask, source, rest, at)
@@ -151,7 +153,7 @@ def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: a
 
     if isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads:
+    if meets and not is_array(value):
         start = len(cx.body)
         nest(cx, mask.shape, body, at)
         if not meets_itself(cx, target, cx.body[start:]):
@@ -253,9 +255,14 @@ def assign_gathered(
     cx: Context, target: View, indices: Sequence[Value | None], value: Value, at: ast.AST, value_node: ast.AST
 ) -> None:
     """`target[p] = value`: in order, so that of several values for one place the last one stays."""
-    tables = [materialised(cx, index, at) if isinstance(index, Elementwise) else index for index in indices]
+    tables = [
+        materialised(cx, index, at)
+        if isinstance(index, Elementwise) or (is_array(index) and may_meet(cx, target, index))
+        else index
+        for index in indices
+    ]
     if is_array(value) and isinstance(value, Elementwise | View | Array):
-        if isinstance(value, Elementwise) or target.array.name in reads_of(value):
+        if isinstance(value, Elementwise) or may_meet(cx, target, value):
             value = materialised(cx, value, value_node)
     elif isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)

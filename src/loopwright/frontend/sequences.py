@@ -12,7 +12,7 @@ from loopwright.frontend.elementwise import binary
 from loopwright.frontend.lists import as_elements
 from loopwright.frontend.operators import extreme
 from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
-from loopwright.frontend.values import Items, ListValue, Literal, Number, Value
+from loopwright.frontend.values import Items, ListValue, Literal, Number, Value, describe
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
 from loopwright.ir.types import BOOL
@@ -30,7 +30,8 @@ def _sum(cx: Context, call: Arguments) -> Value:
         return start
     if is_array(value) and len(value.shape) == 1:
         return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)
-    raise cx.error(call.node, "sum() takes an array of one axis or a tuple here")
+    raise cx.error(call.node, "sum() takes an array of one axis, a list or a tuple here", f"this is {describe(value)}",
+                   "write: np.sum(a, axis=0)")  # fmt: skip
 
 
 def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
@@ -49,7 +50,8 @@ def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
             found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)
             assert isinstance(found, Number)
             return Number(found.expr, weak=True)
-        raise cx.error(call.node, f"{call.name}() takes an array of one axis or a tuple here")
+        raise cx.error(call.node, f"{call.name}() takes an array of one axis, a list or a tuple here",
+                       f"this is {describe(value)}", f"write: np.{call.name}(a, axis=0)")  # fmt: skip
 
     return handler
 
@@ -70,8 +72,8 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     if len(call.values) == 1 and isinstance(call.values[0], Items):
         call = Arguments(call.node, call.name, call.values[0].items, call.named)
     elif len(call.values) == 1:
-        remedy = f"write a loop with best = {call.name}(best, a[i])"
-        raise cx.error(call.node, f"{call.name}() takes two or more numbers here", remedy=remedy)
+        raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
+                       f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
     call.expect(cx, 1, len(call.values))
     return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
 

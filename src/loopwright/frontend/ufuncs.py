@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,8 +19,9 @@ from loopwright.frontend.numpy_functions import ufunc_call
 from loopwright.frontend.selection import nonzero
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe
 from loopwright.frontend.views import as_view, is_array
-from loopwright.ir.nodes import Select
+from loopwright.ir.nodes import Load, Select
 from loopwright.ir.types import Scalar
+from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -34,12 +36,22 @@ def _where(cx: Context, call: Arguments) -> Value:
     kind = _common_weak([_kind(cx, value, call) for value in (a, b)])
 
     def choose(cx: Context, c: Literal | Number, x: Literal | Number, y: Literal | Number) -> Number:
+        x, y = (_read_anyway(cx, one, call.node) for one in (x, y))
         return Number(Select(as_bool(cx, c), convert(cx, x, kind, call.node), convert(cx, y, kind, call.node)), False)
 
     if not any(is_array(value) for value in call.values):
         return choose(cx, *call.numbers(cx))
     values = [array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values]
     return map_elements(cx, choose, values, call.node)
+
+
+def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    """A choice of np.where(): where an array of indices chooses it, an index out of range is an error anyway."""
+    loads = [] if isinstance(number, Literal) else subexpressions(number.expr, Load)
+    if any(any(subexpressions(part, Load)) for load in loads for part in load.index):
+        assert isinstance(number, Number)
+        return replace(number, expr=cx.once(number.expr, cx.at(node)))
+    return number
 
 
 def round_elements(cx: Context, call: Arguments) -> Value:

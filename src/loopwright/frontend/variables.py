@@ -16,8 +16,8 @@ from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import ArrayType, Key
 from loopwright.frontend.promote import NumberType
+from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
-    Along,
     Array,
     ArrayLike,
     Closure,
@@ -166,6 +166,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
                 return value
             store_variable(cx, key, name, value, node, value_node)
             cx.stable.add(cx.variable(key, name))
+            cx.made_of[cx.variable(key, name)] = expr
             return read_variable(cx, key, node, name)
 
 
@@ -185,6 +186,10 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+            cx.array_names[key] = name
+            cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+            cx.array_variables[key] = value
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
@@ -288,7 +293,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case Array() | Records():
             return replace(value, index=tuple(_frozen(cx, expr, at) for expr in value.index))
         case View(places=places):
-            return replace(value, places=tuple(p if isinstance(p, Along) else _frozen(cx, p, at) for p in places))
+            return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
@@ -320,7 +325,7 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
         case Array(index=index) | Records(index=index):
             return all(keeps(expr) for expr in index)
         case View(places=places):
-            return all(keeps(expr) for expr in places if not isinstance(expr, Along))
+            return all(keeps(expr) for expr in places if isinstance(expr, Expr))
         case Elementwise(reads=reads):
             return not reads & arrays_stored(tuple(emitted))
         case Items(items=items):
