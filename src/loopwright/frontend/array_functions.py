@@ -11,7 +11,7 @@ import numpy as np
 from loopwright.frontend import library
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
-from loopwright.frontend.creation import CREATION
+from loopwright.frontend.creation import CREATION, snapshot
 from loopwright.frontend.elementwise import assign_elements, map_elements, materialised
 from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import MANIPULATION, flattened, reshaped, transpose, view_of
@@ -38,11 +38,9 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
         case "astype":
             call.expect(cx, 1, 1, ("copy",))
             to = scalar_of_dtype(cx, call.values[0], call.place(0))
-            return (
-                map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node)
-                if to != base.element
-                else materialised(cx, base, node)
-            )
+            if to == base.element:
+                return _same_type(cx, base, call)
+            return map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node)
         case "fill":
             call.expect(cx, 1)
             assign_elements(cx, view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
@@ -72,6 +70,12 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             if function is None:
                 raise cx.error(node, f"'.{name}()' of an array is outside the language")
             return inline_function(cx, function, with_self)
+
+
+def _same_type(cx: Context, base: ArrayLike, call: Arguments) -> Value:
+    """`a.astype(a.dtype, copy=...)`."""
+    copy = materialised(cx, base, call.node)
+    return copy if call.named.get("copy", Literal(True)) == Literal(True) else snapshot(cx, base, copy)
 
 
 def _strong(number: Literal | Number) -> Number:

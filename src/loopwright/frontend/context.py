@@ -123,6 +123,7 @@ class Context:
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
+    snapshots: list[tuple[str, str]] = field(default_factory=list)  # arrays, and copies where NumPy may have a view
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at

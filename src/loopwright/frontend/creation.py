@@ -14,7 +14,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
-from loopwright.frontend.elementwise import assign_elements, made, materialised, nest, new_array, require_same
+from loopwright.frontend.elementwise import assign_elements, made, materialised, nest, new_array, reads_of, require_same
 from loopwright.frontend.lists import as_elements
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import (
@@ -31,7 +31,7 @@ from loopwright.frontend.values import (
     describe,
 )
 from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
-from loopwright.ir.nodes import Binary, Call, Cast, Compare, Const, Expr, Select, Store
+from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
 Handler = Callable[[Context, Arguments], Value]
@@ -138,6 +138,35 @@ def _as_given(cx: Context, call: Arguments) -> Value:
     return _array(cx, replace(call, named={k: v for k, v in call.named.items() if k == "dtype"}))
 
 
+def _contiguous(cx: Context, call: Arguments) -> Value:
+    """`np.ascontiguousarray(x, dtype)`: the array itself where it has the type and lies in C order, else a copy."""
+    call.expect(cx, 1, 2, ("dtype",))
+    element = dtype_of(cx, call, 1)
+    value = call.values[0]
+    if not isinstance(value, Array | View) or element not in (None, value.element) or not value.shape:
+        return _array(cx, call)
+    if isinstance(value, Array) and is_dense(cx, value):
+        return value
+    return snapshot(cx, value, materialised(cx, value, call.node))
+
+
+def is_dense(cx: Context, array: Array | View) -> bool:
+    """Whether an array is known to have its elements one behind the other, in C order."""
+    if isinstance(array, View):
+        return False
+    if array.name in cx.allocations:
+        return True
+    known = cx.parameters.get(array.name)
+    return isinstance(known, ArrayParam) and known.layout == "C"
+
+
+def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
+    """A copy of what is an array or a view: NumPy may give a view here."""
+    if not isinstance(source, Elementwise):
+        cx.snapshots += [(name, copy.name) for name in reads_of(source)]
+    return copy
+
+
 def _copy(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 1, ("order",))
     return materialised(cx, as_array(cx, call.values[0], call.place(0), "np.copy()"), call.node)
@@ -231,6 +260,6 @@ def _eye(cx: Context, call: Arguments) -> Value:
 
 
 CREATION: dict[Any, Handler] = {
-    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _as_given, np.copy: _copy, np.arange: _arange,
+    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.copy: _copy, np.arange: _arange,
     np.linspace: _linspace, np.eye: _eye, np.identity: _eye,
 }  # fmt: skip

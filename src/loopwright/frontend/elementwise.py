@@ -29,7 +29,9 @@ from loopwright.frontend.views import (
     ONE,
     ZERO,
     Size,
+    as_size,
     as_view,
+    at_most_one,
     clipped,
     element_at,
     is_array,
@@ -40,6 +42,7 @@ from loopwright.frontend.views import (
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
+    Binary,
     BinaryOp,
     Checked,
     Compare,
@@ -123,7 +126,7 @@ def reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequenc
     """What gives an operand's element at an index of an array of `rank` axes that it is broadcast to."""
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
-        stretched = [isinstance(size, Literal) and size.value == 1 for size in array.shape]
+        stretched = [at_most_one(size_of(size)) for size in array.shape]
 
         def read(cx: Context, index: Sequence[Expr]) -> Literal | Number:
             own = [ZERO if one else part for part, one in zip(index[first:], stretched, strict=True)]
@@ -150,8 +153,20 @@ def _same_size(cx: Context, left: Size, right: Size, node: ast.AST) -> Size:
         return left
     if left == Literal(1):
         return right
+    few, other = (left, right) if at_most_one(size_of(left)) else (right, left)
+    if at_most_one(size_of(few)):
+        if at_most_one(size_of(other)):
+            return as_size(Binary("min", size_of(few), size_of(other)))
+        _require_stretched(cx, few, other, node)
+        return other
     require_same(cx, left, right, node)
     return left if isinstance(left, Literal) else right if isinstance(right, Literal) else left
+
+
+def _require_stretched(cx: Context, few: Size, size: Size, node: ast.AST) -> None:
+    """Test that an axis of at most one element has one, or as many as it is stretched to."""
+    a, b = (size_of(clipped(cx, one)) for one in (few, size))
+    check(cx, Binary("or", Compare("eq", a, ONE), Compare("eq", a, b)), "shape", node)
 
 
 def require_same(cx: Context, left: Size, right: Size, node: ast.AST) -> None:
@@ -200,7 +215,11 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         source = _without_leading_ones(cx, source, len(target.shape), value_node)
         value = source
         for own, given in zip(target.shape[len(target.shape) - len(source.shape) :], source.shape, strict=True):
-            if given != Literal(1):
+            if given == Literal(1):
+                continue
+            if given != own and at_most_one(size_of(given)) and not at_most_one(size_of(own)):
+                _require_stretched(cx, given, own, value_node)
+            else:
                 require_same(cx, own, given, value_node)
     read = reader(value, len(target.shape), value_node)
     start = len(cx.body)

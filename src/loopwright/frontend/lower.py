@@ -20,6 +20,7 @@ from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
+from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import whole_values
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
@@ -111,6 +112,8 @@ def _round(session: Session) -> Kernel | None:
         # Types are settled by now as far as this round goes, so that what is returned has its type.
         check_end(cx, frame.webs.falls_through, session.source.definition.at_name())
         results, body = result_arrays(cx, (*cx.prologue, *cx.body))
+        seen = {param.name for param in cx.parameters.values()} | {result.name for result in results}
+        check_snapshots(cx, body, frozenset(seen))
     except KernelError as failure:
         session.failure = session.failure or failure
         return None

@@ -13,7 +13,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_names import is_written_through
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
-from loopwright.frontend.creation import as_array, common_element
+from loopwright.frontend.creation import as_array, common_element, is_dense, snapshot
 from loopwright.frontend.elementwise import (
     assign_elements,
     check,
@@ -130,7 +130,8 @@ def reshaped(
         shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
         if shown is not None:
             return shown
-    return materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    return copy if copies else snapshot(cx, source, copy)
 
 
 def number_of(sizes: Sequence[Expr]) -> Expr:
@@ -170,6 +171,8 @@ def _ravel(cx: Context, call: Arguments) -> Value:
 
 def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
     """`a.ravel()`, `a.flatten()`."""
+    if not copies and isinstance(value, Array | View) and len(value.shape) == 1 and not is_dense(cx, value):
+        return snapshot(cx, value, materialised(cx, value, node))
     return reshaped(cx, value, Literal(-1), node, copies=copies)
 
 

@@ -125,6 +125,37 @@ def never_negative(cx: Context, expr: Expr) -> bool:
             return False
 
 
+def at_most_one(size: Expr) -> bool:
+    """Whether a size is known to be 1 or less, from how it is made: `a[:1]`, `a[i:i + 1]`, `a[-1:]`."""
+    most = _most(size)
+    return most is not None and most <= 1
+
+
+def _most(expr: Expr) -> int | None:
+    """What an int64 is known not to be above."""
+    match expr:
+        case Const(value=value):
+            return int(value)
+        case Binary(op="min", left=left, right=right):
+            return min((one for one in (_most(left), _most(right)) if one is not None), default=None)
+        case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
+            most = _most(left)
+            return None if most is None else most // int(value)
+        case Binary(op="add" | "sub" as op, left=left, right=Const(value=value)):
+            most = _most(left)
+            return None if most is None else most + (int(value) if op == "add" else -int(value))
+        case Binary(op="sub", left=left, right=Binary(op="max", left=x, right=y)):
+            return _least(subtract(left, x), subtract(left, y))
+        case Binary(op="sub", left=Binary(op="min", left=x, right=y), right=right):
+            return _least(subtract(x, right), subtract(y, right))
+        case _:
+            return None
+
+
+def _least(*exprs: Expr) -> int | None:
+    return min((int(one.value) for one in exprs if isinstance(one, Const)), default=None)
+
+
 # ---- subscripts -----------------------------------------------------------------------------------------------
 
 
