@@ -21,7 +21,6 @@ from loopwright.frontend.values import (
     Array,
     ArrayLike,
     Elementwise,
-    Fixed,
     Items,
     ListValue,
     Literal,
@@ -29,6 +28,7 @@ from loopwright.frontend.values import (
     Value,
     View,
     describe,
+    is_none,
 )
 from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
 from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
@@ -108,7 +108,7 @@ def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
 def dtype_of(cx: Context, call: Arguments, position: int) -> Scalar | None:
     """The type that a call names with `dtype`, None where it names none."""
     value = call.get(position, "dtype")
-    return None if value is None or value == Fixed(None) else scalar_of_dtype(cx, value, call.node)
+    return None if value is None or is_none(value) else scalar_of_dtype(cx, value, call.node)
 
 
 def _array(cx: Context, call: Arguments) -> Value:

@@ -16,7 +16,18 @@ from loopwright.frontend.convert import convert
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Value,
+    describe,
+    is_none,
+)
 from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
 from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
 from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
@@ -193,7 +204,7 @@ def _call(how: Folding) -> Callable[[Context, Arguments], Value]:
         if array is None:
             return _of_number(cx, how, value, call)
         dtype = call.named.get("dtype") or (call.values[2] if len(call.values) > 2 else None)
-        element = None if dtype is None or dtype == Fixed(None) else scalar_of_dtype(cx, dtype, call.node)
+        element = None if dtype is None or is_none(dtype) else scalar_of_dtype(cx, dtype, call.node)
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         return reduced(cx, how, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, element)
 

@@ -213,6 +213,11 @@ def from_object(value: object) -> Value:
     return Fixed(value)
 
 
+def is_none(value: Value) -> bool:
+    """Whether a value is None; a dtype of NumPy's equals None where it is the default one."""
+    return isinstance(value, Fixed) and value.value is None
+
+
 def describe(value: Value) -> str:
     """What a value is, in a few words for messages: 'a float64', 'a Python int', 'a 2-dimensional array'."""
     match value:
