@@ -55,6 +55,11 @@ def outcome(function: Function, arguments: tuple[Any, ...]) -> Outcome:
             return Outcome(None, type(error), arguments)
 
 
+def same_error(expected: type[BaseException] | None, actual: type[BaseException] | None) -> bool:
+    """Whether what catches the one catches the other."""
+    return expected is actual or (expected is not None and actual is not None and issubclass(actual, expected))
+
+
 def differences(expected: Any, actual: Any, where: str = "result") -> list[str]:
     """What differs between two values: kinds, dtypes, shapes, numbers (floats up to the order of a sum)."""
     if isinstance(expected, tuple | list):

@@ -11,11 +11,24 @@ import zlib
 import numpy as np
 import pytest
 from breadth import astronomy, audio, ecology, finance, genetics, graphs, images, physics, statistics  # noqa: F401
-from breadth.cases import CASES, Case, differences, outcome
+from breadth.cases import CASES, Case, differences, outcome, same_error
 
 import loopwright as lw
 
 REFUSED: dict[str, str] = {
+    "astronomy.accelerations": "a global array",
+    "astronomy.leapfrog": "a global array",
+    "astronomy.apply_gains": "complex arguments",
+    "audio.naive_dft": "complex numbers",
+    "ecology.shared_species": "sets",
+    "finance.resample_ohlcv": "a result whose size comes from elements",
+    "graphs.count_triangles": "sets",
+    "physics.escape_times": "complex numbers",
+    "physics.damp_modes": "complex arguments",
+    "physics.legendre_table": "recursion",
+    "physics.apply_gate": "complex arguments",
+    "statistics.class_means": "a result whose size comes from elements",
+    "statistics.bootstrap_seeded": "np.random",
 }  # fmt: skip
 """By function: the construct that blocks it."""
 
@@ -25,11 +38,11 @@ def test_as_cpython(case: Case) -> None:
     arguments = case.make(np.random.default_rng(zlib.crc32(case.name.encode())))
     expected = outcome(case.function, copy.deepcopy(arguments))
     if case.name in REFUSED:
-        with pytest.raises(lw.KernelError):
+        with pytest.raises((lw.KernelError, lw.ArgumentTypeError)):
             lw.kernel(case.function)(*copy.deepcopy(arguments))
         return
     actual = outcome(lw.kernel(case.function), copy.deepcopy(arguments))
-    assert expected.error == actual.error
+    assert same_error(expected.error, actual.error)
     found = differences(expected.result, actual.result)
     found += differences(expected.arguments, actual.arguments, "argument")
     assert found == []

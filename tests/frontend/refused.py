@@ -47,17 +47,6 @@ match                 def f(a):
 async                 def f(a):
                           async def g():
                               pass
-for else              def f(a):
-                          for i in range(3):
-                              if a[i]:
-                                  break
-                          else:
-                              a[0] = 1
-while else            def f(a):
-                          while a[0] > 0:
-                              a[0] -= 1
-                          else:
-                              a[0] = 1
 for over text         def f(a):
                           for x in "abc":
                               a[0] = 1
@@ -337,7 +326,7 @@ list from outside     def f(a):
 array from outside    def f(a):
                           return table[0]
 mask and index        def f(m):
-                          return m[m[:, 0] > 0, 1]
+                          return m[m > 0, 1]
 list method           def f(a):
                           return names.append(1)
 helper count          def f(a):

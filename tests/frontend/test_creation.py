@@ -7,11 +7,13 @@ import pytest
 
 from frontend.judge import define, refusal, same
 
-ITEMS = ["np.array([1, 2, 3])", "np.array([1, 2.5])", "np.array((x, 2.0 * x))", "np.array([[1, 2], [3, n]])", "np.array([a[0], n])",
-         "np.array([a, a * 2])", "np.array([a[1:], a[:-1]])", "np.array([n, 1], np.float32)", "np.array(a)", "np.array([])",
-         "np.array([True, False])", "np.array([k for k in range(n)])", "np.array([[k, k * x] for k in range(n)])",
-         "np.array([v for v in a if v > 0.0])", "np.asarray(a) + 1", "np.copy(a)", "np.asarray([1, n])",
-         "np.array([1, 2], dtype=a.dtype)"]  # fmt: skip
+ITEMS = [
+    "np.array([1, 2, 3])", "np.array([1, 2.5])", "np.array((x, 2.0 * x))", "np.array([[1, 2], [3, n]])",
+    "np.array([a[0], n])", "np.array([a, a * 2])", "np.array([a[1:], a[:-1]])", "np.array([n, 1], np.float32)",
+    "np.array(a)", "np.array([])", "np.array([True, False])", "np.array([k for k in range(n)])",
+    "np.array([[k, k * x] for k in range(n)])", "np.array([v for v in a if v > 0.0])", "np.asarray(a) + 1",
+    "np.copy(a)", "np.asarray([1, n])", "np.array([1, 2], dtype=a.dtype)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ITEMS)
@@ -22,10 +24,13 @@ def test_of_items(text):
             same(function, array, n, 0.5)
 
 
-RANGES = ["np.arange(n)", "np.arange(1, n)", "np.arange(n, 0, -1)", "np.arange(0, n, 2)", "np.arange(n, -1, -3)", "np.arange(5.0)",
-          "np.arange(0, 1, 0.25)", "np.arange(n, dtype=np.float64)", "np.arange(x)", "np.arange(0.5, x, 0.5)", "np.linspace(0, 1, n)",
-          "np.linspace(0, x, 5)", "np.linspace(1, 0, 4, endpoint=False)", "np.eye(n)", "np.eye(2, n)", "np.identity(n)",
-          "np.eye(n, dtype=np.int32)", "np.arange(n)[::-1]", "np.arange(n) * x"]  # fmt: skip
+RANGES = [
+    "np.arange(n)", "np.arange(1, n)", "np.arange(n, 0, -1)", "np.arange(0, n, 2)", "np.arange(n, -1, -3)",
+    "np.arange(5.0)", "np.arange(0, 1, 0.25)", "np.arange(n, dtype=np.float64)", "np.arange(x)",
+    "np.arange(0.5, x, 0.5)", "np.linspace(0, 1, n)", "np.linspace(0, x, 5)", "np.linspace(1, 0, 4, endpoint=False)",
+    "np.eye(n)", "np.eye(2, n)", "np.identity(n)", "np.eye(n, dtype=np.int32)", "np.arange(n)[::-1]",
+    "np.arange(n) * x",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", RANGES)

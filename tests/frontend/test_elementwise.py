@@ -7,10 +7,12 @@ import pytest
 
 from frontend.judge import define, refusal, same, same_made
 
-EXPRESSIONS = ["a + b", "a - 2", "1.5 * a", "a ** 2 / b", "-a", "abs(a)", "a // 2", "a % 3", "a < b", "a == 1", "(a > 0) & (b > 0)",
-               "~(a > b)", "np.sqrt(abs(a))", "np.maximum(a, b)", "np.exp(a * 0)", "np.isnan(a / b)", "a * True",
-               "np.float32(2) * a", "np.where(a > b, a, b)", "np.where(a > 0, 1, 0)", "np.clip(a, 0, 2)",
-               "np.round(a / 3)", "np.round(a / 3, 2)", "np.hypot(a, b)"]  # fmt: skip
+EXPRESSIONS = [
+    "a + b", "a - 2", "1.5 * a", "a ** 2 / b", "-a", "abs(a)", "a // 2", "a % 3", "a < b", "a == 1",
+    "(a > 0) & (b > 0)", "~(a > b)", "np.sqrt(abs(a))", "np.maximum(a, b)", "np.exp(a * 0)", "np.isnan(a / b)",
+    "a * True", "np.float32(2) * a", "np.where(a > b, a, b)", "np.where(a > 0, 1, 0)", "np.clip(a, 0, 2)",
+    "np.round(a / 3)", "np.round(a / 3, 2)", "np.hypot(a, b)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -22,7 +24,10 @@ def test_each_element_is_numpys(text):
         same(function, one, other)
 
 
-INTEGERS = ["k + k", "k - 1", "k * 2.5", "k / 2", "k // 2", "k % 3", "k & 1", "k << 1", "~k", "-k", "k > 1", "abs(k)", "k ** 2"]
+INTEGERS = [
+    "k + k", "k - 1", "k * 2.5", "k / 2", "k // 2", "k % 3", "k & 1", "k << 1", "~k", "-k", "k > 1", "abs(k)",
+    "k ** 2",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", INTEGERS)
@@ -33,12 +38,21 @@ def test_types_of_integers_are_numpys(text):
             same(function, np.array([0, 1, 2, 100], kind))
 
 
-SHAPES = [((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 4)), ((3, 4), ()), ((1,), (5,)), ((0, 4), (4,))]
+SHAPES = [
+    ((3, 4), (4,)),
+    ((3, 4), (3, 1)),
+    ((3, 1), (1, 4)),
+    ((2, 3, 4), (3, 4)),
+    ((3, 4), ()),
+    ((1,), (5,)),
+    ((0, 4), (4,)),
+]
 
 
 @pytest.mark.parametrize(("one", "other"), SHAPES)
 def test_broadcasting(one, other):
     """An axis of size 1 is stretched where the text says that it has this size."""
+
     def ones(shape):
         return ", ".join("0:1" if size == 1 else ":" for size in shape)
 

@@ -7,10 +7,12 @@ import pytest
 
 from frontend.judge import define, refusal, same
 
-AXES = ["m.T.copy()", "m.transpose().copy()", "m.transpose(1, 0) + 0", "np.transpose(m) * 2", "np.swapaxes(m, 0, 1) + 1",
-        "np.expand_dims(m, 1) + 0", "m.reshape(-1) + 0", "m.reshape(4, 3) + 0", "m.reshape((2, -1)) + 0", "m.ravel() + 0",
-        "m.flatten()", "m.T.reshape(-1) + 0", "m[::-1].reshape(-1) + 0", "np.reshape(m, (6, 2)) + 0", "np.ravel(m)[3:] + 0",
-        "(m + 1).reshape(-1)", "m.reshape(2, 2, 3).sum(axis=1)", "m.T @ m"]  # fmt: skip
+AXES = [
+    "m.T.copy()", "m.transpose().copy()", "m.transpose(1, 0) + 0", "np.transpose(m) * 2", "np.swapaxes(m, 0, 1) + 1",
+    "np.expand_dims(m, 1) + 0", "m.reshape(-1) + 0", "m.reshape(4, 3) + 0", "m.reshape((2, -1)) + 0", "m.ravel() + 0",
+    "m.flatten()", "m.T.reshape(-1) + 0", "m[::-1].reshape(-1) + 0", "np.reshape(m, (6, 2)) + 0",
+    "np.ravel(m)[3:] + 0", "(m + 1).reshape(-1)", "m.reshape(2, 2, 3).sum(axis=1)", "m.T @ m",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", AXES)
@@ -26,23 +28,27 @@ def test_sizes_of_the_run(n, m):
     same(define("def f(a, n, m):\n    return a.reshape(n, m) + 0\n"), np.arange(12.0), n, m)
 
 
-JOINED = ["np.concatenate((a, b))", "np.concatenate([a, b[:1], a])", "np.stack((a, a))", "np.stack((a, a), axis=1)", "np.vstack((a, a))",
-          "np.hstack((a, b))", "np.column_stack((a, a))", "np.concatenate((m, m))", "np.concatenate((m, m[:, :1]), axis=1)",
-          "np.vstack((m, m))", "np.hstack((m, m))", "np.concatenate((a, k))", "np.concatenate((a[::-1], b + 1))"]  # fmt: skip
+JOINED = [
+    "np.concatenate((a, b))", "np.concatenate([a, b[:1], a])", "np.stack((a, a))", "np.stack((a, a), axis=1)",
+    "np.vstack((a, a))", "np.hstack((a, b))", "np.column_stack((a, a))", "np.concatenate((m, m))",
+    "np.concatenate((m, m[:, :1]), axis=1)", "np.vstack((m, m))", "np.hstack((m, m))", "np.concatenate((a, k))",
+    "np.concatenate((a[::-1], b + 1))",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", JOINED)
 def test_several_in_one(text):
     function = define(f"def f(a, b, m, k):\n    return {text}\n")
     for size in (0, 1, 3):
-        same(function, np.arange(float(size)), np.arange(2.0), np.arange(6.0).reshape(2, 3), np.arange(2, dtype=np.int32))
+        same(
+            function, np.arange(float(size)), np.arange(2.0), np.arange(6.0).reshape(2, 3), np.arange(2, dtype=np.int32)
+        )
 
 
 def test_sizes_that_differ():
     function = define("def f(m, n):\n    return np.concatenate((m, n))\n")
     same(function, np.zeros((2, 3)), np.zeros((2, 3)))
     same(function, np.zeros((2, 3)), np.zeros((2, 4)))
-
 
 
 def test_transposed_views_are_written_through():

@@ -8,10 +8,12 @@ import pytest
 from frontend.judge import alike, define, kernel_of, refusal, same
 from loopwright.ir.interp import interpret
 
-WHOLE = ["np.sum(a)", "a.sum()", "np.prod(a)", "np.max(a)", "a.min()", "np.ptp(a)", "np.mean(a)", "a.std()", "np.var(a, ddof=1)",
-         "np.any(a)", "a.all()", "np.count_nonzero(a)", "np.argmax(a)", "a.argmin()", "np.nansum(a)", "np.nanmax(a)",
-         "np.average(a)", "sum(a)", "max(a)", "min(a)", "any(a)", "all(a)", "np.sum(a > 1)", "np.mean(a > 1)",
-         "np.sum(a[1:] * 2)"]  # fmt: skip
+WHOLE = [
+    "np.sum(a)", "a.sum()", "np.prod(a)", "np.max(a)", "a.min()", "np.ptp(a)", "np.mean(a)", "a.std()",
+    "np.var(a, ddof=1)", "np.any(a)", "a.all()", "np.count_nonzero(a)", "np.argmax(a)", "a.argmin()", "np.nansum(a)",
+    "np.nanmax(a)", "np.average(a)", "sum(a)", "max(a)", "min(a)", "any(a)", "all(a)", "np.sum(a > 1)",
+    "np.mean(a > 1)", "np.sum(a[1:] * 2)",
+]  # fmt: skip
 ARRAYS = {
     "float64": np.array([3.0, -1.0, 4.0, 0.0]), "float32": np.array([0.5, 2.0, -1.0, 1.0], np.float32),
     "int32": np.array([3, 0, -7, 2], np.int32), "uint8": np.array([200, 100, 1, 0], np.uint8),
@@ -25,15 +27,17 @@ def test_of_all_elements(text, name):
     array = ARRAYS[name]
     if array.dtype == bool and ("ptp" in text or "* 2" in text):
         pytest.skip("NumPy refuses it, or it says nothing new")
-    if array.dtype.kind in "iu" and text == "np.nanmax(a)" or text == "sum(a)" and array.dtype != np.float64:
+    if (array.dtype.kind in "iu" and text == "np.nanmax(a)") or (text == "sum(a)" and array.dtype != np.float64):
         pytest.skip("a type of its own")
     if len(array) == 1 and "ddof" in text:
         pytest.skip("0 / 0")
     same(define(f"def f(a):\n    return {text}\n"), array)
 
 
-NAN = ["np.sum(a)", "np.max(a)", "np.min(a)", "np.argmax(a)", "np.argmin(a)", "np.nansum(a)", "np.nanmax(a)", "np.nanmin(a)",
-       "np.nanmean(a)", "np.mean(a)", "np.any(a)", "np.any(np.isnan(a))"]  # fmt: skip
+NAN = [
+    "np.sum(a)", "np.max(a)", "np.min(a)", "np.argmax(a)", "np.argmin(a)", "np.nansum(a)", "np.nanmax(a)",
+    "np.nanmin(a)", "np.nanmean(a)", "np.mean(a)", "np.any(a)", "np.any(np.isnan(a))",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NAN)
@@ -43,8 +47,10 @@ def test_of_nan(text):
         same(function, np.array(values))
 
 
-NOTHING = ["np.sum(a)", "np.prod(a)", "np.any(a)", "np.all(a)", "np.count_nonzero(a)", "np.max(a)", "np.min(a)", "np.argmax(a)",
-           "a[:0].sum()", "all(a)", "max(a)"]  # fmt: skip
+NOTHING = [
+    "np.sum(a)", "np.prod(a)", "np.any(a)", "np.all(a)", "np.count_nonzero(a)", "np.max(a)", "np.min(a)",
+    "np.argmax(a)", "a[:0].sum()", "all(a)", "max(a)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -52,10 +58,13 @@ def test_of_nothing(text):
     same(define(f"def f(a):\n    return {text}\n"), np.zeros(0))
 
 
-AXES = ["np.sum(m, axis=0)", "m.sum(1)", "m.sum(axis=-1)", "np.max(m, axis=0)", "np.mean(m, axis=1)", "np.prod(m, axis=(0, 1))",
-        "m.argmax(axis=0)", "np.argmin(m, axis=1)", "np.sum(m, axis=1, keepdims=True)", "m - m.mean(axis=1, keepdims=True)",
-        "np.any(m > 4, axis=0)", "np.all(m >= 0, axis=1)", "np.std(m, axis=0)", "np.sum(m, axis=0)[1:]",
-        "np.sum(m * m, axis=1) / 2", "np.sum(m, dtype=np.float32)", "np.count_nonzero(m, axis=0)"]  # fmt: skip
+AXES = [
+    "np.sum(m, axis=0)", "m.sum(1)", "m.sum(axis=-1)", "np.max(m, axis=0)", "np.mean(m, axis=1)",
+    "np.prod(m, axis=(0, 1))", "m.argmax(axis=0)", "np.argmin(m, axis=1)", "np.sum(m, axis=1, keepdims=True)",
+    "m - m.mean(axis=1, keepdims=True)", "np.any(m > 4, axis=0)", "np.all(m >= 0, axis=1)", "np.std(m, axis=0)",
+    "np.sum(m, axis=0)[1:]", "np.sum(m * m, axis=1) / 2", "np.sum(m, dtype=np.float32)",
+    "np.count_nonzero(m, axis=0)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", AXES)

@@ -7,8 +7,10 @@ import pytest
 
 from frontend.judge import define, refusal, same, same_made, text_of
 
-SLICES = ["1:", ":-1", "::2", "1:3", "-2:", ":-7", "5:2", "::-1", "3:0:-1", "-1:-9:-2", "n:", ":n", "n:m", "n:m:2",
-          "-n:", "m:n:-1", ":0", "n:n", "1:n:3"]  # fmt: skip
+SLICES = [
+    "1:", ":-1", "::2", "1:3", "-2:", ":-7", "5:2", "::-1", "3:0:-1", "-1:-9:-2", "n:", ":n", "n:m", "n:m:2", "-n:",
+    "m:n:-1", ":0", "n:n", "1:n:3",
+]  # fmt: skip
 SIZES = [0, 1, 2, 5]
 
 
@@ -24,8 +26,13 @@ def test_a_slice_has_the_elements_that_python_counts(text):
             same(function, np.arange(float(size)), n, m)
 
 
-@pytest.mark.parametrize("text", ["[1:, 0]", "[:, 1]", "[-1]", "[0, ::-1]", "[1:, :2]", "[:, None, 1]", "[..., 0]", "[None]",
-                                  "[0:1]", "[1][1:]", "[:, 1:][0]", "[1:][:, ::2][-1]", ".T[1]", ".T[:, 1:]"])  # fmt: skip
+PARTS = [
+    "[1:, 0]", "[:, 1]", "[-1]", "[0, ::-1]", "[1:, :2]", "[:, None, 1]", "[..., 0]", "[None]", "[0:1]", "[1][1:]",
+    "[:, 1:][0]", "[1:][:, ::2][-1]", ".T[1]", ".T[:, 1:]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PARTS)
 def test_parts_of_a_matrix(text):
     function = define(f"def f(m):\n    return m{text}.copy(), m{text}.shape\n")
     same(function, np.arange(12.0).reshape(3, 4))

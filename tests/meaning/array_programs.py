@@ -17,7 +17,7 @@ Size = tuple[str, int]
 Shape = tuple[Size, ...]
 ONE: Size = ("", 1)
 FLOATS, INTEGERS = ("float64", "float64", "float32"), ("int64", "int64", "int32", "uint8")
-STRETCHED = 0
+STRETCHED = 30
 STRETCHING: list[tuple[int, int]] = []
 LAYOUTS = ("C", "C", "C", "F", "reversed", "strided", "inner")
 PRELUDE = "import numpy as np\n\n"
@@ -132,6 +132,11 @@ class Writer:
 
     def view(self, one: Name, shape: Shape) -> str | None:
         own, some = one.shape, self.random
+        if own == shape and self.chance(8):
+            sizes = ", ".join(self.size(size) for size in shape)
+            return f"{one.text}.reshape({sizes})" if self.chance(50) else f"{one.text}.ravel().reshape(({sizes},))"
+        if len(shape) == 1 and own == (*shape, ONE):
+            return f"{one.text}.reshape(-1)"
         if own == shape and self.chance(60):
             return one.text
         if len(own) == 2 and own[::-1] == shape and (own[0] != own[1] or self.chance(30)):
@@ -398,7 +403,7 @@ class Writer:
         text = self.view(one, shape)
         if text is None:
             return None
-        return (f"{text}[:]" if text == one.text else text), one.cat, shape
+        return (f"{text}[:]" if text == one.text or text.endswith((")", ".T")) else text), one.cat, shape
 
     def store(self) -> None:
         found = self.target()

@@ -13,7 +13,7 @@ from loopwright.frontend.array_names import written_in_place
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayType, Key
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View, describe
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import as_view, clipped, size_of
 from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
 from loopwright.ir.walk import subexpressions
@@ -23,8 +23,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
     """Assign an array to such a name. Raises KernelError for another number of axes."""
     kind = cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
     if not isinstance(kind, ArrayType):
-        raise cx.error(node, f"'{name}' is {describe(value)} here and something else elsewhere",
-                       "a name keeps its number of axes", "use another name")  # fmt: skip
+        what = f"{len(value.shape)}-dimensional array of {value.element}"
+        raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
+                       "a name has one type of elements, and as many axes, wherever it is assigned",
+                       "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     if known is None:
         cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)

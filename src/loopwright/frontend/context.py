@@ -85,6 +85,7 @@ class Frame:
     bindings: dict[int, Value] = field(default_factory=dict)
     scopes: list[dict[str, Value]] = field(default_factory=list)  # the names of comprehensions around
     loops: list[str] = field(default_factory=list)
+    else_blocks: dict[int, str] = field(default_factory=dict)  # what `break` leaves, by the id of a loop with an `else`
     loop_values: dict[int, Value] = field(default_factory=dict)  # by the id of a loop's target: the IR loop's variable
     tail: bool = True
     block: str | None = None

@@ -14,7 +14,16 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
-from loopwright.frontend.elementwise import assign_elements, made, materialised, nest, new_array, reads_of, require_same
+from loopwright.frontend.elementwise import (
+    assign_elements,
+    check,
+    made,
+    materialised,
+    nest,
+    new_array,
+    reads_of,
+    require_same,
+)
 from loopwright.frontend.lists import as_elements
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import (
@@ -228,6 +237,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
     at_node = cx.at(call.node)
     first, last = (cx.once(convert(cx, call.number(cx, k), FLOAT64, call.node), at_node) for k in range(2))
     count = cx.once(as_index(cx, call.get(2, "num") or Literal(50), call.node, "a number of elements"), at_node)
+    check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
         raise cx.error(call.node, "'endpoint' must be known when code is made")

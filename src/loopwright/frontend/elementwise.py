@@ -72,7 +72,7 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
             for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
-    readers = [reader(value, len(shape), node) for value in held]
+    readers = [reader(cx, value, len(shape), node) for value in held]
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
         result = function(cx, *(read(cx, index) for read in readers))
@@ -122,11 +122,13 @@ def _held(cx: Context, value: Value, node: ast.AST) -> Value:
     raise cx.error(node, "an array and something that is no number", f"this is {describe(value)}")
 
 
-def reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+def reader(
+    cx: Context, value: Value, rank: int, node: ast.AST
+) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
     """What gives an operand's element at an index of an array of `rank` axes that it is broadcast to."""
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
-        stretched = [at_most_one(size_of(size)) for size in array.shape]
+        stretched = [at_most_one(cx, size_of(size)) for size in array.shape]
 
         def read(cx: Context, index: Sequence[Expr]) -> Literal | Number:
             own = [ZERO if one else part for part, one in zip(index[first:], stretched, strict=True)]
@@ -153,9 +155,9 @@ def _same_size(cx: Context, left: Size, right: Size, node: ast.AST) -> Size:
         return left
     if left == Literal(1):
         return right
-    few, other = (left, right) if at_most_one(size_of(left)) else (right, left)
-    if at_most_one(size_of(few)):
-        if at_most_one(size_of(other)):
+    few, other = (left, right) if at_most_one(cx, size_of(left)) else (right, left)
+    if at_most_one(cx, size_of(few)):
+        if at_most_one(cx, size_of(other)):
             return as_size(Binary("min", size_of(few), size_of(other)))
         _require_stretched(cx, few, other, node)
         return other
@@ -217,11 +219,11 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         for own, given in zip(target.shape[len(target.shape) - len(source.shape) :], source.shape, strict=True):
             if given == Literal(1):
                 continue
-            if given != own and at_most_one(size_of(given)) and not at_most_one(size_of(own)):
+            if given != own and at_most_one(cx, size_of(given)) and not at_most_one(cx, size_of(own)):
                 _require_stretched(cx, given, own, value_node)
             else:
                 require_same(cx, own, given, value_node)
-    read = reader(value, len(target.shape), value_node)
+    read = reader(cx, value, len(target.shape), value_node)
     start = len(cx.body)
     before = set(cx.names)
     nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
@@ -229,7 +231,7 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         del cx.body[start:]
         cx.names = before
         copy = as_view(materialised(cx, source, value_node))
-        read = reader(copy, len(target.shape), value_node)
+        read = reader(cx, copy, len(target.shape), value_node)
         nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
 
 
@@ -308,7 +310,12 @@ def new_array(
 
 def _kept_size(cx: Context, size: Size, node: ast.AST) -> Size:
     """A size that can be read as long as its array."""
-    return size if isinstance(size, Literal) else Number(cx.once(size.expr, cx.at(node)), weak=True)
+    if isinstance(size, Literal):
+        return size
+    kept = cx.once(size.expr, cx.at(node))
+    if isinstance(kept, Var) and kept is not size.expr:
+        cx.bounds.setdefault(kept.name, size.expr)
+    return Number(kept, weak=True)
 
 
 def materialised(cx: Context, value: ArrayLike, node: ast.AST, element: Scalar | None = None) -> Array:

@@ -105,7 +105,7 @@ def reshaped(
     sizes: list[Expr | None] = []
     for item in wanted:
         expr = cx.once(as_index(cx, item, node, "a size"), cx.at(node))
-        sizes.append(None if expr == Const(-1, INT64) else expr)
+        sizes.append(None if expr == Const(-1, INT64) else size_of(clipped(cx, as_size(expr))))
     if sizes.count(None) > 1:
         raise cx.error(node, "can only specify one unknown dimension")
     total = number_of([size_of(clipped(cx, size)) for size in array.shape])

@@ -247,7 +247,7 @@ def _index_reader(
         return lambda cx, own: index
     if not table.element.is_integer:
         raise cx.error(node, "arrays used as indices must be of integer (or boolean) type")
-    read = reader(table, rank, node)
+    read = reader(cx, table, rank, node)
     return lambda cx, own: as_index(cx, read(cx, own), node)
 
 
@@ -269,7 +269,7 @@ def assign_gathered(
     place = gathered(cx, target, tables, at)
     if isinstance(value, Array | View) and is_array(value):
         broadcast(cx, [place.shape, value.shape], value_node)
-    read = reader(value, len(place.shape), value_node)
+    read = reader(cx, value, len(place.shape), value_node)
 
     def body(index: list[Expr]) -> None:
         number = place.at(cx, index)

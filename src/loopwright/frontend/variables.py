@@ -173,7 +173,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
 def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Assign to a variable that has a place of its own at run time."""
     if key in cx.fixed:
-        _refuse_second_meaning(cx, name, value, node)
+        _refuse_second_meaning(cx, key, name, value, node)
     match value:
         case Literal() | Number():
             kind = grow(cx, key, f"'{name}'", value.number_type, node)
@@ -199,7 +199,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.session.types.grown = True
             cx.emit(Assign(cx.flag(cx.variable(key, name)).name, Const(False, BOOL), at=cx.at(node)))
         case _:
-            _refuse_second_meaning(cx, name, value, node)
+            _refuse_second_meaning(cx, key, name, value, node)
 
 
 def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
@@ -219,8 +219,15 @@ def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
     return flag, Number(Select(flag, value.expr, zero), kind.weak)
 
 
-def _refuse_second_meaning(cx: Context, name: str, value: Value, node: ast.AST) -> None:
+def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> None:
     remedy = "use another name"
+    if isinstance(value, ArrayLike) and value.shape and isinstance(cx.fixed.get(key), Array):
+        raise cx.error(
+            node,
+            f"'{name}' is an argument that is written in place, and another array from here on",
+            "what is written before must show in the argument, and what is written after must not",
+            f"use another name for the other array, or begin with a copy: {name} = {name}.copy()",
+        )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
     raise cx.error(

@@ -125,24 +125,29 @@ def never_negative(cx: Context, expr: Expr) -> bool:
             return False
 
 
-def at_most_one(size: Expr) -> bool:
+def at_most_one(cx: Context, size: Expr) -> bool:
     """Whether a size is known to be 1 or less, from how it is made: `a[:1]`, `a[i:i + 1]`, `a[-1:]`."""
-    most = _most(size)
+    most = _most(cx, size)
     return most is not None and most <= 1
 
 
-def _most(expr: Expr) -> int | None:
+def _most(cx: Context, expr: Expr) -> int | None:
     """What an int64 is known not to be above."""
     match expr:
         case Const(value=value):
             return int(value)
+        case Var(name=name):
+            return _most(cx, cx.bounds[name]) if name in cx.bounds else None
         case Binary(op="min", left=left, right=right):
-            return min((one for one in (_most(left), _most(right)) if one is not None), default=None)
+            return min((one for one in (_most(cx, left), _most(cx, right)) if one is not None), default=None)
+        case Binary(op="max", left=left, right=right):
+            most, other = _most(cx, left), _most(cx, right)
+            return None if most is None or other is None else max(most, other)
         case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
-            most = _most(left)
+            most = _most(cx, left)
             return None if most is None else most // int(value)
         case Binary(op="add" | "sub" as op, left=left, right=Const(value=value)):
-            most = _most(left)
+            most = _most(cx, left)
             return None if most is None else most + (int(value) if op == "add" else -int(value))
         case Binary(op="sub", left=left, right=Binary(op="max", left=x, right=y)):
             return _least(subtract(left, x), subtract(left, y))
