@@ -62,6 +62,7 @@ CheckKind = Literal[
     "pop",
     "memory",
     "raised",
+    "negative_size",
 ]
 Function = Literal[
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
