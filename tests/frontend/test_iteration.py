@@ -8,11 +8,11 @@ import pytest
 from frontend.judge import define, refusal, same
 
 HEADS = [
-    "x in a", "x in a[1:]", "x in a[::-1]", "x in reversed(a)", "x in a * 2", "k, x in enumerate(a)", "k, x in enumerate(a, 5)",
-    "k, x in enumerate(a, start=n)", "x, k in zip(a, range(n))", "x, k in zip(a, b)", "k, (x, y) in enumerate(zip(a, b))",
-    "x in (1.0, 2.5, n)", "x in [n, 2]", "x in ()", "x, k in ((1, 2), (3, 4))", "x in m[:, 0]", "x, k in m[:, :2]",
-    "k, x in enumerate((3, 4))", "x, k in zip(a, (1, 2, 3))", "k, x in reversed(((1, 2), (3, 4)))", "x in range(n, 0, -1)",
-    "k, x in enumerate(range(2, n))",
+    "x in a", "x in a[1:]", "x in a[::-1]", "x in reversed(a)", "x in a * 2", "k, x in enumerate(a)",
+    "k, x in enumerate(a, 5)", "k, x in enumerate(a, start=n)", "x, k in zip(a, range(n))", "x, k in zip(a, b)",
+    "k, (x, y) in enumerate(zip(a, b))", "x in (1.0, 2.5, n)", "x in [n, 2]", "x in ()", "x, k in ((1, 2), (3, 4))",
+    "x in m[:, 0]", "x, k in m[:, :2]", "k, x in enumerate((3, 4))", "x, k in zip(a, (1, 2, 3))",
+    "k, x in reversed(((1, 2), (3, 4)))", "x in range(n, 0, -1)", "k, x in enumerate(range(2, n))",
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_rows_are_views(shape):
 
 def kept(a):
     x = -1.0
-    for x in a:
+    for x in a:  # noqa: B007
         pass
     return float(x)
 

@@ -8,10 +8,10 @@ import pytest
 from frontend.judge import define, refusal, same
 
 READ = [
-    "a[a > 1]", "a[~(a > 1)]", "a[mask]", "a[mask] * 2", "a[p]", "a[p][::-1]", "a[p[::-1]]", "a[p] + a[p]", "m[p]", "m[:, p]",
-    "m[p, p]", "m[p, 0]", "m[1, p]", "m[p[:, None], p]", "m[m > 2]", "m[mask[:3]]", "a[[0, 2]]", "a[np.argsort(a)]",
-    "np.nonzero(a)[0]", "np.where(a > 1)[0]", "np.flatnonzero(m > 2)", "np.nonzero(m)[1]", "a[1:][p]", "a[p].sum()",
-    "len(a[mask])", "np.sum(a[mask])", "a[a > 99]", "m[p, 1:]",
+    "a[a > 1]", "a[~(a > 1)]", "a[mask]", "a[mask] * 2", "a[p]", "a[p][::-1]", "a[p[::-1]]", "a[p] + a[p]", "m[p]",
+    "m[:, p]", "m[p, p]", "m[p, 0]", "m[1, p]", "m[p[:, None], p]", "m[m > 2]", "m[mask[:3]]", "a[[0, 2]]",
+    "a[np.argsort(a)]", "np.nonzero(a)[0]", "np.where(a > 1)[0]", "np.flatnonzero(m > 2)", "np.nonzero(m)[1]",
+    "a[1:][p]", "a[p].sum()", "len(a[mask])", "np.sum(a[mask])", "a[a > 99]", "m[p, 1:]",
 ]  # fmt: skip
 
 
@@ -19,15 +19,22 @@ READ = [
 def test_what_is_chosen(text):
     function = define(f"def f(a, m, mask, p):\n    return {text}\n")
     for p in (np.array([2, 0, -1]), np.array([1], np.int32), np.zeros(0, np.int64)):
-        same(function, np.array([3.0, 0.0, 2.0, 1.0]), np.arange(9.0).reshape(3, 3), np.array([True, False, True, True]), p)
+        same(
+            function,
+            np.array([3.0, 0.0, 2.0, 1.0]),
+            np.arange(9.0).reshape(3, 3),
+            np.array([True, False, True, True]),
+            p,
+        )
     backwards = np.arange(8.0)[::-2]
     same(function, backwards, np.arange(9.0).reshape(3, 3).T, np.zeros(4, bool), np.array([0, 0]))
 
 
 WRITTEN = [
-    "a[a > 1] = 0", "a[mask] = a[mask] * 2", "a[mask] += 1", "a[p] = 7", "a[p] = a[p[::-1]]", "a[p] += 1", "m[p] = -1", "m[:, p] = 5",
-    "m[m > 2] = m[m > 2] - 2", "m[p, p] = 3", "m[mask[:3]] = 9", "a[mask] = b[: np.sum(mask)]", "a[a < a[0]] = a[1]",
-    "m[m > m[0, 0]] = 0", "a[np.isnan(a)] = 0", "m[p, 0] = p", "m[0][mask[:3]] = 2", "m.T[p] = m[p]",
+    "a[a > 1] = 0", "a[mask] = a[mask] * 2", "a[mask] += 1", "a[p] = 7", "a[p] = a[p[::-1]]", "a[p] += 1",
+    "m[p] = -1", "m[:, p] = 5", "m[m > 2] = m[m > 2] - 2", "m[p, p] = 3", "m[mask[:3]] = 9",
+    "a[mask] = b[: np.sum(mask)]", "a[a < a[0]] = a[1]", "m[m > m[0, 0]] = 0", "a[np.isnan(a)] = 0", "m[p, 0] = p",
+    "m[0][mask[:3]] = 2", "m.T[p] = m[p]",
 ]  # fmt: skip
 
 
@@ -54,7 +61,8 @@ def test_a_mask_of_another_size():
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("a[b]", "must be of integer (or boolean) type"), ("a[p, p]", "too many indices"), ("m[m > 0, 1]", "too many indices"),
+    ("a[b]", "must be of integer (or boolean) type"), ("a[p, p]", "too many indices"),
+    ("m[m > 0, 1]", "too many indices"),
 ])  # fmt: skip
 def test_refused(text, message):
     function = define(f"def f(a, b, m, p):\n    return {text}\n")

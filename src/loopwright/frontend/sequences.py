@@ -12,7 +12,7 @@ from loopwright.frontend.elementwise import binary
 from loopwright.frontend.lists import as_elements
 from loopwright.frontend.operators import extreme
 from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
-from loopwright.frontend.values import Items, ListValue, Literal, Number, Value, describe
+from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
 from loopwright.ir.types import BOOL
@@ -29,9 +29,18 @@ def _sum(cx: Context, call: Arguments) -> Value:
             start = binary(cx, "add", start, item, call.node)
         return start
     if is_array(value) and len(value.shape) == 1:
-        return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)
+        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node), value, call)
+        return binary(cx, "add", start, total, call.node)
     raise cx.error(call.node, "sum() takes an array of one axis, a list or a tuple here", f"this is {describe(value)}",
                    "write: np.sum(a, axis=0)")  # fmt: skip
+
+
+def _as_items(cx: Context, found: Value, array: ArrayLike, call: Arguments) -> Value:
+    """What is made of the elements: a Python number where they are some."""
+    is_weak = any(cx.weak_comprehensions.get(id(argument), False) for argument in call.node.args[:1])
+    if isinstance(array, View):
+        is_weak = is_weak or array.array.weak
+    return replace(found, weak=True) if is_weak and isinstance(found, Number) else found
 
 
 def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
@@ -68,7 +77,8 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
-        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
+        found = reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
+        return _as_items(cx, found, call.values[0], call)
     if len(call.values) == 1 and isinstance(call.values[0], Items):
         call = Arguments(call.node, call.name, call.values[0].items, call.named)
     elif len(call.values) == 1:
