@@ -73,13 +73,16 @@ def lower(
     if session.failure is not None:
         raise session.failure
     assert kernel is not None
-    _refuse_unseen_writes(source, kernel)
+    _refuse_unseen_writes(source, signature, kernel)
     return Lowered(replace(kernel, body=_each_its_own(kernel.body)), session.outside.constants)
 
 
-def _refuse_unseen_writes(source: Source, kernel: Kernel) -> None:
+def _refuse_unseen_writes(source: Source, signature: Signature, kernel: Kernel) -> None:
     """Raise KernelError for an argument that is written, and that the signature takes for one that is only read."""
     names = {parameter.name for parameter in source.parameters} - source.written
+    for parameter, argument in zip(source.parameters, signature.arguments, strict=True):
+        if parameter.name in source.written and isinstance(argument, ArrayArgument) and argument.same_as is not None:
+            names.discard(source.parameters[argument.same_as].name)
     for stmt in statements(kernel.body, Store):
         if stmt.array in names:
             raise KernelError(f"'{stmt.array}' is written under another name", stmt.at,
