@@ -34,9 +34,8 @@ nonlocal              def f(a):
                               x = 1
                           g()
                           return x
-del                   def f(a):
-                          x = a[0]
-                          del x
+del of an element     def f(a):
+                          del a[0]
 class                 def f(a):
                           class C:
                               pass
@@ -270,7 +269,7 @@ sorted                def f(a):
 isinstance            def f(a):
                           return isinstance(a, int)
 round digits          def f(a):
-                          return round(a[0], 2)
+                          return round(1.0 * len(a), 2)
 no such axis          def f(m):
                           return np.sum(m, axis=2)
 axis of the run       def f(m, n):

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from loopwright.frontend import library
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
@@ -19,7 +17,7 @@ from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
 from loopwright.frontend.products import PRODUCTS, dot
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
 from loopwright.frontend.selection import SELECTION, nonzero
-from loopwright.frontend.ufuncs import BY_ELEMENT, clip, ufunc_of
+from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
 from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, Value
 from loopwright.frontend.views import element_at
 
@@ -63,8 +61,8 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return nonzero(cx, base, node)
         case "item" if not base.shape:
             return element_at(cx, base, [], node)
-        case "round" if not call.values:
-            return ufunc_of(cx, np.rint, replace(with_self, name="rint"))
+        case "round":
+            return round_elements(cx, with_self)
         case _:
             function = library.METHODS.get(name)
             if function is None:

@@ -11,7 +11,7 @@ from loopwright.frontend.convert import as_index, checked_float_to_int, convert,
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.values import Array, Elementwise, Items, ListValue, Literal, Number, Records, Value, View
-from loopwright.frontend.views import clipped, is_array
+from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 
@@ -91,13 +91,6 @@ def _bool(cx: Context, call: Arguments) -> Value:
     return Literal(known) if isinstance(known, bool) else Number(known, weak=True)
 
 
-def _round(cx: Context, call: Arguments) -> Value:
-    if len(call.values) != 1 or call.named:
-        raise cx.error(call.node, "round() with a number of digits is outside the language",
-                       remedy="write round(x * 100) / 100")  # fmt: skip
-    return rounded(cx, call.number(cx, 0), "rint", round, call.node)
-
-
 def _divmod(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
     a, b = (_repeatable(cx, call.number(cx, k), call.node) for k in range(2))
@@ -124,7 +117,7 @@ def _len(cx: Context, call: Arguments) -> Value:
         case ListValue() as value:
             return Number(value.length, weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
-            return clipped(cx, array.shape[0])
+            return shape_of(cx, array)[0]
         case _:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 
@@ -137,6 +130,6 @@ def _tuple(cx: Context, call: Arguments) -> Value:
 
 
 BUILTINS: dict[object, Handler] = {
-    abs: _abs, int: _int, float: _float, bool: _bool, round: _round, divmod: _divmod,
+    abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
     pow: _pow, len: _len, tuple: _tuple,
 }  # fmt: skip

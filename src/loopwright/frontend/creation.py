@@ -41,7 +41,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
 from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
-from loopwright.ir.types import FLOAT64, INT64, Scalar
+from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -193,14 +193,14 @@ def _arange(cx: Context, call: Arguments) -> Value:
     kind = numbers[0].number_type
     for number in numbers[1:]:
         kind = promote.common(kind, number.number_type)
-    if kind.type.is_float:
+    if kind.type.is_float or kind.type == UINT64:
         wide = [Number(cx.once(convert(cx, number, FLOAT64, call.node), cx.at(call.node)), False) for number in numbers]
         first, last, delta = (number.expr for number in wide)
         steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
         count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(call.node))
         next_one = Binary("add", first, delta)
         delta = cx.once(Binary("sub", next_one, first), cx.at(call.node))
-        kind_of = kind.type if not kind.weak else FLOAT64
+        kind_of = FLOAT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
             value: Expr = Binary("add", first, Binary("mul", Cast(index[0], FLOAT64), delta))
@@ -219,7 +219,7 @@ def _arange(cx: Context, call: Arguments) -> Value:
             up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
             down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))
             count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(call.node))
-        kind_of = kind.type if not kind.weak else INT64
+        kind_of = INT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
             value = add(multiply(index[0], by), low)

@@ -26,7 +26,7 @@ from loopwright.frontend.elementwise import (
     require_same,
 )
 from loopwright.frontend.manipulation import view_of
-from loopwright.frontend.reductions import SUM, axes_of, reduced
+from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
 from loopwright.frontend.views import ZERO, element_at, is_array
@@ -59,6 +59,8 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
 
     if rows == columns == 1:
         pair = made(cx, (a.shape[0],), lambda cx, index: at_pair(cx, [], [], index[0]), reads_of(a) | reads_of(b))
+        if kind == BOOL:
+            return reduced(cx, ANY, pair, [0], False, node)
         return reduced(cx, SUM, pair, [0], False, node, kind if kind.is_integer or kind == FLOAT64 else None)
     zero = fill_constant(cx, Literal(0), kind, node)
     result = new_array(cx, (*outer_a, *outer_b), kind, node, fill=zero)

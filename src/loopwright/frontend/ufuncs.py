@@ -11,10 +11,11 @@ import numpy as np
 
 from loopwright.frontend import promote
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.builtin_functions import rounded
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.creation import array_of_items, as_array
-from loopwright.frontend.elementwise import any_array, as_bool, assign_elements, map_elements
+from loopwright.frontend.elementwise import any_array, as_bool, assign_elements, map_elements, materialised
 from loopwright.frontend.numpy_functions import ufunc_call
 from loopwright.frontend.selection import nonzero
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe
@@ -60,6 +61,9 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     decimals = call.get(1, "decimals") or Literal(0)
     value = call.values[0]
     rint = replace(call, name="rint", named={})
+    whole = (value.element if is_array(value) else _kind(cx, value, call).type).is_integer
+    if whole and isinstance(decimals, Literal) and decimals.value >= 0:
+        return materialised(cx, value, call.node) if is_array(value) else value
     if decimals == Literal(0):
         return ufunc_of(cx, np.rint, replace(rint, values=(value,)))
     if not isinstance(decimals, Literal) or not isinstance(decimals.value, int):
@@ -67,7 +71,19 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     scale = Literal(10.0 ** abs(decimals.value))
     first, second = (np.multiply, np.true_divide) if decimals.value > 0 else (np.true_divide, np.multiply)
     scaled = ufunc_of(cx, first, replace(rint, values=(value, scale)))
+    if whole:
+        raise cx.error(call.node, "integers are rounded to tens outside of the language",
+                       remedy="round x / 10, and multiply by 10")  # fmt: skip
     return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
+
+
+def _round(cx: Context, call: Arguments) -> Value:
+    if len(call.values) == 2 and isinstance(call.values[0], Number) and not call.values[0].weak:
+        return round_elements(cx, call)  # as np.float64.__round__ does
+    if len(call.values) != 1 or call.named:
+        raise cx.error(call.node, "round() with a number of digits is outside the language",
+                       remedy="write round(x * 100) / 100")  # fmt: skip
+    return rounded(cx, call.number(cx, 0), "rint", round, call.node)
 
 
 def _kind(cx: Context, value: Value, call: Arguments) -> promote.NumberType:
@@ -123,5 +139,5 @@ def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) ->
 
 
 BY_ELEMENT: dict[Any, Handler] = {
-    np.where: _where, np.clip: _clip, np.round: round_elements, np.around: round_elements,
+    round: _round, np.where: _where, np.clip: _clip, np.round: round_elements, np.around: round_elements,
 }  # fmt: skip
