@@ -266,7 +266,7 @@ class Entry:
                 found.append(originals[number])
             elif code == base.FRESH:
                 found.append(fresh[number])
-            elif code == base.NONE:
+            elif code == base.NOTHING:
                 found.append(None)
             elif code == base.LIST:
                 array: Any = found.pop()
