@@ -270,7 +270,7 @@ class Entry:
                 found.append(None)
             elif code == base.LIST:
                 array: Any = found.pop()
-                found.append(array.tolist())
+                found.append(list(array) if number or isinstance(array, tuple) else array.tolist())
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

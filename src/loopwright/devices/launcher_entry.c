@@ -234,9 +234,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (flag != Py_True) Py_DECREF(thing);
       Py_DECREF(flag);
     } else if (value.code == LIST) {
-      PyObject *array = stack[--top];
-      one = PyArray_ToList((PyArrayObject *)array);
-      Py_DECREF(array);
+      PyObject *things = stack[--top];
+      int is_plain = PyArray_Check(things) && !value.number;
+      one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
+      Py_DECREF(things);
     } else if (value.code == NOTHING) {
       one = Py_NewRef(Py_None);
     } else {

@@ -68,7 +68,7 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
         case ast.Call():
             return call(cx, node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return _tuple(cx, parts)
+            return replace(_tuple(cx, parts), is_list=isinstance(node, ast.List))
         case ast.Slice():
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:

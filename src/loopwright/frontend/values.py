@@ -173,6 +173,7 @@ class Items:
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
+    is_list: bool = False  # one that nobody changes
 
 
 @dataclass(frozen=True, slots=True)
