@@ -66,6 +66,7 @@ from loopwright.frontend.views import (
     steady,
     subtract,
     transposed,
+    unravelled,
 )
 from loopwright.ir.nodes import (
     ArrayParam,
@@ -360,7 +361,7 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: 
     source = array
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
-        return element_at(cx, source, _unravelled(_ravelled(index, shape_now), source.shape), node)
+        return element_at(cx, source, unravelled(_ravelled(index, shape_now), source.shape), node)
 
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
         return materialised(cx, source, node) if copies else value
@@ -392,16 +393,6 @@ def _ravelled(index: Sequence[Expr], shape: Sequence[Size]) -> Expr:
     for part, size in zip(index, shape, strict=True):
         number = add(multiply(number, size_of(size)), part)
     return number
-
-
-def _unravelled(number: Expr, shape: Sequence[Size]) -> list[Expr]:
-    if len(shape) == 1:
-        return [number]
-    result: list[Expr] = []
-    for size in reversed(shape[1:]):
-        result.append(Binary("mod", number, size_of(size)))
-        number = Binary("floordiv", number, size_of(size))
-    return [number, *reversed(result)]
 
 
 def _reshape(cx: Context, call: Arguments) -> Value:

@@ -33,6 +33,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         return
     if isinstance(value, Array) and value == known:
         return
+    refuse_out_of_scope(cx, known, name, node)
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
@@ -60,6 +61,7 @@ def _first(
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0  # made at the start, for all branches
     try:
         result = new_array(cx, value.shape, kind.element, value_node, name)
+        cx.made_in[result.name] = ()
     finally:
         cx.body, cx.depth = outer, depth
     assign_elements(cx, as_view(result), value, node, value_node)
@@ -74,6 +76,18 @@ def _is_known(cx: Context, value: ArrayLike) -> bool:
 
 def _is_of_call(size: Expr, arguments: set[str]) -> bool:
     return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+
+
+def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> None:
+    """Raise KernelError for an array whose memory is made in a branch or a loop that is over."""
+    scopes = cx.made_in.get(array.name, ())
+    if cx.scopes[: len(scopes)] != scopes:
+        raise cx.error(
+            node,
+            f"'{name}' has its memory from a branch or a loop that ends before this",
+            "a name that stands for several arrays has the memory of the first, and its size is computed there",
+            f"assign '{name}' before the branch or the loop, with the size it has there, or use another name",
+        )
 
 
 def is_fresh(cx: Context, value: Value) -> bool:
@@ -152,14 +166,19 @@ def own_copy(
 
 
 def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], node: ast.AST) -> tuple[Value, ...]:
-    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied first."""
+    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied
+    first, and expressions are computed."""
     result = list(items)
     overwritten: set[str] = set()
+    writes = False
     for k, (item, key) in enumerate(zip(items, keys, strict=True)):
         if isinstance(item, Array | View) and item.shape:
             base = item.name if isinstance(item, Array) else item.array.name
             if base in overwritten:
                 result[k] = materialised(cx, item, node)
+        if isinstance(item, Elementwise) and (writes or item.reads & overwritten):
+            result[k] = materialised(cx, item, node)
+        writes = writes or key is None  # into an element or a part of an array
         if key is not None and key in cx.array_variables:
             overwritten.add(cx.array_variables[key].name)
     return tuple(result)

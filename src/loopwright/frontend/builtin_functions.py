@@ -12,7 +12,7 @@ from loopwright.frontend.convert import as_index, checked_float_to_int, convert,
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation, extreme
 from loopwright.frontend.values import Array, Elementwise, Items, ListValue, Literal, Number, Records, Value, View
-from loopwright.frontend.views import clipped, is_array
+from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 
@@ -119,6 +119,10 @@ def _bool(cx: Context, call: Arguments) -> Value:
 
 
 def _round(cx: Context, call: Arguments) -> Value:
+    if len(call.values) == 2 and isinstance(call.values[0], Number) and not call.values[0].weak:
+        from loopwright.frontend.array_functions import round_elements
+
+        return round_elements(cx, call)  # as np.float64.__round__ does
     if len(call.values) != 1 or call.named:
         raise cx.error(call.node, "round() with a number of digits is outside the language",
                        remedy="write round(x * 100) / 100")  # fmt: skip
@@ -151,7 +155,7 @@ def _len(cx: Context, call: Arguments) -> Value:
         case ListValue() as value:
             return Number(value.length, weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
-            return clipped(cx, array.shape[0])
+            return shape_of(cx, array)[0]
         case _:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 

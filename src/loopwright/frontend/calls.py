@@ -144,7 +144,8 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         return first if isinstance(value, ArrayLike) and len(value.shape) == 1 else second  # type: ignore[return-value]
     if isinstance(known, tuple):
         place, first, second = known
-        return second if place < len(call.values) and is_array(call.values[place]) else first  # type: ignore[return-value]
+        given = call.values[place : place + 1] or tuple(call.named.values())
+        return second if any_array(*given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
 
 

@@ -302,6 +302,7 @@ def new_array(
     statement = Allocate(name, element, tuple(size_of(size) for size in sizes), fill, at=cx.at(node))
     cx.emit(statement)
     cx.allocations[name] = (statement, cx.depth)
+    cx.made_in[name] = cx.scopes
     return Array(name, element, sizes)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
+
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
@@ -21,14 +23,17 @@ from loopwright.frontend.views import (
     ZERO,
     Size,
     add,
+    as_size,
     as_view,
     clipped,
+    element_at,
     is_array,
     items_of,
     multiply,
     rows_of,
     size_of,
     subtract,
+    unravelled,
 )
 from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Store, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
@@ -47,7 +52,8 @@ class Sequence:
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
-        callee = cx.evaluate(node.func) if not isinstance(node.func, ast.Attribute) else None
+        is_method = isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed)
+        callee = None if is_method else cx.evaluate(node.func)
         made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)  # type: ignore[call-overload]
         if made is not None:
             return made(cx, node)
@@ -154,8 +160,37 @@ def _reversed(cx: Context, node: ast.Call) -> Sequence:
     return Sequence(inner.size, lambda cx, k: inner.item(cx, subtract(last, k)), fixed)
 
 
+def _ndindex(cx: Context, node: ast.Call) -> Sequence:
+    """`np.ndindex(a.shape)`, `np.ndindex(n, m)`."""
+    values = operands(cx, node.args)
+    if len(values) == 1 and isinstance(values[0], Items):
+        values = list(values[0].items)
+    shape = [as_size(cx.once(as_index(cx, value, node, "a size"), cx.at(node))) for value in values]
+    return Sequence(_count(shape), lambda cx, k: Items(tuple(map(_as_number, unravelled(k, shape)))))
+
+
+def _ndenumerate(cx: Context, node: ast.Call) -> Sequence:
+    value = cx.evaluate(node.args[0]) if len(node.args) == 1 else Literal(0)
+    if not is_array(value):
+        raise cx.error(node, "np.ndenumerate() takes an array")
+    assert isinstance(value, ArrayLike)
+    array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
+    shape = [clipped(cx, size) for size in array.shape]
+
+    def item(cx: Context, k: Expr) -> Value:
+        index = unravelled(k, shape)
+        return Items((Items(tuple(map(_as_number, index))), element_at(cx, array, index, node)))
+
+    return Sequence(_count(shape), item)
+
+
+def _count(shape: list[Size]) -> Size:
+    return as_size(reduce(multiply, map(size_of, shape), ONE))
+
+
 _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
     range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed,
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
 }  # fmt: skip
 
 

@@ -327,6 +327,18 @@ def _tile(a, reps):  # type: ignore[no-untyped-def]
     return result
 
 
+def _shape(a):  # type: ignore[no-untyped-def]
+    return a.shape
+
+
+def _size(a):  # type: ignore[no-untyped-def]
+    return a.size
+
+
+def _rank(a):  # type: ignore[no-untyped-def]
+    return a.ndim
+
+
 def _append(a, values):  # type: ignore[no-untyped-def]
     return np.concatenate((a, values))
 
@@ -381,13 +393,36 @@ def _array_equal(a, b):  # type: ignore[no-untyped-def]
     return bool(np.all(a == b))
 
 
-def _convolve(a, v):  # type: ignore[no-untyped-def]
+def _convolve(a, v, mode="full"):  # type: ignore[no-untyped-def]
     n, m = len(a), len(v)
-    result = np.zeros(n + m - 1, (a[0] * v[0]).dtype)
-    for i in range(n + m - 1):
-        for k in range(max(0, i - m + 1), min(n, i + 1)):
-            result[i] += a[k] * v[i - k]
+    first = 0 if mode == "full" else (min(n, m) - 1) // 2 if mode == "same" else min(n, m) - 1
+    size = n + m - 1 if mode == "full" else max(n, m) if mode == "same" else max(n, m) - min(n, m) + 1
+    result = np.zeros(size, (a[0] * v[0]).dtype)
+    for i in range(size):
+        for k in range(max(0, first + i - m + 1), min(n, first + i + 1)):
+            result[i] += a[k] * v[first + i - k]
     return result
+
+
+def _triu(m, k=0):  # type: ignore[no-untyped-def]
+    result = np.zeros_like(m)
+    for i in range(m.shape[0]):
+        for j in range(max(i + k, 0), m.shape[1]):
+            result[i, j] = m[i, j]
+    return result
+
+
+def _tril(m, k=0):  # type: ignore[no-untyped-def]
+    result = np.zeros_like(m)
+    for i in range(m.shape[0]):
+        for j in range(min(i + k + 1, m.shape[1])):
+            result[i, j] = m[i, j]
+    return result
+
+
+def _fill_diagonal(a, val):  # type: ignore[no-untyped-def]
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = val
 
 
 def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
@@ -473,6 +508,8 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
     np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
     np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
+    np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
+    np.shape: _shape, np.size: _size, np.ndim: _rank,
     np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
     np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,

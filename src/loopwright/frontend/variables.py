@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from loopwright.frontend.array_variables import separate, store_array
+from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
@@ -96,6 +96,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if isinstance(kind, ArrayType):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+        refuse_out_of_scope(cx, cx.array_variables[key], name, node)
         return cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)

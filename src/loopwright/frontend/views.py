@@ -19,6 +19,7 @@ from loopwright.frontend.values import (
     Literal,
     Mixed,
     Number,
+    Records,
     Place,
     SliceIndex,
     Value,
@@ -104,6 +105,13 @@ def clipped(cx: Context, size: Size) -> Size:
     if isinstance(expr, Const):
         return Literal(max(int(expr.value), 0))
     return size if never_negative(cx, expr) else Number(Binary("max", expr, ZERO), weak=True)
+
+
+def shape_of(cx: Context, array: ArrayLike | Records) -> tuple[Size, ...]:
+    """The sizes of an array as the user may see them; those of memory are never below 0."""
+    if isinstance(array, Array | Records):
+        return array.shape
+    return tuple(clipped(cx, size) for size in array.shape)
 
 
 def never_negative(cx: Context, expr: Expr) -> bool:
@@ -378,6 +386,9 @@ def reshaped_view(cx: Context, array: View, shape: Sequence[Size]) -> View | Non
     axes = [Along(k, ZERO, weight) for k, weight in enumerate(weights)]
     if len(array.shape) == 1:
         return View(array.array, tuple(_spread(place, axes) for place in array.places), tuple(shape))
+    if (flat := _flat_place(array)) is not None:
+        spread = tuple(replace(flat, parts=tuple(axes)) if place is flat else place for place in array.places)
+        return View(array.array, spread, tuple(shape))
     if not _is_contiguous(cx, array):
         return None
     places: list[Place] = []
@@ -410,6 +421,16 @@ def _spread(place: Place, axes: Sequence[Along]) -> Place:
             return place
 
 
+def _flat_place(array: View) -> Mixed | None:
+    """The place of a view that is one axis of an array in another shape, if it is one."""
+    found = [place for place in array.places if not isinstance(place, Expr)]
+    weights = [reduce(multiply, (size_of(size) for size in array.shape[k + 1 :]), ONE) for k in range(len(array.shape))]
+    axes = tuple(Along(k, ZERO, weight) for k, weight in enumerate(weights))
+    if len(found) != 1 or not isinstance(found[0], Mixed) or found[0].parts != axes:
+        return None
+    return found[0] if found[0].divide == ONE and found[0].modulo is None else None
+
+
 def _is_contiguous(cx: Context, array: View) -> bool:
     """Whether a view's elements lie one after another in memory, in C order."""
     if array.array.name not in cx.allocations:
@@ -426,6 +447,17 @@ def _is_contiguous(cx: Context, array: View) -> bool:
         if k and (place.start != ZERO or array.shape[k] != size):
             return False
     return True
+
+
+def unravelled(number: Expr, shape: Sequence[Size]) -> list[Expr]:
+    """The index of an element that is at a number, in C order."""
+    if len(shape) == 1:
+        return [number]
+    result: list[Expr] = []
+    for size in reversed(shape[1:]):
+        result.append(Binary("mod", number, size_of(size)))
+        number = Binary("floordiv", number, size_of(size))
+    return [number, *reversed(result)]
 
 
 def transposed(cx: Context, array: View, order: Sequence[int]) -> View:

@@ -143,7 +143,10 @@ class _Parser:
         params: list[ScalarParam | ArrayParam] = []
         self.separated(")", lambda: params.append(self.param(len(params))))
         returned, returns_tuple = self.returned() if self.skip("->") else (None, False)
-        packing = tuple(self.separated(")", self.packed)) if self.skip("packed") else ()
+        packing: tuple[tuple[str, int], ...] = ()
+        if self.skip("packed"):
+            self.expect("(")
+            packing = self.separated(")", self.packed)
         self.expect(":")
         self.take("newline")
         self.take("indent")
