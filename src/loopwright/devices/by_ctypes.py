@@ -275,10 +275,13 @@ class Entry:
                 is_there = found.pop()
                 value = found.pop()
                 found.append(value if is_there else None)
-            elif code in (base.TUPLE, base.CUT):
+            elif code in (base.TUPLE, base.ITEMS, base.CUT):
                 items = found[len(found) - number :]
                 del found[len(found) - number :]
-                found.append(tuple(items) if code == base.TUPLE else _cut(found.pop(), items))
+                if code == base.CUT:
+                    found.append(_cut(found.pop(), items))
+                else:
+                    found.append(tuple(items) if code == base.TUPLE else items)
             else:
                 found.append(read_slot(returned[number], code))
         if self._returns == 2:

@@ -67,8 +67,10 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _attribute(cx, node, cx.evaluate(node.value))
         case ast.Call():
             return call(cx, node)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+        case ast.Tuple(elts=parts):
             return _tuple(cx, parts)
+        case ast.List(elts=parts):
+            return replace(_tuple(cx, parts), is_list=True)
         case ast.Slice():
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
@@ -99,7 +101,7 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
-        return Items(left.items + right.items)
+        return replace(left, items=left.items + right.items)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
 
 
@@ -194,7 +196,7 @@ def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
                 parts.append(value)
             case _:
                 raise cx.error(node, "a slice of a tuple needs constant bounds")
-    return Items(base.items[slice(*parts)])
+    return replace(base, items=base.items[slice(*parts)])
 
 
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:

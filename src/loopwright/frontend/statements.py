@@ -281,7 +281,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         value = cx.evaluate(node.value)
         old = kept(cx, old, start, target)
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
-            new: Value = Items(old.items + value.items)
+            new: Value = replace(old, items=old.items + value.items)
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)

@@ -169,10 +169,11 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple. names: of its fields, where it is a named one."""
+    """A tuple, or a list that never changes. names: of its fields, where it is a named one."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +232,8 @@ def describe(value: Value) -> str:
             return "a list"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
-        case Items():
-            return "a tuple"
+        case Items(is_list=is_list):
+            return "a list" if is_list else "a tuple"
         case Closure():
             return "a function"
         case Fixed(value=fixed):

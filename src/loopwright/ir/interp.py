@@ -162,7 +162,7 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
             case _:
                 items = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
-                stack.append(tuple(items) if kind == "tuple" else cut(stack.pop(), items))
+                stack.append(tuple(items) if kind == "tuple" else items if kind == "items" else cut(stack.pop(), items))
     return stack[0]
 
 
