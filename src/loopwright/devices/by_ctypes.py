@@ -270,18 +270,15 @@ class Entry:
                 found.append(None)
             elif code == base.LIST:
                 array: Any = found.pop()
-                found.append(array.tolist())
+                found.append(list(array) if number or isinstance(array, tuple) else array.tolist())
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()
                 found.append(value if is_there else None)
-            elif code in (base.TUPLE, base.ITEMS, base.CUT):
+            elif code in (base.TUPLE, base.CUT):
                 items = found[len(found) - number :]
                 del found[len(found) - number :]
-                if code == base.CUT:
-                    found.append(_cut(found.pop(), items))
-                else:
-                    found.append(tuple(items) if code == base.TUPLE else items)
+                found.append(tuple(items) if code == base.TUPLE else _cut(found.pop(), items))
             else:
                 found.append(read_slot(returned[number], code))
         if self._returns == 2:

@@ -70,7 +70,7 @@ static int code_of_scalar(PyObject *value) {
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
 enum {
-  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ITEMS = 7, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -198,12 +198,6 @@ static PyObject *as_tuple(PyObject *const *items, Py_ssize_t count) {
   return tuple;
 }
 
-static PyObject *as_list(PyObject *const *items, Py_ssize_t count) {
-  PyObject *list = PyList_New(count);
-  for (Py_ssize_t k = 0; list && k < count; k++) PyList_SET_ITEM(list, k, Py_NewRef(items[k]));
-  return list;
-}
-
 /* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
 static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
   PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
@@ -228,12 +222,11 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
   Py_ssize_t top = 0;
   for (Py_ssize_t k = 0; k < entry->value_count; k++) {
     Value value = entry->values[k];
-    if (value.code == TUPLE || value.code == ITEMS || value.code == CUT) {
+    if (value.code == TUPLE || value.code == CUT) {
       Py_ssize_t count = value.number;
       top -= count;
       if (value.code == CUT) top--;
-      if (value.code == CUT) one = cut_array(stack[top], stack + top + 1, count);
-      else one = value.code == TUPLE ? as_tuple(stack + top, count) : as_list(stack + top, count);
+      one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
     } else if (value.code == MAYBE) {
       PyObject *flag = stack[--top], *thing = stack[--top];
@@ -241,9 +234,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (flag != Py_True) Py_DECREF(thing);
       Py_DECREF(flag);
     } else if (value.code == LIST) {
-      PyObject *array = stack[--top];
-      one = PyArray_ToList((PyArrayObject *)array);
-      Py_DECREF(array);
+      PyObject *things = stack[--top];
+      int is_plain = PyArray_Check(things) && !value.number;
+      one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
+      Py_DECREF(things);
     } else if (value.code == NOTHING) {
       one = Py_NewRef(Py_None);
     } else {

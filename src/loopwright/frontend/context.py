@@ -59,6 +59,7 @@ class Session:
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
@@ -130,7 +131,6 @@ class Context:
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
     tables: dict[Value, Value] = field(default_factory=dict)
     weak_comprehensions: dict[int, bool] = field(default_factory=dict)
-    fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
     scopes: tuple[int, ...] = ()  # the bodies around what is read, by number

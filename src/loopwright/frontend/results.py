@@ -93,16 +93,20 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = written.elts if isinstance(written, ast.Tuple) and len(written.elts) == len(items) else None
+            parts = (
+                written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
+            )
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
-            packing.append(("items" if value.is_list else "tuple", len(items)))
+            packing.append(("tuple", len(items)))
+            if value.is_list:
+                packing.append(("list", 0))
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
             elements = as_elements(cx, value, node)
             _flatten(cx, materialised(cx, elements, node), node, flat, packing, None)
-            packing.append(("list", 0))
+            packing.append(("list", int(_has_numpy_scalars(value))))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             result, sizes = _cut_result(cx, value, len(flat), node)
             made: tuple[Value, ...] = (result, *sizes)
@@ -112,6 +116,10 @@ def _flatten(
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
+
+
+def _has_numpy_scalars(value: ListValue) -> bool:
+    return len(value.parts) == 1 and not value.parts[0].array.weak
 
 
 def _is_known(cx: Context, array: Array) -> bool:

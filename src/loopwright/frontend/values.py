@@ -169,11 +169,12 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple, or a list that never changes. names: of its fields, where it is a named one."""
+    """A tuple. names: of its fields, where it is a named one. is_list: it is a list that never changes, as an index has
+    to know; None where it may be either."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
-    is_list: bool = False
+    is_list: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,9 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
             case "none":
                 stack.append(None)
             case "list":
-                array = stack.pop()
-                assert isinstance(array, np.ndarray)
-                stack.append(array.tolist())
+                things: Any = stack.pop()
+                is_plain = isinstance(things, np.ndarray) and not number
+                stack.append(things.tolist() if is_plain else list(things))
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()
@@ -162,7 +162,7 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
             case _:
                 items = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
-                stack.append(tuple(items) if kind == "tuple" else items if kind == "items" else cut(stack.pop(), items))
+                stack.append(tuple(items) if kind == "tuple" else cut(stack.pop(), items))
     return stack[0]
 
 
