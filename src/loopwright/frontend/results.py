@@ -93,7 +93,8 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
+            is_written = isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items)
+            parts = written.elts if is_written else None  # type: ignore[union-attr]
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
             packing.append(("tuple", len(items)))
