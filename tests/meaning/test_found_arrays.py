@@ -140,3 +140,25 @@ def test_linspace_of_a_negative_number(tmp_path: Path) -> None:
 
 def test_arrays_like_an_empty_slice(tmp_path: Path) -> None:
     agree(tmp_path, "def kernel(a):\n    return np.zeros_like(a[4:1]), np.ones_like(a + 1)\n", floats("a", 3))
+
+
+@pytest.mark.parametrize("index", ["t", "np.nonzero(a > 8)", "np.where(m)", "p", "(n, n)", "[n, n]", "[True, False, True]"])
+def test_a_tuple_as_an_index_is_several_and_a_list_is_one(index: str, tmp_path: Path) -> None:
+    text = f"""
+        def kernel(a, m, n):
+            t = (n, 2)
+            p = [n, 2]
+            r = a[{index}] + 0
+            a[{index}] += 100
+            a[{index}] = 7
+            return r
+    """
+    agree(tmp_path, text, floats("a", 3, 4), Cells("m", "bool", (3,), seed=1), Numbers("n", "1"))
+
+
+@pytest.mark.parametrize(
+    "result", ["np.arange(k)", "np.arange(np.uint64(3))", "np.arange(np.float32(3))", "np.round(b)", "np.round(b[0])",
+               "(b > 1) @ (b > 2)", "np.dot(b > 1, b > 1)", "b.round(1)"],
+)  # fmt: skip
+def test_types_of_results(result: str, tmp_path: Path) -> None:
+    agree(tmp_path, f"def kernel(b, k):\n    return {result}\n", Cells("b", "int32", (4,), seed=3), Numbers("k", "np.uint8(3)"))

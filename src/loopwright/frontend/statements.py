@@ -18,7 +18,7 @@ from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
-from loopwright.frontend.expressions import index_nodes, indexed
+from loopwright.frontend.expressions import indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.iteration import comprehension, weak_items
@@ -208,7 +208,7 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     if _is_part(base, indices):
         assert isinstance(base, ArrayLike)
         value = kept(cx, value, start, value_node)
-        assign_part(cx, base, indices, index_nodes(target), value, target, value_node)
+        assign_part(cx, base, indices, places_of(target, indices), value, target, value_node)
         return
     place = _place(cx, target, base, indices)
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
@@ -234,7 +234,7 @@ def _is_part(base: Value, indices: list[Value]) -> bool:
 
 def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array:
     """The element that a subscript names, as a view with an index for every axis."""
-    nodes = index_nodes(target)
+    nodes = places_of(target, indices)
     match base:
         case Array():
             return arrays.view(cx, base, indices, nodes, target)
@@ -303,14 +303,14 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
             indices = [freeze(cx, index, cx.at(target)) for index in indices]
-            old = part_of(cx, base, indices, index_nodes(target), target)
+            old = part_of(cx, base, indices, places_of(target, indices), target)
             start = len(cx.body)
             value = cx.evaluate(node.value)
             old = kept(cx, old, start, target)
             new = binary(cx, op, old, value, node)
             if is_array(old):
                 new = _same_kind(cx, old, new, node)
-            assign_part(cx, base, indices, index_nodes(target), new, target, node)
+            assign_part(cx, base, indices, places_of(target, indices), new, target, node)
             return
         place = _place(cx, target, base, indices)
     else:

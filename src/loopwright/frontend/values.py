@@ -169,11 +169,12 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple. names: of its fields, where it is a named one."""
+    """A tuple. names: of its fields, where it is a named one. is_list: it is written as a list, as an index has to know;
+    None where it may be either."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
-    is_list: bool = False  # one that nobody changes
+    is_list: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)

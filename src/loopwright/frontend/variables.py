@@ -105,7 +105,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
-        return Items(tuple(items))
+        return Items(tuple(items), is_list=None)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)

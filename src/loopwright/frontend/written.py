@@ -51,6 +51,8 @@ class _DefReader:
                     aliases += self.pairs(node.target, node.value)
                 case ast.Call():
                     written |= self.by_call(node)
+        shown = _used_as_arrays(self.tree)
+        arrays += [pair for pair in aliases if pair[0] in shown]
         while grown := {old for new, old in arrays if new in updated and old not in updated}:
             updated |= grown
         while grown := {old for new, old in aliases if new in written and old not in written}:
@@ -145,6 +147,20 @@ class _DefReader:
 
 _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype")
 """Methods that give a view of their array, at times."""
+
+
+def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
+    """The names with an index or an attribute behind them, or inside of `len()`: no numbers."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)):
+                found.add(name)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                found.add(name)
+            case _:
+                pass
+    return found
 
 
 def _is_whole(value: ast.expr) -> bool:
