@@ -47,7 +47,7 @@ CompareOp = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 LogicalOp = Literal["and", "or"]
 CheckKind = Literal[
     "zero_division", "overflow", "unassigned", "negative_power", "negative_shift", "zero_step", "not_finite", "index",
-    "shape", "unpack", "empty", "resized", "none", "pop", "memory", "raised",
+    "shape", "unpack", "empty", "resized", "none", "pop", "memory", "raised", "negative_size",
 ]
 Function = Literal[
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
