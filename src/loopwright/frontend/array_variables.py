@@ -38,19 +38,17 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
-                           "a name that stands for several arrays has the memory of the first", "use another name")  # fmt: skip
+                           "a name of several arrays has the memory of the first", "use another name")  # fmt: skip
         if a != b and a in subexpressions(b):
             raise cx.error(node, f"'{name}' is given an array of another size, made of its own",
-                           "a name that stands for several arrays has the memory of the first",
+                           "a name of several arrays has the memory of the first",
                            "make an array that is large enough, and count how much of it is used")  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)
 
 
-def _first(
-    cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST
-) -> Array:
+def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST) -> Array:
     if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
         assert isinstance(value, Array)
         return value
@@ -75,7 +73,7 @@ def _is_known(cx: Context, value: ArrayLike) -> bool:
 
 
 def _is_of_call(size: Expr, arguments: set[str]) -> bool:
-    return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+    return all(part.name in arguments for part in subexpressions(size, Var))
 
 
 def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> None:
@@ -146,9 +144,7 @@ def _user_name(cx: Context, value: Array | View) -> str:
     return base
 
 
-def own_copy(
-    cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool
-) -> bool:
+def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool) -> bool:
     """Make an array argument whose name is assigned again a name with memory of its own; False where it is written in
     place, which the caller must see."""
     if is_renamed:
@@ -182,5 +178,3 @@ def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], n
         if key is not None and key in cx.array_variables:
             overwritten.add(cx.array_variables[key].name)
     return tuple(result)
-
-

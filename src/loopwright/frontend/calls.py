@@ -11,7 +11,7 @@ import numpy as np
 from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array, ufunc_of
+from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.context import Context
@@ -25,6 +25,7 @@ from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
+from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
     Closure,
@@ -111,7 +112,9 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return ufunc_of(cx, function, call)
     if isinstance(function, type) and issubclass(function, np.generic):
         if any_array(*call.values):
-            return map_elements(cx, lambda cx, x: type_call(cx, function, replace(call, values=(x,))), call.values, call.node)
+            return map_elements(
+                cx, lambda cx, x: type_call(cx, function, replace(call, values=(x,))), call.values, call.node
+            )
         return type_call(cx, function, call)
     if is_prange(function) or function is range:
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",

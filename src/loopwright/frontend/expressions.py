@@ -10,7 +10,6 @@ from types import ModuleType
 import numpy as np
 
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.array_functions import product_of, reshaped, transpose
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -19,8 +18,10 @@ from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.lists import index_list
+from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.products import product_of
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import (
     Array,
@@ -73,7 +74,7 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return replace(_tuple(cx, parts), is_list=True)
         case ast.Slice():
             return _slice(cx, node)
-        case (ast.ListComp() | ast.GeneratorExp()) if id(node) in cx.comprehensions:
+        case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
             return comprehension(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)

@@ -120,9 +120,7 @@ def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, V
     return cx.session.webs[key]
 
 
-def webs_for(
-    session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key
-) -> Webs:
+def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key) -> Webs:
     """The variables of a function that is called with these values."""
     inner = names_inside(source.definition.tree)
 
@@ -187,8 +185,11 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
 
 
 def _holds_array(value: Value) -> bool:
-    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items) \
-        if isinstance(value, Items) else False
+    return (
+        any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items)
+        if isinstance(value, Items)
+        else False
+    )
 
 
 def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:

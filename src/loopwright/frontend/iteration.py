@@ -9,6 +9,7 @@ from functools import reduce
 
 import numpy as np
 
+from loopwright.frontend.arrays import index_value
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
@@ -16,7 +17,19 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, View, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
@@ -32,6 +45,7 @@ from loopwright.frontend.views import (
     multiply,
     rows_of,
     size_of,
+    size_of_all,
     subtract,
     unravelled,
 )
@@ -54,7 +68,7 @@ def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     if isinstance(node, ast.Call):
         is_method = isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed)
         callee = None if is_method else cx.evaluate(node.func)
-        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)  # type: ignore[call-overload]
+        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
         if made is not None:
             return made(cx, node)
     return _of_value(cx, cx.evaluate(node), node)
@@ -75,8 +89,6 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
 
 
 def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
-    from loopwright.frontend.arrays import index_value
-
     chosen = Literal(int(k.value)) if isinstance(k, Const) else Number(k, weak=True)
     return index_value(cx, value, [chosen], [node], node)
 
@@ -185,7 +197,7 @@ def _ndenumerate(cx: Context, node: ast.Call) -> Sequence:
 
 
 def _count(shape: list[Size]) -> Size:
-    return as_size(reduce(multiply, map(size_of, shape), ONE))
+    return as_size(size_of_all(shape))
 
 
 _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
@@ -211,7 +223,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
-        cx.weak_comprehensions[id(node)] = all(one.number_type.weak for one in parts)  # type: ignore[union-attr]
+        cx.weak_comprehensions[id(node)] = all(isinstance(p, Literal | Number) and p.number_type.weak for p in parts)
         result = new_array(cx, (sequence.size, *shape), element, node)
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
@@ -253,7 +265,7 @@ def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) 
             scope[name] = freeze(cx, value, cx.at(target))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             if is_array(value):
-                value = items_of(cx, value, len(parts), target)  # type: ignore[arg-type]
+                value = items_of(cx, value, len(parts), target)
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
             for part, item in zip(parts, value.items, strict=True):

@@ -209,8 +209,10 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         web, value = webs.stores[id(parameter)], values[parameter.arg]
         if web.is_single:
             frame.bindings[web.number] = value
-        elif isinstance(value, Array) and value.shape and own_copy(
-            cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame)
+        elif (
+            isinstance(value, Array)
+            and value.shape
+            and own_copy(cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame))
         ):
             pass
         elif isinstance(value, Array | Records):  # told of where it is assigned again

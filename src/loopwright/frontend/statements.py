@@ -13,16 +13,16 @@ import numpy as np
 
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, Restart, web_key
-from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
-from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.operands import fresh, keep, kept, operands
@@ -161,6 +161,7 @@ def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
 
 
 def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+    """`target = value`. Raises KernelError for a target that cannot be assigned to."""
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
@@ -284,7 +285,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)
-            whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
+            kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
+            whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
             return
         else:

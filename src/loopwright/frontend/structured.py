@@ -1,7 +1,7 @@
 """Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, and functions.
 
-A call with such arguments is one of a function with a parameter for each array and number in them; in the function, they
-are put together again. Functions are known when code is made.
+A call with such arguments is one of a function with a parameter for each array and number in them; in the function,
+they are put together again. Functions are known when code is made.
 """
 
 from __future__ import annotations

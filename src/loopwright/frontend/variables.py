@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -302,7 +303,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case View(places=places):
             return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
-            return materialised(cx, value, at)
+            return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case _:

@@ -84,7 +84,9 @@ class _DefReader:
                     base = self.roots(callee.value)
                 if _never_writes(known) and not _is_view(known):
                     return set()
-                return base | self.of_arguments(expression)  # a helper may return its argument, and `a.T` is a method, too
+                return base | self.of_arguments(
+                    expression
+                )  # a helper may return its argument, and `a.T` is a method, too
             case _:
                 return set()
 
@@ -167,8 +169,10 @@ def _is_whole(value: ast.expr) -> bool:
         case ast.Subscript(slice=ast.Slice()):
             return True
         case ast.Subscript(slice=ast.Tuple(elts=parts)):
-            return any(isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and not isinstance(part.value, int))
-                       for part in parts)  # fmt: skip
+            return any(
+                isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and not isinstance(part.value, int))
+                for part in parts
+            )
         case ast.Subscript():
             return False
         case ast.Tuple(elts=parts):
@@ -180,8 +184,9 @@ def _is_whole(value: ast.expr) -> bool:
 def _is_view(callee: object) -> bool:
     """Whether this function of NumPy may return a view of its argument."""
     return callee in (
-        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.reshape,
-        np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.split,
+        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
+        np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
+        np.broadcast_to, np.split,
     )  # fmt: skip
 
 
