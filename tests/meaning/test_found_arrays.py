@@ -164,12 +164,13 @@ def test_types_of_results(result: str, tmp_path: Path) -> None:
     agree(tmp_path, f"def kernel(b, k):\n    return {result}\n", Cells("b", "int32", (4,), seed=3), Numbers("k", "np.uint8(3)"))
 
 
-@pytest.mark.parametrize("write", ["np.add(a, 1, out=a)", "np.sqrt(a, a)", "v = a[1:]; v[0] = 5.0", "f()"])
+@pytest.mark.parametrize("write", ["np.add(a, 1, out=a)", "np.sqrt(a, a)", "v = a[1:]; v[0] = 5.0", "h(k=5.0, x=a)"])
 def test_an_argument_that_is_written_in_place_and_assigned_is_no_copy(write: str) -> None:
     text = f"""
+        def h(x, k):
+            x[0] = k
+
         def kernel(a):
-            def f():
-                a[0] = 50.0
             {write}
             for i in range(2):
                 a = a * 2
