@@ -162,3 +162,32 @@ def test_a_tuple_as_an_index_is_several_and_a_list_is_one(index: str, tmp_path: 
 )  # fmt: skip
 def test_types_of_results(result: str, tmp_path: Path) -> None:
     agree(tmp_path, f"def kernel(b, k):\n    return {result}\n", Cells("b", "int32", (4,), seed=3), Numbers("k", "np.uint8(3)"))
+
+
+@pytest.mark.parametrize("write", ["np.add(a, 1, out=a)", "np.sqrt(a, a)", "v = a[1:]; v[0] = 5.0", "h(k=5.0, x=a)"])
+def test_an_argument_that_is_written_in_place_and_assigned_is_no_copy(write: str) -> None:
+    text = f"""
+        def h(x, k):
+            x[0] = k
+
+        def kernel(a):
+            {write}
+            for i in range(2):
+                a = a * 2
+            return a
+    """
+    assert "written in place" in refused(text, floats("a", 4))
+
+
+def test_an_alias_that_a_nested_function_writes_is_no_copy() -> None:
+    text = """
+        def kernel(a):
+            def f(k):
+                b[k] = 50.0
+            b = a
+            f(0)
+            for i in range(2):
+                b = b * 2
+            return b
+    """
+    assert "another name" in refused(text, floats("a", 4))

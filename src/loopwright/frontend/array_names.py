@@ -9,7 +9,6 @@ import ast
 import builtins
 
 from loopwright.frontend.context import Context, Frame
-from loopwright.frontend.scopes import own_nodes
 
 _WRITERS = ("fill", "sort", "put", "partition", "itemset", "resize")
 _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "view", "squeeze", "diagonal", "asarray", "ascontiguousarray",
@@ -30,7 +29,7 @@ def written_in_place(frame: Frame) -> frozenset[str]:
     under another name."""
     found: set[str] = set()
     aliases: list[tuple[str, str]] = []  # (a name, one that it may be a view of)
-    for node in own_nodes(frame.tree):
+    for node in ast.walk(frame.tree):  # with the functions inside, which write what is theirs and ours
         match node:
             case ast.Subscript(ctx=ast.Store(), value=value):
                 found |= _roots(value)
@@ -54,11 +53,18 @@ def written_in_place(frame: Frame) -> frozenset[str]:
 
 
 def _by_call(call: ast.Call) -> set[str]:
+    """The names that a call may write. The third operand of `np.add(a, b, c)` and the like counts, whatever it is."""
+    outs = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
+    outs += call.args[1:] if isinstance(call.func, ast.Attribute) else []
+    return _by_function(call).union(*map(_roots, outs))
+
+
+def _by_function(call: ast.Call) -> set[str]:
     match call.func:
         case ast.Attribute(attr=attribute, value=value) if attribute in _WRITERS:
             return _roots(value)
         case ast.Name(id=name) if name not in _READERS:
-            return set().union(*map(_roots, call.args), set())
+            return set().union(*map(_roots, [*call.args, *(one.value for one in call.keywords)]), set())
         case _:
             return set()
 
