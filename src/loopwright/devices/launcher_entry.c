@@ -69,7 +69,7 @@ static int code_of_scalar(PyObject *value) {
 
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
-enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NONE = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
+enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NO_VALUE = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
@@ -235,7 +235,7 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       PyObject *array = stack[--top];
       one = PyArray_ToList((PyArrayObject *)array);
       Py_DECREF(array);
-    } else if (value.code == NONE) {
+    } else if (value.code == NO_VALUE) {
       one = Py_NewRef(Py_None);
     } else {
       one = returned_value(value, originals, fresh, returned);
