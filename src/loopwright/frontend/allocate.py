@@ -12,7 +12,8 @@ from loopwright.frontend.builtin_functions import Handler
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number, convert
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.views import clipped
 from loopwright.ir.nodes import Allocate, Const, Expr, For, Store, Var
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
@@ -49,7 +50,7 @@ def _like(name: str, fill: float | None) -> Handler:
         call.expect(cx, 1, 2, ("dtype", "order"))
         model = _model(cx, call)
         value = None if fill is None else Literal(fill)
-        return _allocate(cx, call, _sizes(cx, Items(model.shape), call), _dtype(cx, call, 1, model.element), value)
+        return _allocate(cx, call, _sizes(cx, _shape(cx, model), call), _dtype(cx, call, 1, model.element), value)
 
     return handler
 
@@ -60,15 +61,19 @@ def _full_like(cx: Context, call: Arguments) -> Value:
     if value is None:
         raise cx.error(call.node, "np.full_like() needs a value")
     element = _dtype(cx, call, 2, model.element)
-    return _allocate(cx, call, _sizes(cx, Items(model.shape), call), element, as_number(cx, value, call.node))
+    return _allocate(cx, call, _sizes(cx, _shape(cx, model), call), element, as_number(cx, value, call.node))
 
 
-def _model(cx: Context, call: Arguments) -> Array:
+def _model(cx: Context, call: Arguments) -> ArrayLike:
     model = call.values[0]
-    if not isinstance(model, Array):
+    if not isinstance(model, ArrayLike):
         raise cx.error(call.place(0), f"np.{call.name}() needs an array", f"this is {describe(model)}",
                        "give the shape: np.zeros(n)")  # fmt: skip
     return model
+
+
+def _shape(cx: Context, model: ArrayLike) -> Items:
+    return Items(tuple(clipped(cx, size) for size in model.shape))
 
 
 def _dtype(cx: Context, call: Arguments, position: int, default: Scalar) -> Scalar:

@@ -11,6 +11,7 @@ import numpy as np
 
 from loopwright.frontend import library, operators, promote
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import is_written_through
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type
@@ -23,6 +24,7 @@ from loopwright.frontend.elementwise import (
     made,
     map_elements,
     materialised,
+    may_meet,
     nest,
     new_array,
     reads_of,
@@ -56,13 +58,17 @@ from loopwright.frontend.views import (
     element_at,
     in_range,
     is_array,
+    moved,
     multiply,
     place_of,
+    reshaped_view,
     size_of,
+    steady,
     subtract,
     transposed,
 )
 from loopwright.ir.nodes import (
+    ArrayParam,
     Assign,
     Binary,
     Call,
@@ -78,6 +84,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -170,6 +177,28 @@ def _as_given(cx: Context, call: Arguments) -> Value:
     return _array(cx, replace(call, named={k: v for k, v in call.named.items() if k == "dtype"}))
 
 
+def _contiguous(cx: Context, call: Arguments) -> Value:
+    """`np.ascontiguousarray(x, dtype)`: the array itself where it has the type and lies in C order, else a copy."""
+    call.expect(cx, 1, 2, ("dtype",))
+    element = _dtype(cx, call, 1)
+    value = call.values[0]
+    if not isinstance(value, Array | View) or element not in (None, value.element) or not value.shape:
+        return _array(cx, call)
+    if isinstance(value, Array) and _is_dense(cx, value):
+        return value
+    return snapshot(cx, value, materialised(cx, value, call.node))
+
+
+def _is_dense(cx: Context, array: Array | View) -> bool:
+    """Whether an array is known to have its elements one behind the other, in C order."""
+    if isinstance(array, View):
+        return False
+    if array.name in cx.allocations:
+        return True
+    known = cx.parameters.get(array.name)
+    return isinstance(known, ArrayParam) and known.layout == "C"
+
+
 def _copy(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 1, ("order",))
     return materialised(cx, as_array(cx, call.values[0], call.place(0), "np.copy()"), call.node)
@@ -231,6 +260,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
         cx.once(convert(cx, call.number(cx, k), FLOAT64, call.node), at_node) for k in range(2)
     )
     count = cx.once(as_index(cx, call.get(2, "num") or Literal(50), call.node, "a number of elements"), at_node)
+    check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
         raise cx.error(call.node, "'endpoint' must be known when code is made")
@@ -303,14 +333,13 @@ def _expand_dims(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2, 2, ("axis",))
     array = _view_of(cx, call.values[0], call.node, "np.expand_dims()")
     axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
-    places = tuple(
-        replace(p, axis=p.axis + (p.axis >= axis)) if not isinstance(p, Expr) else p for p in array.places
-    )
+    places = tuple(moved(place, lambda one: replace(one, axis=one.axis + (one.axis >= axis))) for place in array.places)
     return View(array.array, places, (*array.shape[:axis], Literal(1), *array.shape[axis:]))
 
 
-def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
-    """`a.reshape(shape)`, as a copy: what is written to it is not written to `a`."""
+def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: bool = False, shows: bool = False) -> Value:  # fmt: skip
+    """`a.reshape(shape)`: a copy where nobody can tell, as its elements are found faster, or where it has to be one
+    (`copies`); else, and for `shows`, a view."""
     array = as_array(cx, value, node, "reshape()")
     wanted = shape.items if isinstance(shape, Items) else (shape,)
     sizes: list[Expr | None] = []
@@ -334,8 +363,21 @@ def reshaped(cx: Context, value: Value, shape: Value, node: ast.AST) -> Value:
         return element_at(cx, source, _unravelled(_ravelled(index, shape_now), source.shape), node)
 
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
-        return value
-    return materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+        return materialised(cx, source, node) if copies else value
+    if not copies and not isinstance(source, Elementwise) and (shows or is_written_through(cx, node)):
+        whole = steady(cx, source, node)
+        shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
+        if shown is not None:
+            return shown
+    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    return copy if copies else snapshot(cx, source, copy)
+
+
+def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
+    """A copy of what is an array or a view: NumPy may give a view here."""
+    if not isinstance(source, Elementwise):
+        cx.snapshots += [(name, copy.name) for name in reads_of(source)]
+    return copy
 
 
 def _product(sizes: Sequence[Expr]) -> Expr:
@@ -372,9 +414,11 @@ def _ravel(cx: Context, call: Arguments) -> Value:
     return flattened(cx, call.values[0], call.node)
 
 
-def flattened(cx: Context, value: Value, node: ast.AST) -> Value:
-    """`a.ravel()`, as a copy where it has more than one axis."""
-    return reshaped(cx, value, Literal(-1), node)
+def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
+    """`a.ravel()`, `a.flatten()`."""
+    if not copies and isinstance(value, Array | View) and len(value.shape) == 1 and not _is_dense(cx, value):
+        return snapshot(cx, value, materialised(cx, value, node))
+    return reshaped(cx, value, Literal(-1), node, copies=copies)
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------
@@ -390,12 +434,22 @@ def _where(cx: Context, call: Arguments) -> Value:
     kind = _common_weak([_kind(cx, value, call) for value in (a, b)])
 
     def choose(cx: Context, c: Literal | Number, x: Literal | Number, y: Literal | Number) -> Number:
+        x, y = (_read_anyway(cx, one, call.node) for one in (x, y))
         return Number(Select(as_bool(cx, c), convert(cx, x, kind, call.node), convert(cx, y, kind, call.node)), False)
 
     if not any(is_array(value) for value in call.values):
         return choose(cx, *call.numbers(cx))
     values = [array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values]
     return map_elements(cx, choose, values, call.node)
+
+
+def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    """A choice of np.where(): where an array of indices chooses it, an index out of range is an error even if unused."""
+    loads = [] if isinstance(number, Literal) else subexpressions(number.expr, Load)
+    if any(any(subexpressions(part, Load)) for load in loads for part in load.index):
+        assert isinstance(number, Number)
+        return replace(number, expr=cx.once(number.expr, cx.at(node)))
+    return number
 
 
 def round_elements(cx: Context, call: Arguments) -> Value:
@@ -516,12 +570,13 @@ def _require_mask(cx: Context, shape: Sequence[Size], mask: ArrayLike, node: ast
 def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: ast.AST, value_node: ast.AST) -> None:
     """`target[mask] = value`."""
     _require_mask(cx, target.shape, mask, at)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads and is_array(value):
+    meets = may_meet(cx, target, mask)
+    if meets and is_array(value):
         mask = materialised(cx, mask, at)
     rest = target.shape[len(mask.shape) :]
     if is_array(value):
         source = value if isinstance(value, Array | View) else materialised(cx, value, value_node)  # type: ignore[arg-type]
-        if target.array.name in reads_of(source):
+        if may_meet(cx, target, source):
             source = materialised(cx, source, value_node)
         if len(source.shape) > len(rest):
             _assign_in_order(cx, target, mask, source, rest, at)
@@ -536,7 +591,7 @@ def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: a
 
     if isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)
-    if isinstance(mask, Elementwise) and target.array.name in mask.reads:
+    if meets and not is_array(value):
         start = len(cx.body)
         nest(cx, mask.shape, body, at)
         from loopwright.frontend.elementwise import _meets_itself
@@ -631,7 +686,7 @@ def _index_reader(
         return lambda cx, own: index
     if not table.element.is_integer:  # type: ignore[union-attr]
         raise cx.error(node, "arrays used as indices must be of integer (or boolean) type")
-    read = _reader(table, rank, node)
+    read = _reader(cx, table, rank, node)
     return lambda cx, own: as_index(cx, read(cx, own), node)
 
 
@@ -640,10 +695,13 @@ def assign_gathered(
 ) -> None:
     """`target[p] = value`: in order, so that of several values for one place the last one stays."""
     tables = [
-        materialised(cx, index, at) if isinstance(index, Elementwise) else index for index in indices
+        materialised(cx, index, at)
+        if isinstance(index, Elementwise) or (is_array(index) and may_meet(cx, target, index))  # type: ignore[arg-type]
+        else index
+        for index in indices
     ]
     if is_array(value) and isinstance(value, Elementwise | View | Array):
-        if isinstance(value, Elementwise) or target.array.name in reads_of(value):
+        if isinstance(value, Elementwise) or may_meet(cx, target, value):
             value = materialised(cx, value, value_node)
     elif isinstance(value, Number):
         value = Number(cx.once(value.expr, cx.at(value_node)), value.weak)
@@ -652,7 +710,7 @@ def assign_gathered(
 
     if isinstance(value, Array | View) and is_array(value):
         broadcast(cx, [place.shape, value.shape], value_node)
-    read = _reader(value, len(place.shape), value_node)
+    read = _reader(cx, value, len(place.shape), value_node)
 
     def body(index: list[Expr]) -> None:
         number = place.at(cx, index)
@@ -897,13 +955,13 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             call.expect(cx, 1, 1, ("copy",))
             to = scalar_of_dtype(cx, call.values[0], call.place(0))
             return map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node) \
-                if to != base.element else materialised(cx, base, node)
+                if to != base.element else _same_type(cx, base, call)
         case "fill":
             call.expect(cx, 1)
             assign_elements(cx, _view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
             return Fixed(None)
         case "ravel" | "flatten":
-            return materialised(cx, base, node) if len(base.shape) == 1 and name == "flatten" else flattened(cx, base, node)
+            return flattened(cx, base, node, copies=name == "flatten")
         case "reshape":
             call.expect(cx, 1, len(call.values), ("order",))
             shape = call.values[0] if len(call.values) == 1 else Items(call.values)
@@ -931,13 +989,19 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return inline_function(cx, function, with_self)
 
 
+def _same_type(cx: Context, base: ArrayLike, call: Arguments) -> Value:
+    """`a.astype(a.dtype, copy=...)`."""
+    copy = materialised(cx, base, call.node)
+    return copy if call.named.get("copy", Literal(True)) == Literal(True) else snapshot(cx, base, copy)
+
+
 def _strong(number: Literal | Number) -> Number:
     assert isinstance(number, Number)
     return replace(number, weak=False)
 
 
 ARRAY_FUNCTIONS: dict[Any, Handler] = {
-    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _as_given, np.copy: _copy, np.arange: _arange,
+    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.copy: _copy, np.arange: _arange,
     np.linspace: _linspace, np.eye: _eye, np.identity: _eye, np.transpose: _transpose, np.swapaxes: _swapaxes,
     np.expand_dims: _expand_dims, np.reshape: _reshape, np.ravel: _ravel, np.where: _where, np.nonzero: _nonzero,
     np.flatnonzero: _flatnonzero, np.clip: _clip, np.dot: _dot, np.matmul: _dot, np.vdot: _dot, np.inner: _dot,

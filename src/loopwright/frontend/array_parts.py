@@ -11,9 +11,10 @@ from loopwright.frontend.array_functions import (
     assign_where,
     chosen_by_mask,
     gathered,
+    nonzero,
 )
 from loopwright.frontend.context import Context
-from loopwright.frontend.elementwise import assign_elements, materialised
+from loopwright.frontend.elementwise import assign_elements, materialised, require_same
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -95,10 +96,15 @@ def _split(
         return plain, [None] * len(plain.shape)
     kept: list[Value] = []
     tables: list[Value | None] = []
+    axis = 0  # of the whole array
     for index in whole_indices:
         if is_array(index) and isinstance(index, ArrayLike) and index.element.kind == "bool":
-            raise cx.error(node, "a mask beside other indices is outside the language",
-                           remedy="write np.nonzero(mask)[0] in its place")  # fmt: skip
+            if len(index.shape) > 1:
+                raise cx.error(node, "a mask of several axes beside other indices is outside the language",
+                               remedy="write the indices that np.nonzero(mask) gives in its place")  # fmt: skip
+            require_same(cx, whole.shape[axis], index.shape[0], node)
+            index = nonzero(cx, index, node).items[0]
+        axis += not (isinstance(index, Fixed) and index.value is None)
         if isinstance(index, SliceIndex) or (isinstance(index, Fixed) and index.value is None):
             kept.append(index)
             tables.append(None)

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import ast
 
-from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.array_names import written_in_place
+from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayType, Key
-from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import as_view, clipped, size_of
 from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
 from loopwright.ir.walk import subexpressions
-
-_WRITERS = ("fill", "sort")
 
 
 def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AST, value_node: ast.AST) -> None:
     """Assign an array to such a name. Raises KernelError for another number of axes."""
     kind = cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
     if not isinstance(kind, ArrayType):
-        raise cx.error(node, f"'{name}' has {len(value.shape)} axes here and another meaning elsewhere",
-                       remedy="use another name")  # fmt: skip
+        what = f"{len(value.shape)}-dimensional array of {value.element}"
+        raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
+                       "a name has one type of elements, and as many axes, wherever it is assigned",
+                       "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     if known is None:
         cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)
@@ -128,39 +128,19 @@ def _user_name(cx: Context, value: Array | View) -> str:
     return base
 
 
-def written_in_place(frame: Frame) -> frozenset[str]:
-    """The names through which a function writes elements, or may: it hands them to other functions."""
-    found: set[str] = set()
-    for node in own_nodes(frame.tree):
-        match node:
-            case ast.Subscript(ctx=ast.Store(), value=value):
-                found |= _roots(value)
-            case ast.AugAssign(target=ast.Subscript(value=value)):
-                found |= _roots(value)
-            case ast.AugAssign(target=ast.Name(id=name)):
-                found.add(name)
-            case ast.Call(func=ast.Attribute(attr=attribute, value=value)) if attribute in _WRITERS:
-                found |= _roots(value)
-            case ast.Call(func=ast.Name(), args=arguments):
-                found |= {argument.id for argument in arguments if isinstance(argument, ast.Name)}
-            case _:
-                pass
-    return frozenset(found)
-
-
-def _roots(node: ast.expr) -> set[str]:
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
-
-
-def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST) -> bool:
+def own_copy(
+    cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool
+) -> bool:
     """Make an array argument whose name is assigned again a name with memory of its own; False where it is written in
     place, which the caller must see."""
-    if name in written_in_place(cx.frame):
+    if is_renamed:
+        cx.array_variables[key] = value
+    elif name in written_in_place(cx.frame):
         return False
     cx.array_names[key] = name
     cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+    if is_renamed:
+        return True
     kind = cx.session.types.of(key)
     element = kind.element if isinstance(kind, ArrayType) else value.element
     cx.array_variables[key] = materialised(cx, value, node, element)

@@ -129,7 +129,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         call.node,
         f"'{ast.unparse(call.node.func)}' is outside the language",
         f"this is {describe(Fixed(function))}" if not callable(function) else "",
-        "use loops over elements, math.*, scalar functions of NumPy, and functions written with 'def'",
+        "write its loops out, or call it before and pass the result",
     )
 
 
@@ -138,8 +138,11 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     try:
         known = library.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
+        along = library.ALONG.get(function)
     except TypeError:  # not hashable
         return None
+    if along is not None and "axis" in call.named and is_array(call.values[0]) and _rank(call.values[0]) == 2:
+        return along  # type: ignore[return-value]
     if ranked is not None:
         place, first, second = ranked
         value = call.values[place] if place < len(call.values) else None
@@ -148,6 +151,10 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         place, first, second = known
         return second if place < len(call.values) and is_array(call.values[place]) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
+
+
+def _rank(value: Value) -> int:
+    return len(value.shape) if isinstance(value, ArrayLike) else 0
 
 
 def _handler(function: object) -> Handler | None:

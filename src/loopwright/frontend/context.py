@@ -42,9 +42,14 @@ class NotYet(KernelError):
     """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
 
 
+class Restart(Exception):
+    """What was found says which assignments belong together: all is read again from the start."""
+
+
 @dataclass
 class Session:
-    """What lasts over the rounds. `failure`: the first error of this round."""
+    """What lasts over the rounds. `failure`: the first error of this round. `in_place`: the `x += v` of arrays, by the
+    path of the function that they stand in and the id of their target."""
 
     source: Source
     signature: Signature
@@ -56,6 +61,11 @@ class Session:
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
+    in_place: set[tuple[Key, int]] = field(default_factory=set)
+
+    def restart(self) -> None:
+        """Forget what was found about variables."""
+        self.types, self.webs, self.result_shapes = Types(), {}, {}
 
 
 @dataclass
@@ -75,6 +85,7 @@ class Frame:
     bindings: dict[int, Value] = field(default_factory=dict)
     scopes: list[dict[str, Value]] = field(default_factory=list)  # the names of comprehensions around
     loops: list[str] = field(default_factory=list)
+    else_blocks: dict[int, str] = field(default_factory=dict)  # what `break` leaves, by the id of a loop with an `else`
     loop_values: dict[int, Value] = field(default_factory=dict)  # by the id of a loop's target: the IR loop's variable
     tail: bool = True
     block: str | None = None
@@ -113,6 +124,7 @@ class Context:
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
+    snapshots: list[tuple[str, str]] = field(default_factory=list)  # arrays, and copies where NumPy may have a view
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
@@ -120,6 +132,7 @@ class Context:
     weak_comprehensions: dict[int, bool] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
@@ -207,6 +220,7 @@ class Context:
         """Compute an expression now, to be used any number of times."""
         name = self.temporary_name()
         self.emit(Assign(name, expr, at=at))
+        self.made_of[name] = expr
         return Var(name, expr.type)
 
     def temporary_name(self) -> str:

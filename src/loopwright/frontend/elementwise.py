@@ -29,7 +29,9 @@ from loopwright.frontend.views import (
     ONE,
     ZERO,
     Size,
+    as_size,
     as_view,
+    at_most_one,
     clipped,
     element_at,
     is_array,
@@ -40,6 +42,7 @@ from loopwright.frontend.views import (
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
+    Binary,
     BinaryOp,
     Checked,
     Compare,
@@ -69,7 +72,7 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
             for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
-    readers = [_reader(value, len(shape), node) for value in held]
+    readers = [_reader(cx, value, len(shape), node) for value in held]
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
         result = function(cx, *(read(cx, index) for read in readers))
@@ -119,10 +122,10 @@ def _held(cx: Context, value: Value, node: ast.AST) -> Value:
     raise cx.error(node, "an array and something that is no number", f"this is {describe(value)}")
 
 
-def _reader(value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+def _reader(cx: Context, value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
-        stretched = [isinstance(size, Literal) and size.value == 1 for size in array.shape]
+        stretched = [at_most_one(cx, size_of(size)) for size in array.shape]
 
         def read(cx: Context, index: Sequence[Expr]) -> Literal | Number:
             own = [ZERO if one else part for part, one in zip(index[first:], stretched, strict=True)]
@@ -149,8 +152,20 @@ def _same_size(cx: Context, left: Size, right: Size, node: ast.AST) -> Size:
         return left
     if left == Literal(1):
         return right
+    few, other = (left, right) if at_most_one(cx, size_of(left)) else (right, left)
+    if at_most_one(cx, size_of(few)):
+        if at_most_one(cx, size_of(other)):
+            return as_size(Binary("min", size_of(few), size_of(other)))
+        _require_stretched(cx, few, other, node)
+        return other
     require_same(cx, left, right, node)
     return left if isinstance(left, Literal) else right if isinstance(right, Literal) else left
+
+
+def _require_stretched(cx: Context, few: Size, size: Size, node: ast.AST) -> None:
+    """Test that an axis of at most one element has one, or as many as it is stretched to."""
+    a, b = (size_of(clipped(cx, one)) for one in (few, size))
+    check(cx, Binary("or", Compare("eq", a, ONE), Compare("eq", a, b)), "shape", node)
 
 
 def require_same(cx: Context, left: Size, right: Size, node: ast.AST) -> None:
@@ -199,9 +214,13 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         source = _without_leading_ones(cx, source, len(target.shape), value_node)
         value = source
         for own, given in zip(target.shape[len(target.shape) - len(source.shape) :], source.shape, strict=True):
-            if given != Literal(1):
+            if given == Literal(1):
+                continue
+            if given != own and at_most_one(cx, size_of(given)) and not at_most_one(cx, size_of(own)):
+                _require_stretched(cx, given, own, value_node)
+            else:
                 require_same(cx, own, given, value_node)
-    read = _reader(value, len(target.shape), value_node)
+    read = _reader(cx, value, len(target.shape), value_node)
     start = len(cx.body)
     before = set(cx.names)
     nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
@@ -209,7 +228,7 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
         del cx.body[start:]
         cx.names = before
         copy = as_view(materialised(cx, source, value_node))
-        read = _reader(copy, len(target.shape), value_node)
+        read = _reader(cx, copy, len(target.shape), value_node)
         nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
 
 
@@ -247,6 +266,15 @@ def _meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
     return False
 
 
+def may_meet(cx: Context, target: View, source: ArrayLike) -> bool:
+    """Whether writing the target may change elements that the source reads."""
+    name, reads = target.array.name, reads_of(source)
+    if name in reads:
+        return True
+    shared = cx.session.signature.overlap and _is_argument(cx, name)
+    return shared and any(_is_argument(cx, read) for read in reads)
+
+
 def _is_argument(cx: Context, name: str) -> bool:
     known = cx.parameters.values()
     return any(isinstance(param, ArrayParam) and param.name == name for param in known)
@@ -279,7 +307,12 @@ def new_array(
 
 def _kept_size(cx: Context, size: Size, node: ast.AST) -> Size:
     """A size that can be read as long as its array."""
-    return size if isinstance(size, Literal) else Number(cx.once(size.expr, cx.at(node)), weak=True)
+    if isinstance(size, Literal):
+        return size
+    kept = cx.once(size.expr, cx.at(node))
+    if isinstance(kept, Var) and kept is not size.expr:
+        cx.bounds.setdefault(kept.name, size.expr)
+    return Number(kept, weak=True)
 
 
 def materialised(cx: Context, value: ArrayLike, node: ast.AST, element: Scalar | None = None) -> Array:

@@ -6,8 +6,10 @@ import ast
 from dataclasses import replace
 from types import ModuleType
 
+import numpy as np
+
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.array_functions import flattened, product_of, transpose
+from loopwright.frontend.array_functions import product_of, reshaped, transpose
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -16,6 +18,7 @@ from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.lists import index_list
+from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import (
@@ -198,13 +201,15 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
         case Array() | View() | Elementwise() if node.attr == "T":
             return transpose(cx, base, None, node)
         case Array() | View() | Elementwise() if node.attr == "flat":
-            return flattened(cx, base, node)
+            return reshaped(cx, base, Literal(-1), node, shows=True)
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
+        case Fixed(value=np.iinfo() | np.finfo() as owner) if (known := limit(owner, node.attr)) is not None:
+            return known
         case Fixed(value=owner) if owner is not None and (found := _outside(cx, node, owner)):
             return outside_value(cx, found.value, node)
         case Fixed(value=ModuleType() as module):

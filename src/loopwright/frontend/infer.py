@@ -74,7 +74,4 @@ def _join(old: Kind | None, new: Kind) -> Kind | None:
         return new
     if isinstance(old, NumberType) and isinstance(new, NumberType):
         return join(old, new)
-    if isinstance(old, ArrayType) and isinstance(new, ArrayType) and old.rank == new.rank:
-        joined = join(NumberType(old.element, weak=False), NumberType(new.element, weak=False))
-        return None if joined is None else ArrayType(joined.type, old.rank)
     return old if old == new else None

@@ -115,11 +115,13 @@ def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, V
     known = tuple(value if isinstance(value, Literal | Fixed) else type(value) for value in given.values())
     key = (path, tree, known)
     if key not in cx.session.webs:
-        cx.session.webs[key] = webs_for(cx.session, source, tree, given)
+        cx.session.webs[key] = webs_for(cx.session, source, tree, given, path)
     return cx.session.webs[key]
 
 
-def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value]) -> Webs:
+def webs_for(
+    session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key
+) -> Webs:
     """The variables of a function that is called with these values."""
     inner = names_inside(source.definition.tree)
 
@@ -134,7 +136,7 @@ def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Map
 
         return decide(test, lookup)
 
-    return find_webs(tree, decided)
+    return find_webs(tree, decided, frozenset(target for where, target in session.in_place if where == path))
 
 
 def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> None:

@@ -37,7 +37,7 @@ from loopwright.ir.types import BOOL, INT64, Scalar
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """Something that can be gone over. `item` gives the one at a position (an int64 from 0 on). `fixed`: all of them,
-    where they are no numbers of one type."""
+    where they are no numbers of one type; `size` may be less than there are."""
 
     size: Size
     item: Callable[[Context, Expr], Value]
@@ -134,11 +134,13 @@ def _zip(cx: Context, node: ast.Call) -> Sequence:
         return Items(tuple(part.item(cx, k) for part in parts))
 
     fixed = None
-    if any(part.fixed is not None for part in parts) and isinstance(size, Literal):
+    counts = [len(part.fixed) for part in parts if part.fixed is not None]
+    if counts:
+        count = min(counts) if not isinstance(size, Literal) else int(size.value)
         fixed = tuple(
             Items(tuple(
                 part.fixed[k] if part.fixed is not None else part.item(cx, Const(k, INT64)) for part in parts
-            )) for k in range(int(size.value))
+            )) for k in range(count)
         )  # fmt: skip
     return Sequence(size, item, fixed)
 

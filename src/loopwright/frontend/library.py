@@ -62,9 +62,16 @@ def _digitize(x, bins):  # type: ignore[no-untyped-def]
     return _searchsorted_all(bins, x, "right")
 
 
-def _sort(a):  # type: ignore[no-untyped-def]
+def _sort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
     result = a.copy()
-    _sort_in_place(result)
+    if a.ndim == 1:
+        _sort_in_place(result)
+    elif axis == 0:
+        for j in range(a.shape[1]):
+            _sort_in_place(result[:, j])
+    else:
+        for i in range(a.shape[0]):
+            _sort_in_place(result[i])
     return result
 
 
@@ -90,7 +97,18 @@ def _sort_in_place(a):  # type: ignore[no-untyped-def]
         width *= 2
 
 
-def _argsort(a):  # type: ignore[no-untyped-def]
+def _argsort_rows(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
+    orders = np.empty(a.shape, np.int64)
+    if axis == 0:
+        for j in range(a.shape[1]):
+            orders[:, j] = _argsort(a[:, j])
+    else:
+        for i in range(a.shape[0]):
+            orders[i] = _argsort(a[i])
+    return orders
+
+
+def _argsort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
     n = len(a)
     order, other = np.empty(n, np.int64), np.empty(n, np.int64)
     for k in range(n):
@@ -121,7 +139,32 @@ def _argsort(a):  # type: ignore[no-untyped-def]
     return order
 
 
-def _median(a):  # type: ignore[no-untyped-def]
+def _cumsum_along(a, axis):  # type: ignore[no-untyped-def]
+    result = np.empty(a.shape, (a[:1].sum()).dtype)
+    b, sums = (a.T, result.T) if axis == 0 else (a, result)
+    for i in range(b.shape[0]):
+        total = a[:0].sum()
+        for j in range(b.shape[1]):
+            total += b[i, j]
+            sums[i, j] = total
+    return result
+
+
+def _diff_along(a, axis=-1):  # type: ignore[no-untyped-def]
+    b = a.T if axis == 0 else a
+    steps = b[:, 1:] - b[:, :-1]
+    return steps.T if axis == 0 else steps
+
+
+def _medians(a, axis=None):  # type: ignore[no-untyped-def]
+    b = a.T if axis == 0 else a
+    centers = np.empty(b.shape[0], (a[:1, 0].sum() / 2).dtype)
+    for i in range(b.shape[0]):
+        centers[i] = _median(b[i])
+    return centers
+
+
+def _median(a, axis=None):  # type: ignore[no-untyped-def]
     flat = a.flatten()
     _sort_in_place(flat)
     n = flat.size
@@ -176,6 +219,74 @@ def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
         else:
             result[x[i]] += weights[i]
     return result
+
+
+def _histogram(a, bins=10, range=None):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    low, high = (flat.min(), flat.max()) if range is None else range
+    low, high = float(low), float(high)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, bins + 1)
+    counts = np.zeros(bins, np.int64)
+    for x in flat:
+        if low <= x <= high:
+            k = min(int((x - low) / (high - low) * bins), bins - 1)
+            if x < edges[k]:
+                k -= 1
+            elif k < bins - 1 and x >= edges[k + 1]:
+                k += 1
+            counts[k] += 1
+    return counts, edges
+
+
+def _histogram_of_edges(a, bins):  # type: ignore[no-untyped-def]
+    counts = np.zeros(len(bins) - 1, np.int64)
+    for x in a.ravel():
+        if bins[0] <= x <= bins[len(bins) - 1]:
+            counts[min(_searchsorted(bins, x, "right"), len(bins) - 1) - 1] += 1
+    return counts, bins
+
+
+def _isin(element, test_elements):  # type: ignore[no-untyped-def]
+    found = np.zeros(len(element), np.bool_)
+    for i, x in enumerate(element):
+        for y in test_elements:
+            if x == y:
+                found[i] = True
+    return found
+
+
+def _isin_one(element, test_elements):  # type: ignore[no-untyped-def]
+    found = False
+    for y in test_elements:
+        if element == y:
+            found = True
+    return np.bool_(found)
+
+
+def _argwhere(a):  # type: ignore[no-untyped-def]
+    found = np.nonzero(a)
+    result = np.empty((len(found[0]), a.ndim), np.int64)
+    for k in range(len(found[0])):
+        for axis, place in enumerate(found):
+            result[k, axis] = place[k]
+    return result
+
+
+def _nanvar(a):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    return flat[~np.isnan(flat)].var()
+
+
+def _nanstd(a):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    return flat[~np.isnan(flat)].std()
+
+
+def _nanmedian(a):  # type: ignore[no-untyped-def]
+    flat = a.ravel()
+    return _median(flat[~np.isnan(flat)])
 
 
 def _unique(a):  # type: ignore[no-untyped-def]
@@ -359,8 +470,10 @@ By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
     np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
-    np.sort: _sort, np.argsort: _argsort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
+    np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
     np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
+    np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
+    np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
     np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
@@ -369,8 +482,12 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
 
 BY_RANK: dict[Any, tuple[int, By, By]] = {
     np.linalg.solve: (1, _solve_vector, _solve), np.diag: (0, _diagonal_matrix, _diagonal),
+    np.argsort: (0, _argsort, _argsort_rows),
 }  # fmt: skip
 """By NumPy's function: ours for an array of one axis and for one of two as the argument at a place."""
+
+ALONG: dict[Any, By] = {np.median: _medians, np.cumsum: _cumsum_along, np.diff: _diff_along}
+"""By NumPy's function: ours where an axis of an array of two is given."""
 
 METHODS: dict[str, By] = {
     "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,

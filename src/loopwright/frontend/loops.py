@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from loopwright.frontend.calls import is_prange
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.convert import as_index, negated
 from loopwright.frontend.iteration import sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
+from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
-from loopwright.frontend.variables import assign_web
-from loopwright.frontend.views import never_negative, size_of
+from loopwright.frontend.variables import assign_web, store_variable
+from loopwright.frontend.views import Size, never_negative, size_of
 from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
@@ -21,31 +24,82 @@ from loopwright.ir.walk import statements
 
 def for_loop(cx: Context, node: ast.For) -> None:
     """`for i in range(...)`. The variable is the IR loop's own, unless the user assigns it or reads it later."""
-    if node.orelse:
-        raise cx.error(
-            node.orelse[0],
-            "'else' of a loop is outside the language",
-            remedy="set a flag before 'break', and test it after the loop",
-        )
+    with _before_else(cx, node):
+        _for_loop(cx, node)
+
+
+@contextmanager
+def _before_else(cx: Context, node: ast.For | ast.While) -> Iterator[None]:
+    """Read a loop and what its `else` does; `break` leaves a block around both."""
+    if not node.orelse:
+        yield
+        return
+    frame, block = cx.frame, cx.new_name(cx.frame.prefix + "else")
+    frame.else_blocks[id(node)] = block
+    tail, frame.tail = frame.tail, False
+    with cx.inner_body() as whole:
+        yield
+        cx.execute(node.orelse)
+    frame.tail = tail
+    cx.emit(Block(block, tuple(whole), at=cx.at(node)))
+
+
+def _for_loop(cx: Context, node: ast.For) -> None:
     if not _is_range(cx, node.iter) or not isinstance(node.target, ast.Name):
         loop_over(cx, node)
         return
     call, is_parallel = _range_of(cx, node.iter)
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
+    renaming = None if is_parallel else renaming_of(cx, node)
+    if renaming is not None:
+        _renamed_loop(cx, node, renaming, (lower, upper, step))
+        return
     name = cx.new_name(cx.frame.prefix + node.target.id)
     cx.stable.add(name)
     if isinstance(step, Const) and int(step.value) > 0 and never_negative(cx, lower):
         cx.natural.add(name)
     variable = Number(Var(name, INT64), weak=True)
     cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
-    body = _loop_body(cx, name, node, (lambda: assign_web(cx, web, variable, node.target, node.target)))
+
+    def begin() -> None:
+        if node.orelse:  # what is read after it may come from here alone, and the loop is over there
+            store_variable(cx, web_key(cx.frame, web), web.name, variable, node.target, node.target)
+        else:
+            assign_web(cx, web, variable, node.target, node.target)
+
+    body = _loop_body(cx, name, node, begin)
+    if node.orelse:
+        del cx.frame.loop_values[id(node.target)]
     cx.emit(For(name, lower, upper, step, tuple(body), asserted=is_parallel, at=cx.at(node)))
+
+
+def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr]) -> None:
+    """A loop at whose end arrays change names."""
+    frame, at = cx.frame, cx.at(node)
+    lower, upper, step = (cx.once(bound, at) for bound in bounds)
+
+    def body(value: Expr) -> None:
+        variable = Number(cx.once(value, at), weak=True)
+        if not isinstance(variable.expr, Var) or variable.expr.name not in cx.stable:
+            variable = Number(cx.temporary(value, at), weak=True)
+        if never_negative(cx, lower) and isinstance(step, Const) and int(step.value) > 0:
+            cx.natural.add(variable.expr.name)  # type: ignore[union-attr]
+        frame.loop_values[id(node.target)] = variable
+        assign_web(cx, frame.webs.stores[id(node.target)], variable, node.target, node.target)
+        cx.execute(node.body[:-1])
+
+    tail, frame.tail = frame.tail, False
+    try:
+        write_renamed(cx, node, renaming, (lower, upper, step), body)
+    finally:
+        frame.tail = tail
 
 
 def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object = None) -> list[Stmt]:
     frame = cx.frame
-    frame.loops.append(name)
+    block = frame.else_blocks.get(id(node))
+    frame.loops.append(name if block is None else f"{name}/{block}")
     tail, frame.tail = frame.tail, False
     try:
         with cx.inner_body() as body:
@@ -62,8 +116,9 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
     """Whether a loop goes over range() or prange()."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
-        return False
+    if isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed):
+            return False  # a method
     callee = cx.evaluate(node.func)
     return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
 
@@ -78,7 +133,7 @@ def loop_over(cx: Context, node: ast.For) -> None:
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
         if len(fixed) > _MOST_WRITTEN_OUT:
             raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
-        _written_out(cx, node, fixed)
+        _written_out(cx, node, fixed, sequence.size)
         return
     name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
     cx.stable.add(name)
@@ -95,15 +150,20 @@ def _are_numbers(items: tuple[Value, ...]) -> bool:
     return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
 
 
-def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...]) -> None:
-    """The body once for each item; `continue` and `break` leave blocks around one and around all of them."""
+def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Size) -> None:
+    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and around all of them."""
     frame, at = cx.frame, cx.at(node)
     whole = cx.new_name(frame.prefix + "items")
+    outside = frame.else_blocks.get(id(node), whole)
     tail, frame.tail = frame.tail, False
     with cx.inner_body() as everything:
-        for item in items:
+        for number, item in enumerate(items):
+            if not isinstance(size, Literal):
+                with cx.inner_body() as stop:
+                    cx.leave(whole, node)
+                everything.append(If(Compare("le", size_of(size), Const(number, INT64)), tuple(stop), (), at=at))
             one = cx.new_name(frame.prefix + "item")
-            frame.loops.append(f"{one} {whole}")
+            frame.loops.append(f"{one} {outside}")
             try:
                 with cx.inner_body() as body:
                     cx.assign(node.target, item, node.iter)
@@ -124,6 +184,12 @@ def jump(cx: Context, node: ast.Break | ast.Continue) -> None:
     if " " in name:
         one, whole = name.split()
         cx.leave(whole if is_break else one, node)
+    elif "/" in name:
+        loop, block = name.split("/")
+        if is_break:
+            cx.leave(block, node)
+        else:
+            cx.emit(Continue(loop, at=cx.at(node)))
     else:
         cx.emit(Break(name, at=cx.at(node)) if is_break else Continue(name, at=cx.at(node)))
 
@@ -180,12 +246,11 @@ def _step(cx: Context, step: Expr, node: ast.expr) -> Expr:
 
 def while_loop(cx: Context, node: ast.While) -> None:
     """`while condition`. Where the condition needs statements, it is tested inside a loop without end."""
-    if node.orelse:
-        raise cx.error(
-            node.orelse[0],
-            "'else' of a loop is outside the language",
-            remedy="set a flag before 'break', and test it after the loop",
-        )
+    with _before_else(cx, node):
+        _while_loop(cx, node)
+
+
+def _while_loop(cx: Context, node: ast.While) -> None:
     name = cx.new_name(cx.frame.prefix + "while")
     with cx.inner_body() as before:
         condition = condition_of(cx, node.test)

@@ -13,22 +13,38 @@ from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes
 from loopwright.frontend.capture import Source
-from loopwright.frontend.context import Context, Frame, Session, web_key
+from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
+from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import whole_values
 from loopwright.frontend.values import Array, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
-from loopwright.ir.nodes import ArrayParam, Assign, Const, Dim, Kernel, Load, ResultArray, ScalarParam, Stmt, Var
+from loopwright.ir.nodes import (
+    ArrayParam,
+    Assign,
+    Checked,
+    Const,
+    Dim,
+    Expr,
+    Kernel,
+    Load,
+    ResultArray,
+    ScalarParam,
+    Stmt,
+    Store,
+    Var,
+)
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import expressions, rewrite_body
+from loopwright.ir.walk import expressions, rewrite_body, statements
 
 
 @dataclass(frozen=True)
@@ -50,11 +66,43 @@ def lower(
     while session.types.rounds == 0 or not session.types.are_settled():
         session.types.begin()
         session.failure = None
-        kernel = _round(session)
+        try:
+            kernel = _round(session)
+        except Restart:
+            session.restart()
     if session.failure is not None:
         raise session.failure
     assert kernel is not None
-    return Lowered(kernel, session.outside.constants)
+    _refuse_unseen_writes(source, signature, kernel)
+    return Lowered(replace(kernel, body=_each_its_own(kernel.body)), session.outside.constants)
+
+
+def _refuse_unseen_writes(source: Source, signature: Signature, kernel: Kernel) -> None:
+    """Raise KernelError for an argument that is written, and that the signature takes for one that is only read."""
+    names = {parameter.name for parameter in source.parameters} - source.written
+    for parameter, argument in zip(source.parameters, signature.arguments, strict=True):
+        if parameter.name in source.written and isinstance(argument, ArrayArgument) and argument.same_as is not None:
+            names.discard(source.parameters[argument.same_as].name)
+    for stmt in statements(kernel.body, Store):
+        if stmt.array in names:
+            raise KernelError(f"'{stmt.array}' is written under another name", stmt.at,
+                              "that the name stands for a part of it could not be seen from the text",
+                              f"write to '{stmt.array}' itself, or to the name with [:]: x[:] += v")  # fmt: skip
+
+
+def _each_its_own(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The same statements, where every read is an object of its own: analyses tell occurrences apart by identity."""
+    seen: set[int] = set()
+
+    def own(part: Expr) -> Expr:
+        if not isinstance(part, Var | Load | Checked):
+            return part
+        if id(part) in seen:
+            return replace(part)
+        seen.add(id(part))
+        return part
+
+    return rewrite_body(body, expr=own)
 
 
 def _round(session: Session) -> Kernel | None:
@@ -67,6 +115,8 @@ def _round(session: Session) -> Kernel | None:
         # Types are settled by now as far as this round goes, so that what is returned has its type.
         check_end(cx, frame.webs.falls_through, session.source.definition.at_name())
         results, body = result_arrays(cx, (*cx.prologue, *cx.body))
+        seen = {param.name for param in cx.parameters.values()} | {result.name for result in results}
+        check_snapshots(cx, body, frozenset(seen))
     except KernelError as failure:
         session.failure = session.failure or failure
         return None
@@ -132,7 +182,7 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     tree = source.definition.tree
     key = ("kernel",)
     if key not in cx.session.webs:
-        cx.session.webs[key] = webs_for(cx.session, source, tree, values)
+        cx.session.webs[key] = webs_for(cx.session, source, tree, values, ())
     webs = cx.session.webs[key]
     frame = Frame(0, source, tree, (), "", webs)
     cx.frames.append(frame)
@@ -141,7 +191,9 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         web, value = webs.stores[id(parameter)], values[parameter.arg]
         if web.is_single:
             frame.bindings[web.number] = value
-        elif isinstance(value, Array) and value.shape and own_copy(cx, web_key(frame, web), parameter.arg, value, tree):
+        elif isinstance(value, Array) and value.shape and own_copy(
+            cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame)
+        ):
             pass
         elif isinstance(value, Array | Records):  # told of where it is assigned again
             cx.fixed[web_key(frame, web)] = value

@@ -16,7 +16,7 @@ from loopwright.frontend.builtin_functions import Handler, truncated
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert, negated, truth
 from loopwright.frontend.promote import WEAK_FLOAT, NoSuchOperation
-from loopwright.frontend.values import Fixed, Literal, Number, Value, describe
+from loopwright.frontend.values import Fixed, Literal, Number, Value, describe, from_object
 from loopwright.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Const, Expr, Function, Select, Unary
 from loopwright.ir.types import BOOL, FLOAT64, Scalar, from_dtype
 
@@ -168,6 +168,24 @@ def scalar_of_dtype(cx: Context, value: Value, node: ast.AST) -> Scalar:
     return scalar
 
 
+def limits_of_type(cx: Context, call: Arguments) -> Value:
+    """`np.iinfo(np.int16)`, `np.finfo(x.dtype)`."""
+    call.expect(cx, 1)
+    value = call.values[0]
+    kind = value.number_type.type if isinstance(value, Literal | Number) else scalar_of_dtype(cx, value, call.node)
+    if kind.is_float == (call.name == "iinfo") or kind == BOOL:
+        raise cx.error(call.node, f"np.{call.name}() does not know {kind}", "NumPy raises ValueError")
+    return Fixed(np.finfo(kind.dtype) if kind.is_float else np.iinfo(kind.dtype))
+
+
+def limit(value: np.iinfo | np.finfo, name: str) -> Value | None:  # type: ignore[type-arg]
+    """`np.iinfo(np.int16).max`; None for what is no number."""
+    known = getattr(value, name, None)
+    if not isinstance(known, int | float | np.generic):
+        return None
+    return from_object(known)
+
+
 def type_call(cx: Context, kind: type[np.generic], call: Arguments) -> Value:
     """`np.int32(x)`."""
     scalar = from_dtype(np.dtype(kind))
@@ -204,5 +222,5 @@ def _dtype(cx: Context, call: Arguments) -> Value:
 
 
 NUMPY: dict[Any, Handler] = {
-    np.dtype: _dtype,
+    np.dtype: _dtype, np.iinfo: limits_of_type, np.finfo: limits_of_type,
 }

@@ -287,7 +287,8 @@ def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
         count = Number(count_of(cx, array, axes, node), weak=True)
         degrees = operators.binary_operation(cx, "sub", count, ddof, node)
         assert isinstance(degrees, Literal | Number)
-        divisor = Number(cx.once(convert(cx, degrees, FLOAT64, node), cx.at(node)), weak=False)
+        known = convert(cx, degrees, FLOAT64, node)
+        divisor = Number(cx.once(Binary("max", known, Const(0.0, FLOAT64)), cx.at(node)), weak=False)
 
         def divided(cx: Context, total: Number, divisor: Number) -> Value:
             result: Expr = Binary("truediv", total.expr, divisor.expr)

@@ -29,20 +29,28 @@ from loopwright.frontend.lists import as_elements
 from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
     Binary,
+    Checked,
+    Compare,
     Const,
     Expr,
+    Load,
     Location,
     ResultArray,
     Return,
     ReturnedArray,
     ReturnedScalar,
     ScalarParam,
+    Select,
     Stmt,
     Var,
 )
 from loopwright.ir.types import BOOL, INT64
-from loopwright.ir.walk import subexpressions
+from loopwright.ir.walk import rewrite_expr, subexpressions
+
+_LARGEST_SIZE = 64  # operations of a size that a caller computes
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
@@ -110,7 +118,7 @@ def _is_known(cx: Context, array: Array) -> bool:
     """Whether a local array can be made by whoever calls the code: its sizes are known then, and it is made once."""
     allocate, depth = cx.allocations[array.name]
     several = len(cx.frames[0].webs.returns) > 1
-    return not depth and not several and all(_is_known_at_call(cx, size) for size in allocate.shape)
+    return not depth and not several and all(known_at_call(cx, size) is not None for size in allocate.shape)
 
 
 def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
@@ -150,8 +158,9 @@ def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> t
 
 def bound_of(cx: Context, size: Expr) -> Expr | None:
     """What a size cannot be above: an expression of what is known when the call begins; None where there is none."""
-    if _is_known_at_call(cx, size):
-        return size
+    known = known_at_call(cx, size)
+    if known is not None:
+        return known
     match size:
         case Var(name=name):
             return None if name not in cx.bounds else bound_of(cx, cx.bounds[name])
@@ -283,20 +292,60 @@ def result_arrays(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[ResultArra
     parameters = {param.name for param in cx.parameters.values()}
     names = {name for kinds, _ in cx.returns for name in kinds or () if name is not None and name not in parameters}
     results = []
+    tests: dict[int, list[Stmt]] = {}
     for name in sorted(names, key=list(cx.allocations).index):
         allocate, depth = cx.allocations[name]
-        if depth or not all(_is_known_at_call(cx, size) for size in allocate.shape):
+        shape = [known_at_call(cx, size) for size in allocate.shape]
+        sizes = tuple(size for size in shape if size is not None)
+        if depth or len(sizes) < len(shape):
             raise KernelError(
                 f"the array '{name}' cannot be returned",
                 allocate.at,
                 "it is made inside a loop or a branch" if depth else "its size is computed while the function runs",
                 "pass an array that is large enough, and return how much of it is used",
             )
-        results.append(ResultArray(name, allocate.element, allocate.shape, allocate.fill, at=allocate.at))
-    moved = {id(cx.allocations[name][0]) for name in names}
-    return tuple(results), tuple(stmt for stmt in body if id(stmt) not in moved)
+        tests[id(allocate)] = [
+            _not_negative(cx, own, allocate) for own, size in zip(allocate.shape, sizes, strict=True) if own != size
+        ]
+        safe = (
+            size if own == size else Binary("max", size, Const(0, INT64))
+            for own, size in zip(allocate.shape, sizes, strict=True)
+        )
+        results.append(ResultArray(name, allocate.element, tuple(safe), allocate.fill, at=allocate.at))
+    return tuple(results), tuple(new for stmt in body for new in tests.get(id(stmt), [stmt]))
 
 
-def _is_known_at_call(cx: Context, size: Expr) -> bool:
+def _not_negative(cx: Context, size: Expr, allocate: Allocate) -> Stmt:
+    """The test of a size, where it is computed, of an array that is made earlier."""
+    inside = Compare("ge", size, Const(0, INT64))
+    test = Checked(Const(0, INT64), inside, "raised", "ValueError: negative dimensions are not allowed", at=allocate.at)
+    return Assign(cx.temporary_name(), test, at=allocate.at)
+
+
+def known_at_call(cx: Context, size: Expr) -> Expr | None:
+    """A size as whoever calls the code can compute it, from sizes and scalars alone; None where that cannot be. Where the
+    code would fail in computing it, it is any number: the code fails before the array is used."""
     scalars = {param.name for param in cx.parameters.values() if isinstance(param, ScalarParam)}
-    return all(part.name in scalars for part in subexpressions(size, Var))
+    if not any(isinstance(part, Load | Checked) or _is_local(part, scalars) for part in subexpressions(size)):
+        return size
+
+    def change(part: Expr) -> Expr:
+        match part:
+            case Var(name=name) if name not in scalars and name in cx.made_of:
+                return rewrite_expr(cx.made_of[name], change)
+            case Checked(value=value):
+                return value
+            case Binary(op="floordiv" | "mod", right=right) if part.type.is_integer and not isinstance(right, Const):
+                zero, one = Const(0, right.type), Const(1, right.type)
+                return replace(part, right=Select(Compare("eq", right, zero), one, right))
+            case _:
+                return part
+
+    found = rewrite_expr(size, change)
+    parts = list(subexpressions(found))
+    unknown = any(isinstance(part, Load) or _is_local(part, scalars) for part in parts)
+    return None if unknown or len(parts) > _LARGEST_SIZE else found
+
+
+def _is_local(part: Expr, scalars: set[str]) -> bool:
+    return isinstance(part, Var) and part.name not in scalars

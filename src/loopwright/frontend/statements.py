@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+import numpy as np
+
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_variables import independent
-from loopwright.frontend.context import Context, web_key
+from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
@@ -279,9 +281,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             new: Value = Items(old.items + value.items)
         elif is_array(old):
             assert isinstance(old, ArrayLike)
+            _in_place(cx, target)
             whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
-            assign_elements(cx, whole, binary(cx, op, whole, value, node), target, node)
-            new = old
+            assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
+            return
         else:
             new = binary(cx, op, old, value, node)
         assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
@@ -300,7 +303,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             start = len(cx.body)
             value = cx.evaluate(node.value)
             old = kept(cx, old, start, target)
-            assign_part(cx, base, indices, index_nodes(target), binary(cx, op, old, value, node), target, node)
+            new = binary(cx, op, old, value, node)
+            if is_array(old):
+                new = _same_kind(cx, old, new, node)
+            assign_part(cx, base, indices, index_nodes(target), new, target, node)
             return
         place = _place(cx, target, base, indices)
     else:
@@ -314,6 +320,24 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     arrays.store(cx, place, new, target, node)
+
+
+def _in_place(cx: Context, target: ast.Name) -> None:
+    """`x += v` of an array assigns no name. Raises Restart where that was not known."""
+    mark = (cx.frame.path, id(target))
+    if mark not in cx.session.in_place:
+        cx.session.in_place.add(mark)
+        raise Restart
+
+
+def _same_kind(cx: Context, old: Value, new: Value, node: ast.AugAssign) -> Value:
+    """The new elements of `x += v`. Raises KernelError for a type that NumPy does not put into an array in place."""
+    assert isinstance(old, ArrayLike)
+    if isinstance(new, ArrayLike) and not np.can_cast(new.element.dtype, old.element.dtype, "same_kind"):
+        raise cx.error(node, f"{new.element} elements do not go into an array of {old.element} in place",
+                       "NumPy raises TypeError: cannot cast with casting rule 'same_kind'",
+                       "convert them first, with .astype(x.dtype)")  # fmt: skip
+    return new
 
 
 def _same_place(place: Value) -> Array:

@@ -89,12 +89,27 @@ class Along:
 
 
 @dataclass(frozen=True, slots=True)
+class Mixed:
+    """A place that several axes of a view give, or part of one: `start + step * (sum of parts // divide % modulo)`. It
+    is what `reshape` leaves of an axis; `modulo` None leaves it out."""
+
+    parts: tuple[Expr | Along, ...]
+    divide: Expr
+    modulo: Expr | None
+    start: Expr
+    step: Expr
+
+
+Place = Expr | Along | Mixed
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Part of an array, or its axes in another order: `a[1:-1, j]`, `a.T`, `a[:, None]`. `places`: for each axis of the
-    array its index, or the axis of the view that goes along it. A size below 0 stands for an axis without elements."""
+    array its index, or the axes of the view that go along it. A size below 0 stands for an axis without elements."""
 
     array: Array
-    places: tuple[Expr | Along, ...]
+    places: tuple[Place, ...]
     shape: tuple[Literal | Number, ...]
 
     @property

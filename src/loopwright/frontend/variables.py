@@ -15,8 +15,8 @@ from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import ArrayType, Key
 from loopwright.frontend.promote import NumberType
+from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
-    Along,
     Array,
     ArrayLike,
     Closure,
@@ -165,13 +165,14 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
                 return value
             store_variable(cx, key, name, value, node, value_node)
             cx.stable.add(cx.variable(key, name))
+            cx.made_of[cx.variable(key, name)] = expr
             return read_variable(cx, key, node, name)
 
 
 def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Assign to a variable that has a place of its own at run time."""
     if key in cx.fixed:
-        _refuse_second_meaning(cx, name, value, node)
+        _refuse_second_meaning(cx, key, name, value, node)
     match value:
         case Literal() | Number():
             kind = grow(cx, key, f"'{name}'", value.number_type, node)
@@ -184,6 +185,10 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+            cx.array_names[key] = name
+            cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+            cx.array_variables[key] = value
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
@@ -193,7 +198,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.session.types.grown = True
             cx.emit(Assign(cx.flag(cx.variable(key, name)).name, Const(False, BOOL), at=cx.at(node)))
         case _:
-            _refuse_second_meaning(cx, name, value, node)
+            _refuse_second_meaning(cx, key, name, value, node)
 
 
 def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
@@ -213,8 +218,15 @@ def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
     return flag, Number(Select(flag, value.expr, zero), kind.weak)
 
 
-def _refuse_second_meaning(cx: Context, name: str, value: Value, node: ast.AST) -> None:
+def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> None:
     remedy = "use another name"
+    if isinstance(value, ArrayLike) and value.shape and isinstance(cx.fixed.get(key), Array):
+        raise cx.error(
+            node,
+            f"'{name}' is an argument that is written in place, and another array from here on",
+            "what is written before must show in the argument, and what is written after must not",
+            f"use another name for the other array, or begin with a copy: {name} = {name}.copy()",
+        )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
     raise cx.error(
@@ -287,7 +299,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case Array() | Records():
             return replace(value, index=tuple(_frozen(cx, expr, at) for expr in value.index))
         case View(places=places):
-            return replace(value, places=tuple(p if isinstance(p, Along) else _frozen(cx, p, at) for p in places))
+            return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return materialised(cx, value, at)
         case Items(items=items):
@@ -319,7 +331,7 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
         case Array(index=index) | Records(index=index):
             return all(keeps(expr) for expr in index)
         case View(places=places):
-            return all(keeps(expr) for expr in places if not isinstance(expr, Along))
+            return all(keeps(expr) for expr in places if isinstance(expr, Expr))
         case Elementwise(reads=reads):
             return not reads & arrays_stored(tuple(emitted))
         case Items(items=items):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, default_type
@@ -16,13 +17,15 @@ from loopwright.frontend.values import (
     Fixed,
     Items,
     Literal,
+    Mixed,
     Number,
+    Place,
     SliceIndex,
     Value,
     View,
     describe,
 )
-from loopwright.ir.nodes import Binary, Checked, Compare, Const, Dim, Expr, Load, Select, Unary, Var
+from loopwright.ir.nodes import ArrayParam, Binary, Checked, Compare, Const, Dim, Expr, Load, Select, Unary, Var
 from loopwright.ir.types import INT64
 
 Size = Literal | Number
@@ -122,6 +125,38 @@ def never_negative(cx: Context, expr: Expr) -> bool:
             return False
 
 
+def at_most_one(cx: Context, size: Expr) -> bool:
+    """Whether a size is known to be 1 or less, from how it is made: `a[:1]`, `a[i:i + 1]`, `a[-1:]`."""
+    most = _most(cx, size)
+    return most is not None and most <= 1
+
+
+def _most(cx: Context, expr: Expr) -> int | None:
+    """What an int64 is known not to be above."""
+    match expr:
+        case Const(value=value):
+            return int(value)
+        case Var(name=name):
+            return _most(cx, cx.bounds[name]) if name in cx.bounds else None
+        case Binary(op="min", left=left, right=right):
+            return min((one for one in (_most(cx, left), _most(cx, right)) if one is not None), default=None)
+        case Binary(op="max", left=left, right=right):
+            most, other = _most(cx, left), _most(cx, right)
+            return None if most is None or other is None else max(most, other)
+        case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
+            most = _most(cx, left)
+            return None if most is None else most // int(value)
+        case Binary(op="add" | "sub" as op, left=left, right=Const(value=value)):
+            most = _most(cx, left)
+            return None if most is None else most + (int(value) if op == "add" else -int(value))
+        case Binary(op="sub", left=left, right=Binary(op="max", left=x, right=y)):
+            return min((one.value for z in (x, y) if isinstance(one := subtract(left, z), Const)), default=None)  # type: ignore[type-var]
+        case Binary(op="sub", left=Binary(op="min", left=x, right=y), right=right):
+            return min((one.value for z in (x, y) if isinstance(one := subtract(z, right), Const)), default=None)  # type: ignore[type-var]
+        case _:
+            return None
+
+
 # ---- subscripts -----------------------------------------------------------------------------------------------
 
 
@@ -172,7 +207,7 @@ def sliced(cx: Context, base: View, indices: Sequence[Value], nodes: Sequence[as
                 shape.append(count)
             case _:
                 chosen.append(in_range(cx, as_index(cx, index, place), size, place))
-    places = [part if not isinstance(part, Along) else _through(part, chosen[part.axis]) for part in base.places]
+    places = [moved(part, lambda along: _through(along, chosen[along.axis])) for part in base.places]
     return View(base.array, tuple(places), tuple(shape))
 
 
@@ -284,7 +319,7 @@ def steady(cx: Context, array: ArrayLike, node: ast.AST) -> ArrayLike:
         case Array(index=index):
             return replace(array, index=tuple(cx.once(expr, at) for expr in index))
         case View(places=places):
-            return replace(array, places=tuple(p if isinstance(p, Along) else cx.once(p, at) for p in places))
+            return replace(array, places=tuple(cx.once(p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return array
 
@@ -305,16 +340,98 @@ def element_at(cx: Context, array: ArrayLike, index: Sequence[Expr], node: ast.A
 
 def place_of(view: View, index: Sequence[Expr]) -> tuple[Expr, ...]:
     """Where an element of a view is in its array."""
-    return tuple(
-        add(multiply(index[part.axis], part.step), part.start) if isinstance(part, Along) else part
-        for part in view.places
-    )
+    places = [moved(part, lambda along: _at(along, index[along.axis])) for part in view.places]
+    return tuple(place for place in places if isinstance(place, Expr))
+
+
+def _at(along: Along, index: Expr) -> Expr:
+    return add(multiply(index, along.step), along.start)
+
+
+def moved(place: Place, how: Callable[[Along], Expr | Along]) -> Place:
+    """A place of a view with each axis as `how` has it: another axis, or an index."""
+    match place:
+        case Along():
+            return how(place)
+        case Mixed():
+            return _folded(replace(place, parts=tuple(how(p) if isinstance(p, Along) else p for p in place.parts)))
+        case _:
+            return place
+
+
+def _folded(mixed: Mixed) -> Place:
+    """A number where no axis is left."""
+    exprs = [part for part in mixed.parts if isinstance(part, Expr)]
+    if len(exprs) < len(mixed.parts):
+        return mixed
+    total = reduce(add, exprs, ZERO)
+    if mixed.divide != ONE:
+        total = Binary("floordiv", total, mixed.divide)
+    if mixed.modulo is not None:
+        total = Binary("mod", total, mixed.modulo)
+    return add(multiply(total, mixed.step), mixed.start)
+
+
+def reshaped_view(cx: Context, array: View, shape: Sequence[Size]) -> View | None:
+    """The elements of a view in C order in another shape; None where NumPy copies them."""
+    weights = [reduce(multiply, (size_of(size) for size in shape[k + 1 :]), ONE) for k in range(len(shape))]
+    axes = [Along(k, ZERO, weight) for k, weight in enumerate(weights)]
+    if len(array.shape) == 1:
+        return View(array.array, tuple(_spread(place, axes) for place in array.places), tuple(shape))
+    if not _is_contiguous(cx, array):
+        return None
+    places: list[Place] = []
+    for place in array.places:
+        if not isinstance(place, Along):
+            places.append(place)
+            continue
+        divide = reduce(multiply, (size_of(size) for size in array.shape[place.axis + 1 :]), ONE)
+        modulo = size_of(array.shape[place.axis]) if place.axis else None
+        places.append(Mixed(tuple(axes), divide, modulo, place.start, place.step))
+    return View(array.array, tuple(places), tuple(shape))
+
+
+def _spread(place: Place, axes: Sequence[Along]) -> Place:
+    """A place of a view of one axis, with that axis made of several."""
+    match place:
+        case Along(start=start, step=step):
+            if len(axes) == 1:
+                return place
+            return Mixed(tuple(axes), ONE, None, start, step)
+        case Mixed(parts=parts):
+            spread: list[Expr | Along] = []
+            for part in parts:
+                if isinstance(part, Along):
+                    spread += [part.start, *(replace(one, step=multiply(one.step, part.step)) for one in axes)]
+                else:
+                    spread.append(part)
+            return replace(place, parts=tuple(spread))
+        case _:
+            return place
+
+
+def _is_contiguous(cx: Context, array: View) -> bool:
+    """Whether a view's elements lie one after another in memory, in C order."""
+    if array.array.name not in cx.allocations:
+        params = [one for one in cx.parameters.values() if isinstance(one, ArrayParam)]
+        if not any(one.name == array.array.name and one.layout == "C" and not one.tail for one in params):
+            return False
+    axes = [place for place in array.places if not isinstance(place, Expr)]
+    if list(array.places[len(array.places) - len(axes) :]) != axes or len(axes) != len(array.shape):
+        return False
+    for k, place in enumerate(axes):
+        if not isinstance(place, Along) or place.axis != k or place.step != ONE:
+            return False
+        size = array.array.sizes[len(array.places) - len(axes) + k]
+        if k and (place.start != ZERO or array.shape[k] != size):
+            return False
+    return True
 
 
 def transposed(cx: Context, array: View, order: Sequence[int]) -> View:
     """The view with axis `order[k]` of the array as its axis k."""
     where = {axis: k for k, axis in enumerate(order)}
-    places = tuple(replace(part, axis=where[part.axis]) if isinstance(part, Along) else part for part in array.places)
+    places = tuple(moved(part, lambda along: replace(along, axis=where[along.axis])) for part in array.places)
     return View(array.array, places, tuple(array.shape[axis] for axis in order))
 
 
@@ -325,12 +442,11 @@ def rows_of(cx: Context, array: ArrayLike, index: Expr, node: ast.AST) -> Value:
     if isinstance(array, Array):
         return replace(array, index=(*array.index, index))
     if isinstance(array, View):
-        places = tuple(
-            part if not isinstance(part, Along)
-            else add(multiply(index, part.step), part.start) if part.axis == 0
-            else replace(part, axis=part.axis - 1)
-            for part in array.places
-        )  # fmt: skip
+
+        def inside(along: Along) -> Expr | Along:
+            return replace(along, axis=along.axis - 1) if along.axis else _at(along, index)
+
+        places = tuple(moved(part, inside) for part in array.places)
         return View(array.array, places, array.shape[1:])
     inner = array
 

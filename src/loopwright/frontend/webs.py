@@ -61,10 +61,11 @@ class Webs:
     loop_names: frozenset[str]
 
 
-def find_webs(tree: ast.FunctionDef, decide: Decide) -> Webs:
+def find_webs(tree: ast.FunctionDef, decide: Decide, in_place: frozenset[int] = frozenset()) -> Webs:
     """The webs of a function. `decide(test, is_parameter)` says which way a test goes where that is known now;
-    `is_parameter(name)` tells it that the name means the value that the function was called with."""
-    reach = _Reach(tree, decide)
+    `is_parameter(name)` tells it that the name means the value that the function was called with. in_place: the targets
+    (by `id`) of those `x += v` that write the elements of an array, which assigns no name."""
+    reach = _Reach(tree, decide, in_place)
     end = reach.run()
     return _collect(reach, end is not None)
 
@@ -75,6 +76,7 @@ class _Reach:
 
     tree: ast.FunctionDef
     decide: Decide
+    in_place: frozenset[int]
     names: frozenset[str] = frozenset()
     nested: Mapping[str, frozenset[str]] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
@@ -183,7 +185,9 @@ class _Reach:
                     state = self.target(target, state)
             case ast.AugAssign(target=ast.Name(id=name) as target, value=value):
                 self.use(name, target, state)
-                state = self.define(name, target, self.expression(value, state))
+                state = self.expression(value, state)
+                if id(target) not in self.in_place:
+                    state = self.define(name, target, state)
             case ast.AugAssign(target=target, value=value):
                 state = self.expression(value, self.expression(target, state))
             case ast.AnnAssign(target=target, value=value) if value is not None:

@@ -30,23 +30,32 @@ class _DefReader:
 
     def written(self) -> frozenset[str]:
         written: set[str] = set()
+        updated: set[str] = set()  # by `x += v`, which writes elements where x is an array
         aliases: list[tuple[str, str]] = []  # (new name, the name that it may be a view of)
+        arrays: list[tuple[str, str]] = []  # those where it is no element
         for node in ast.walk(self.tree):
             match node:
                 case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                     written |= self.roots(node)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    updated.add(name)
+                case ast.For(target=target, iter=iterated):
+                    aliases += [(new, old) for new in _names(target) for old in self.items(iterated)]
                 case ast.Assign():
                     for target in node.targets:
                         aliases += self.pairs(target, node.value)
+                        arrays += self.pairs(target, node.value) if _is_whole(node.value) else []
                 case ast.AnnAssign(value=ast.expr() as value):
                     aliases += self.pairs(node.target, value)
                 case ast.NamedExpr():
                     aliases += self.pairs(node.target, node.value)
                 case ast.Call():
                     written |= self.by_call(node)
+        while grown := {old for new, old in arrays if new in updated and old not in updated}:
+            updated |= grown
         while grown := {old for new, old in aliases if new in written and old not in written}:
             written |= grown
-        return frozenset(written & {parameter.arg for parameter in parameters_of(self.tree)})
+        return frozenset((written | updated) & {parameter.arg for parameter in parameters_of(self.tree)})
 
     def pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[str, str]]:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -66,10 +75,24 @@ class _DefReader:
                 return set().union(*map(self.roots, parts)) if parts else set()
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
-            case ast.Call(func=callee) if not _never_writes(_resolve(callee, self.function)):
-                return self.of_arguments(expression)  # a helper may return its argument
+            case ast.Call(func=callee):
+                known = _resolve(callee, self.function)
+                base = set()
+                if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
+                    base = self.roots(callee.value)
+                if _never_writes(known) and not _is_view(known):
+                    return set()
+                return base | self.of_arguments(expression)  # a helper may return its argument, and `a.T` is a method, too
             case _:
                 return set()
+
+    def items(self, iterated: ast.expr) -> set[str]:
+        """The names whose array a `for` goes over: each of the items may be a view of it."""
+        match iterated:
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=parts):
+                return set().union(*map(self.items, parts), set())
+            case _:
+                return self.roots(iterated)
 
     def of_arguments(self, call: ast.Call) -> set[str]:
         return set().union(*map(self.roots, [*call.args, *(keyword.value for keyword in call.keywords)]), set())
@@ -82,8 +105,16 @@ class _DefReader:
                 return set()
             return self.matched(call, _DefReader(self.function, inner, self.seen | {inner}))
         callee = _resolve(call.func, self.function)
-        if _never_writes(callee):
-            return set()
+        written = self.by_method(call) if callee is None else set()
+        for keyword in call.keywords:
+            if keyword.arg == "out":
+                written |= self.roots(keyword.value)
+        if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
+            written |= set().union(*map(self.roots, call.args[callee.nin :]))
+        if callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal) and call.args:
+            written |= self.roots(call.args[0])
+        if written or _never_writes(callee):
+            return written
         callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
         if not isinstance(callee, FunctionType):
             return self.of_arguments(call)
@@ -95,11 +126,47 @@ class _DefReader:
             return self.of_arguments(call)
         return self.matched(call, _DefReader(plain, definition.tree, self.seen | {callee.__code__}))
 
+    def by_method(self, call: ast.Call) -> set[str]:
+        """The names that a method of an array writes."""
+        match call.func:
+            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset"):
+                return self.roots(inner)
+            case _:
+                return set()
+
     def matched(self, call: ast.Call, callee: _DefReader) -> set[str]:
         names = [parameter.arg for parameter in parameters_of(callee.tree)]
         pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = callee.written()
         return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
+
+
+_VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype")
+"""Methods that give a view of their array, at times."""
+
+
+def _is_whole(value: ast.expr) -> bool:
+    """Whether a value that is (part of) an array is no element of it, as far as the text tells."""
+    match value:
+        case ast.Subscript(slice=ast.Slice()):
+            return True
+        case ast.Subscript(slice=ast.Tuple(elts=parts)):
+            return any(isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and not isinstance(part.value, int))
+                       for part in parts)  # fmt: skip
+        case ast.Subscript():
+            return False
+        case ast.Tuple(elts=parts):
+            return any(_is_whole(part) for part in parts)
+        case _:
+            return True
+
+
+def _is_view(callee: object) -> bool:
+    """Whether this function of NumPy may return a view of its argument."""
+    return callee in (
+        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.reshape,
+        np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.split,
+    )  # fmt: skip
 
 
 def _names(target: ast.expr) -> set[str]:

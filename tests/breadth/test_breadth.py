@@ -1,0 +1,52 @@
+"""What numba's users write, run by CPython and by Loopwright: the same results, errors and changes of arguments.
+
+A function that is refused is in `REFUSED` with the construct that blocks it; taking it off the table is done by hand.
+"""
+
+from __future__ import annotations
+
+import copy
+import zlib
+
+import numpy as np
+import pytest
+from breadth import astronomy, audio, ecology, finance, genetics, graphs, images, physics, statistics  # noqa: F401
+from breadth.cases import CASES, Case, differences, outcome, same_error
+
+import loopwright as lw
+
+REFUSED: dict[str, str] = {
+    "astronomy.accelerations": "a global array",
+    "astronomy.leapfrog": "a global array",
+    "astronomy.apply_gains": "complex arguments",
+    "audio.naive_dft": "complex numbers",
+    "ecology.shared_species": "sets",
+    "finance.resample_ohlcv": "a result whose size comes from elements",
+    "graphs.count_triangles": "sets",
+    "physics.escape_times": "complex numbers",
+    "physics.damp_modes": "complex arguments",
+    "physics.legendre_table": "recursion",
+    "physics.apply_gate": "complex arguments",
+    "statistics.class_means": "a result whose size comes from elements",
+    "statistics.bootstrap_seeded": "np.random",
+}  # fmt: skip
+"""By function: the construct that blocks it."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_as_cpython(case: Case) -> None:
+    arguments = case.make(np.random.default_rng(zlib.crc32(case.name.encode())))
+    expected = outcome(case.function, copy.deepcopy(arguments))
+    if case.name in REFUSED:
+        with pytest.raises((lw.KernelError, lw.ArgumentTypeError)):
+            lw.kernel(case.function)(*copy.deepcopy(arguments))
+        return
+    actual = outcome(lw.kernel(case.function), copy.deepcopy(arguments))
+    assert same_error(expected.error, actual.error)
+    found = differences(expected.result, actual.result)
+    found += differences(expected.arguments, actual.arguments, "argument")
+    assert found == []
+
+
+def test_the_table_names_cases() -> None:
+    assert set(REFUSED) <= {case.name for case in CASES}
