@@ -12,6 +12,7 @@ from loopwright.cli import cache, db
 from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
+from loopwright.cli.migrate import migrate
 from loopwright.cli.refuse import existing_script
 from loopwright.cli.report import write_report
 from loopwright.cli.run import run_and_sum_up
@@ -101,6 +102,16 @@ def _show(
     path, name = split_target(target)
     asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c, space), strict=True) if wanted]
     raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
+
+
+@app.command("migrate")
+def _migrate(
+    file: Annotated[Path, typer.Argument(help="A Python file that imports numba.", metavar="FILE")],
+    write: Annotated[bool, typer.Option("--write", help="Change the imports in the file; else show how.")] = False,
+) -> None:
+    """List each function that numba compiles: whether it runs here, as far as its text tells, and why not; and let the
+    file import loopwright.numba instead of numba."""
+    migrate(existing_script(file), write)
 
 
 @app.command("devices")

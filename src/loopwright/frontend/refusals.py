@@ -69,6 +69,12 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
     ast.Starred: ("'*' before an argument is outside the language", "", "write the arguments out"),
 }
 
+WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
+    **{kind: STATEMENTS[kind] for kind in STATEMENTS},
+    **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
+}
+"""What no types and no place make legal: it can be told from the text of a function alone."""
+
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "print": ("", "return the value, or write it into an array argument"),
     "enumerate": ("", "write: for i in range(len(a)), and use a[i]"),
