@@ -123,7 +123,7 @@ def test_notes_tell_what_stays_and_what_is_used() -> None:
         def f(x): pass
         """).notes()
     assert [line for line, _ in found] == [2, 3, 4]
-    assert found[0][1].startswith("this import is left as it is: loopwright.numba has no 'typed': lists")
+    assert found[0][1].startswith("this import is left as it is: loopwright.numba has no 'typed': a list")
     assert found[2][1].startswith("loopwright.numba has no 'cuda': a kernel of plain loops")
 
 

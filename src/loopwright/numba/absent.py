@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_CONTAINERS = "lists, sets and dicts inside a kernel are written as in Python; a kernel is given arrays"
+_CONTAINERS = "a list of numbers inside a kernel is one of Python's, and what a kernel is given is an array"
 _CLASSES = "instead of a jitclass, pass its arrays and numbers: a named tuple or dataclass of them is one argument"
 ABSENT = {
     "cuda": "a kernel of plain loops runs on a GPU as it is: @lw.kernel(device='cuda') (docs/gpu.md)",
@@ -25,8 +25,8 @@ ABSENT = {
     "get_parallel_chunksize": "how loops are shared out is chosen for each machine (docs/schedules.md)",
     "set_parallel_chunksize": "how loops are shared out is chosen for each machine (docs/schedules.md)",
     "parallel_chunksize": "how loops are shared out is chosen for each machine (docs/schedules.md)",
-    "gdb": "LOOPWRIGHT_DEVICE=interpreter runs a kernel step by step as Python",
-    "gdb_init": "LOOPWRIGHT_DEVICE=interpreter runs a kernel step by step as Python",
+    "gdb": "step through the Python function: f.py_func(...)",
+    "gdb_init": "step through the Python function: f.py_func(...)",
     "core": "types are in loopwright.numba.types, errors in loopwright.numba.errors",
     "carray": "make an array where the kernel is called: np.ctypeslib.as_array",
     "farray": "make an array where the kernel is called: np.ctypeslib.as_array",

@@ -18,7 +18,7 @@ ALWAYS = {
 # What is said of a value that asks for something else than what is done; other values ask for just that.
 SAID: dict[str, str] = {
     "boundscheck": "an index outside its array always raises, mostly before the loop runs",
-    "error_model": "a division follows Python and NumPy, and so does one by zero",
+    "error_model": "a float divided by zero gives inf or nan, and an int of Python's raises ZeroDivisionError",
     "inline": "a kernel that another one calls is always inlined",
     "locals": "each variable has the type that everything assigned to it asks for",
     "debug": "LOOPWRIGHT_DEBUG and `loopwright show` tell what was made",
@@ -32,7 +32,7 @@ SAID: dict[str, str] = {
     "link": "nothing is linked to kernels",
 }
 _AS_IT_IS: dict[str, tuple[object, ...]] = {
-    "boundscheck": (True, None), "error_model": ("python",), "inline": ("always",), "locals": ({}, None),
+    "boundscheck": (True, None), "error_model": ("numpy",), "inline": ("always",), "locals": ({}, None),
     "debug": (False,), "forceobj": (False,), "forceinline": (True, False), "writable_args": ((), None),
     "identity": (None,), "no_cpython_wrapper": (False,), "no_cfunc_wrapper": (False,), "link": ((), None),
 }  # fmt: skip
