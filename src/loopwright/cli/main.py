@@ -104,14 +104,16 @@ def _show(
     raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
 
 
-@app.command("migrate")
+@app.command("migrate", context_settings=_PASSES_REST)
 def _migrate(
     file: Annotated[Path, typer.Argument(help="A Python file that imports numba.", metavar="FILE")],
+    arguments: Rest = None,
     write: Annotated[bool, typer.Option("--write", help="Change the imports in the file; else show how.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run it as a script, and tell what its calls did.")] = False,
 ) -> None:
     """List each function that numba compiles: whether it runs here, as far as its text tells, and why not; and let the
     file import loopwright.numba instead of numba."""
-    migrate(existing_script(file), write)
+    raise typer.Exit(migrate(existing_script(file), write, run, arguments or []))
 
 
 @app.command("devices")

@@ -33,12 +33,13 @@ class TextRefusal:
 
 @dataclass(frozen=True, slots=True)
 class Decorated:
-    """A function or class that numba compiles."""
+    """A function or class that numba compiles. decorators: how many lines above its `def` they take."""
 
     name: str
     line: int
     decorator: str
     refusals: tuple[TextRefusal, ...]
+    decorators: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,8 @@ class NumbaSource:
             refusals = tuple(sorted(self._refusals(node), key=lambda one: one.line))
         else:
             refusals = (TextRefusal(node.lineno, f"@{short} means nothing here", _instead(short)),)
-        return Decorated(node.name, node.lineno, f"@{short}", refusals)
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        return Decorated(node.name, node.lineno, f"@{short}", refusals, node.lineno - first)
 
     def _refusals(self, node: _Definition) -> Iterator[TextRefusal]:
         arguments = None if isinstance(node, ast.ClassDef) else node.args
