@@ -175,8 +175,11 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "zero_step": (ValueError, "range() arg 3 must not be zero"),
     "not_finite": (ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
     "index": (IndexError, "an index of a part of an array is out of bounds"),
-    "shape": (ValueError, "arrays of these sizes do not go together: operands could not be broadcast (an axis of one element "
-              "is stretched where the text says that it has one: a[:1], a[:, None], keepdims=True)"),
+    "shape": (
+        ValueError,
+        "arrays of these sizes do not go together: operands could not be broadcast (an axis of one element "
+        "is stretched where the text says that it has one: a[:1], a[:, None], keepdims=True)",
+    ),
     "unpack": (ValueError, "an array has more or fewer elements than the names it is unpacked into"),
     "empty": (ValueError, "zero-size array to reduction operation which has no identity"),
     "pop": (IndexError, "pop from empty list"),

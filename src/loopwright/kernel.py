@@ -86,7 +86,7 @@ class LoopKernel:
         )
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
-        """For a call in which arguments hold others: the kernel with a parameter for each of these, and its arguments."""
+        """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
         structures = tuple(map(structure_of, given))
         if not any(structures):
             return None
@@ -102,7 +102,9 @@ class LoopKernel:
         pairs = zip(given, structures, strict=True)
         return known, [leaf for value, structure in pairs for leaf in leaves(value, structure)]
 
-    def _serving(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[LoopKernel, Sequence[object]] | None:
+    def _serving(
+        self, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[LoopKernel, Sequence[object]] | None:
         return self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 import pytest
 from breadth import astronomy, audio, ecology, finance, genetics, graphs, images, physics, statistics  # noqa: F401
+from breadth import numpy_meaning, plain_loops, views_and_names  # noqa: F401
 from breadth.cases import CASES, Case, differences, outcome, same_error
 
 import loopwright as lw

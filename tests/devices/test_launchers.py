@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 import threading
 import weakref
 from importlib import resources
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 from devices.handmade import ADD, FAIL, HEADER, NOTHING, config_in, executable
-from loopwright.devices import by_ctypes
-from loopwright.devices.base import ARGUMENT, FRESH, NUMPY_SCALAR, PYTHON_SCALAR
+from loopwright.devices import base, by_ctypes
+from loopwright.devices.base import ARGUMENT, CUT, FRESH, LIST, MAYBE, NUMPY_SCALAR, PYTHON_SCALAR, TUPLE
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import BoundsError
 from loopwright.ir.types import ALL
@@ -90,6 +91,7 @@ def test_all_axes_arrive(entry):
 
 
 INT64 = next(one for one in ALL if one.name == "int64")
+BOOL = next(one for one in ALL if one.name == "bool")
 EXTREMES = {
     "bool": [False, True],
     "float32": [-0.0, 1.5, np.inf, -1e30],
@@ -159,6 +161,44 @@ def test_results_are_allocated_filled_and_returned(entry):
     assert found[2] == 4
     assert found[3].shape == (2, 2)
     assert make.run((np.zeros(1), None), (np.zeros(1), "original"))[1] == "original"
+
+
+def test_what_is_returned_is_made_in_postfix_order(entry):
+    text = """
+    int run(const lw_call *call) {
+      call->returned[0].i = 2;
+      call->returned[1].i = call->scalars[0].i;
+      return 0;
+    }"""
+    size, flag = (PYTHON_SCALAR + ALL.index(INT64), 0), (PYTHON_SCALAR + ALL.index(BOOL), 1)
+    none, arrays = (base.NOTHING, 0), lambda arguments: (np.arange(4.0), np.arange(6.0).reshape(3, 2))
+    values = (
+        (FRESH, 0), size, (CUT, 1),  # an array cut along its axis
+        (FRESH, 1), flag, (MAYBE, 0), none, (TUPLE, 2), (TUPLE, 0), (TUPLE, 2),
+        (FRESH, 1), size, size, (CUT, 2), (FRESH, 1), (LIST, 0), (TUPLE, 4),
+    )  # fmt: skip
+    make = entry(text, returns=3, values=values, fresh=arrays)
+    for given in (1, 0):
+        cut, (inner, empty), both, listed = make.run((given,))
+        assert cut.tolist() == [0, 1] and cut.flags.owndata and cut.flags.c_contiguous
+        assert inner[0] is None if not given else inner[0].shape == (3, 2)
+        assert inner[1] is None and empty == ()
+        assert both.tolist() == [[0, 1], [2, 3]] and both.flags.owndata
+        assert listed == [[0, 1], [2, 3], [4, 5]] and type(listed[0][0]) is float
+    assert entry(text, returns=3, values=(none,)).run((1,)) is None
+    held = sys.getrefcount(None)
+    for _ in range(1000):
+        make.run((0,))
+    assert abs(sys.getrefcount(None) - held) < 500
+
+
+def test_an_error_while_packing_comes_out(entry):
+    text = "int run(const lw_call *call) { call->returned[0].i = 1; return 0; }"
+    size = (PYTHON_SCALAR + ALL.index(INT64), 0)
+    make = entry(text, returns=3, values=((FRESH, 0), size, size, (CUT, 2)), fresh=lambda given: (np.zeros(3),))
+    for _ in range(10):
+        with pytest.raises(IndexError, match="too many indices"):
+            make.run(())
 
 
 def test_an_error_while_allocating_comes_out(entry):

@@ -83,8 +83,15 @@ def outcome(run: Callable[..., object], arguments: tuple[object, ...]) -> object
 
 def same(function: Function, *arguments: object) -> object:
     """Run the function both ways; values, types and the arrays' contents agree. Returns what Python returned."""
-    kernel = kernel_of(function, *arguments)
-    own, ours = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    return _same(function, kernel_of(function, *arguments), copy.deepcopy(arguments), copy.deepcopy(arguments))
+
+
+def same_made(function: Function, make: Callable[[], tuple[object, ...]]) -> object:
+    """As `same`, with arguments made anew for each run: arrays that share memory go on sharing it."""
+    return _same(function, kernel_of(function, *make()), make(), make())
+
+
+def _same(function: Function, kernel: Kernel, own: tuple[object, ...], ours: tuple[object, ...]) -> object:
     expected = outcome(function, own)
     found = outcome(lambda *given: interpret(kernel, given), ours)
     assert alike(expected, found), f"Python: {expected!r}, here: {found!r}\n{print_kernel(kernel)}"
@@ -106,7 +113,7 @@ def alike(expected: object, found: object) -> bool:
     """Equal in type and value; NaN equals itself, 0.0 is not -0.0."""
     if type(expected) is not type(found):
         return False
-    if isinstance(expected, tuple) and isinstance(found, tuple):
+    if isinstance(expected, tuple | list) and isinstance(found, tuple | list):
         return len(expected) == len(found) and all(map(alike, expected, found))
     if isinstance(expected, np.ndarray | np.generic) and isinstance(found, np.ndarray | np.generic):
         return expected.dtype == found.dtype and expected.shape == found.shape and _same_bits(expected, found)

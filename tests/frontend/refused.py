@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 STATEMENTS = """
-assert                def f(a):
-                          assert a[0] > 0, "positive"
-raise                 def f(a):
+raise alone           def f(a):
+                          raise
+raise own class       def f(a):
+                          raise Problem("no")
+raise two messages    def f(a):
                           if a[0] < 0:
-                              raise ValueError(a[0])
+                              raise ValueError("negative:", a[0])
 try                   def f(a):
                           try:
                               a[0] = 1
@@ -32,9 +34,8 @@ nonlocal              def f(a):
                               x = 1
                           g()
                           return x
-del                   def f(a):
-                          x = a[0]
-                          del x
+del of an element     def f(a):
+                          del a[0]
 class                 def f(a):
                           class C:
                               pass
@@ -45,34 +46,26 @@ match                 def f(a):
 async                 def f(a):
                           async def g():
                               pass
-for else              def f(a):
-                          for i in range(3):
-                              if a[i]:
-                                  break
-                          else:
+for over text         def f(a):
+                          for x in "abc":
                               a[0] = 1
-while else            def f(a):
-                          while a[0] > 0:
-                              a[0] -= 1
-                          else:
-                              a[0] = 1
-for over array        def f(a):
-                          for x in a:
-                              x += 1
-for over tuple        def f(a):
-                          for k in (1, 2, 3):
+for over dict         def f(a):
+                          for k in {1: 2}:
                               a[k] = 0
-for over list         def f(a):
-                          for k in [1, 2, 3]:
-                              a[k] = 0
+for over two kinds    def f(a):
+                          for x in (1, (2, 3)):
+                              a[0] = x
 for over number       def f(a):
                           for k in len(a):
                               a[k] = 0
-enumerate             def f(a):
-                          for i, x in enumerate(a):
+enumerate of three    def f(a):
+                          for i, x in enumerate(a, 1, 2):
                               a[i] = x
-zip                   def f(a):
-                          for x, y in zip(a, a):
+too many of pairs     def f(a):
+                          for i, x, y in enumerate(a):
+                              a[i] = x
+strict zip            def f(a):
+                          for x, y in zip(a, a, strict=True):
                               x += y
 two loop variables    def f(a):
                           for i, j in range(3):
@@ -100,18 +93,23 @@ matmul assignment     def f(a):
 """
 
 EXPRESSIONS = """
-slice                 def f(a):
-                          a[1:] = 0
+step of a slice       def f(a):
+                          a[:: len(a)] = 0
+step of no size       def f(a):
+                          a[::0] = 0
+float in a slice      def f(a):
+                          a[1.5:] = 0
 slice of an axis      def f(a):
                           return a[0] + a[1:, 0]
-list                  def f(a):
-                          x = [1, 2]
+list of text          def f(a):
+                          x = ["one", "two"]
+                          return x[int(a[0])]
 dict                  def f(a):
                           x = {1: 2}
 set                   def f(a):
                           x = {1, 2}
-list comprehension    def f(a):
-                          x = [k for k in range(3)]
+nested comprehension  def f(a):
+                          x = [i * j for i in range(3) for j in range(3)]
 set comprehension     def f(a):
                           x = {k for k in range(3)}
 dict comprehension    def f(a):
@@ -119,7 +117,9 @@ dict comprehension    def f(a):
 star of tuples        def f(a):
                           x = (*a, 1)
 generator             def f(a):
-                          x = max(k for k in range(3))
+                          x = (k for k in range(3))
+nested generator      def f(a):
+                          return sum(j * k for j in range(3) for k in range(j))
 lambda                def f(a):
                           g = lambda x: x + 1
                           a[0] = g(1)
@@ -133,8 +133,10 @@ ellipsis              def f(a):
                           return a[...]
 newaxis               def f(a):
                           return a[None, 0]
-matmul                def f(a):
-                          return a @ a
+matmul of a number    def f(a):
+                          return a @ 2
+text                  def f(a):
+                          return "x" * a[0]
 is                    def f(a):
                           return a[0] is a[1]
 in an array           def f(a):
@@ -165,19 +167,20 @@ negative shift        def f(n):
 """
 
 NUMBERS = """
-array plus one        def f(a):
-                          return a + 1
+array plus text       def f(a):
+                          return a + "x"
 array as condition    def f(a):
                           if a:
                               a[0] = 1
 array stored          def f(a):
                           a[0] = a
-row stored            def f(m):
-                          m[0] = 1
-row added to          def f(m):
-                          m[0] += 1
-array added to        def f(a):
-                          a += 1
+two sizes             def f(a):
+                          x = np.zeros(3)
+                          x[:] = np.zeros(4)
+bools subtracted      def f(t):
+                          return t - t
+expression stored     def f(a):
+                          (a + 1)[0:2] = 0
 float index           def f(a):
                           return a[1.5]
 float variable index  def f(a):
@@ -231,21 +234,19 @@ two lengths           def f(a):
                           if a[0] > 0:
                               x = (1, 2, 3)
                           return x
-None or number        def f(a):
+None plus number      def f(a):
                           x = None
+                          return x + a[0]
+other axes            def f(a):
+                          x = np.zeros(3)
                           if a[0] > 0:
-                              x = 1
+                              x = np.zeros((3, 3))
                           return x
-array on some paths   def f(a):
-                          if a[0] > 0:
-                              x = np.zeros(3)
-                          if a[0] > 0:
-                              x[0] = 1
-swapped arrays        def f(a, b):
+swapped, then written def f(a, b):
                           for t in range(3):
-                              for i in range(len(a)):
-                                  b[i] = a[i]
+                              b[0] = a[0]
                               a, b = b, a
+                          a[0] = 1
 fields                def f(p):
                           return p["z"][0]
 record copied         def f(p):
@@ -259,34 +260,36 @@ records returned      def f(p):
 CALLS = """
 print                 def f(a):
                           print(a[0])
-sum                   def f(a):
-                          return sum(a)
-min of array          def f(a):
-                          return min(a)
+sum of a matrix       def f(m):
+                          return sum(m)
+min of a matrix       def f(m):
+                          return min(m)
 sorted                def f(a):
                           return sorted(a)
 isinstance            def f(a):
                           return isinstance(a, int)
 round digits          def f(a):
-                          return round(a[0], 2)
-numpy sum             def f(a):
-                          return np.sum(a)
+                          return round(1.0 * len(a), 2)
+no such axis          def f(m):
+                          return np.sum(m, axis=2)
+axis of the run       def f(m, n):
+                          return np.sum(m, axis=n)
 numpy where           def f(a):
-                          return np.where(a[0] > 0, 1, 2)
-numpy clip            def f(a):
-                          return np.clip(a[0], 0, 1)
-numpy array           def f(a):
-                          x = np.array([1, 2])
-                          return x[0]
-method sum            def f(a):
-                          return a.sum()
-method copy           def f(a):
-                          b = a.copy()
-                          b[0] = 1
+                          return np.where(a > 0, 1)
+keyword of numpy      def f(a):
+                          return np.sum(a, where=a > 0)
+array of text         def f(a):
+                          return np.array(["x", "y"])
+ragged array          def f(a):
+                          return np.array([[1, 2], [3]])
+method of arrays      def f(a):
+                          a.tofile("x")
+function of numpy     def f(a):
+                          return np.fft.fft(a)
 transpose             def f(m):
-                          return m.T[0, 1]
-sqrt of array         def f(a):
-                          return np.sqrt(a)[0]
+                          return m.transpose(0, 0)
+out is no array       def f(a):
+                          return np.sqrt(a, out=1)
 unknown dtype         def f(a):
                           x = np.zeros(3, np.complex128)
                           return x[0]
@@ -321,8 +324,8 @@ list from outside     def f(a):
                           return names[0]
 array from outside    def f(a):
                           return table[0]
-array annotation      def f(a):
-                          b: np.ndarray = a.copy()
+mask and index        def f(m):
+                          return m[m > 0, 1]
 list method           def f(a):
                           return names.append(1)
 helper count          def f(a):
@@ -377,9 +380,8 @@ recursion             def f(a):
 """
 
 RETURNS = """
-some paths            def f(a):
-                          if a[0] > 0:
-                              return 1
+text in a tuple       def f(a):
+                          return 1, (a, "x")
 different counts      def f(a):
                           if a[0] > 0:
                               return 1
@@ -394,18 +396,16 @@ a string              def f(a):
                           return "x"
 a function            def f(a):
                           return math
-nested tuple          def f(a):
-                          return (1, 2), 3
+nested counts         def f(a):
+                          if a[0] > 0:
+                              return (1, 2), 3
+                          return 1, (2, 3)
 array in a loop       def f(a):
                           for i in range(3):
                               x = np.zeros(3)
                               x[0] = a[i]
                               return x
                           return a
-array in a branch     def f(a):
-                          while True:
-                              x = np.zeros(3)
-                              return x
 computed size         def f(a):
                           n = 0
                           for i in range(len(a)):

@@ -51,6 +51,7 @@ CASES = {
     "x = a; x = b[0]; x += 1": "a",
     "x = b[0]; x += 1": "",
     "x = b[0]; x += 1; x[0] = 1": "b",
+    "x = b[0]; x /= x.sum(); y = a[0]; y += len(x)": "b",
     "x = a[1:]; y = b.T; x += 1; y -= c[0]": "ab",
     "for row in a: row[0] = 1": "a",
     "for i, (x, y) in enumerate(zip(b, c)): y[0] = x[0]": "bc",

@@ -54,3 +54,21 @@ kernel `<lambda>`(
         pass
     return checked(x, x.set, unassigned), best
 """.replace("parallel_step", "2").replace("            pass\n            x = 9", "            x = 9")
+
+# What is returned is made of the parts in postfix order; exceptions of the user's own.
+PACKED = """\
+kernel packed(
+        a: float64[1] C,
+        n: int64,
+) -> tuple(array a, python int64, python bool, array out) packed(PACKING):
+    result out: float64[n] = 0.0
+    var checked: int64
+    checked = checked(0, n > 0, raised, 'ValueError: it\\x27s "n" \\\\ 0\\nnot \\u20ac')
+    checked = checked(0, n > 0, raised, 'AssertionError')
+    checked = checked(0, n == size(a, 0), shape)
+    checked = checked(0, n == 3, unpack)
+    checked = checked(0, n > 0, empty)
+    checked = checked(0, n > 0, resized)
+    checked = checked(0, n > 0, none)
+    return n, True
+""".replace("PACKING", "value 0, value 1, cut 1, list 0, value 3, value 2, maybe 0, none 0, tuple 2, tuple 2")

@@ -6,17 +6,40 @@ from textwrap import dedent
 
 import pytest
 
-from ir.sample_texts import EVERYTHING, SMOOTH
+from ir.sample_texts import EVERYTHING, PACKED, SMOOTH
 from loopwright.ir import text
-from loopwright.ir.nodes import Assign, Binary, Const, For, Return, Unary, Var
+from loopwright.ir.nodes import Assign, Binary, Checked, Const, For, Kernel, Return, Unary, Var
 from loopwright.ir.text import TextError, parse_kernel, print_kernel
-from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT8
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT8
 from loopwright.ir.verify import verify
 
 
-@pytest.mark.parametrize("sample", [SMOOTH, EVERYTHING])
+@pytest.mark.parametrize("sample", [SMOOTH, EVERYTHING, PACKED])
 def test_text_parses_to_what_prints_as_that_text(sample: str) -> None:
     assert print_kernel(parse_kernel(sample)) == sample
+
+
+@pytest.mark.parametrize(
+    "says", ["", "it's", 'a "b"', "a\\b\\", "\n\r\t", "x' y', z)", "\\x27 \\n", "é€\u2028", "# no comment"]
+)
+def test_what_an_exception_says_comes_back(says: str) -> None:
+    check = Checked(Const(0, INT64), Const(False, BOOL), "raised", f"ValueError: {says}")
+    kernel = Kernel("f", (), (Assign("x", check),))
+    text = print_kernel(kernel)
+    assert parse_kernel(text) == kernel and text.isascii()
+    assert parse_kernel(text).body[0].value.raised == f"ValueError: {says}"  # type: ignore[union-attr]
+
+
+def test_how_results_are_packed() -> None:
+    kernel = parse_kernel(PACKED)
+    assert kernel.packing == (
+        ("value", 0), ("value", 1), ("cut", 1), ("list", 0), ("value", 3), ("value", 2), ("maybe", 0), ("none", 0),
+        ("tuple", 2), ("tuple", 2),
+    )  # fmt: skip
+    with pytest.raises(TextError, match="number is wanted"):
+        parse_kernel("kernel f() -> tuple() packed(none):\n    pass\n")
+    with pytest.raises(TextError, match=r"'\(' is wanted here"):
+        parse_kernel("kernel f() -> tuple() packed none 0:\n    pass\n")
 
 
 def test_the_example_of_the_grammar_is_a_kernel() -> None:

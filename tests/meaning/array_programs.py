@@ -357,9 +357,10 @@ class Writer:
 
     def statement(self) -> None:
         ways = [self.name_array] * 4 + [self.name_again] * 2 + [self.update] * 2 + [self.store] * 5 + [self.masked] * 2
+        ways += [self.bounded, self.bounded, self.shifted, self.shifted, self.out, self.chain, self.tuple_loop, self.nested]
         ways += [self.indexed] * 2 + [self.name_scalar, self.swap, self.helper, self.helper, self.fill]
         if self.level < 3:
-            ways += [self.branch, self.loop, self.loop, self.loop_over, self.guard]
+            ways += [self.countdown, self.early, self.branch, self.loop, self.loop, self.loop_over, self.guard]
         self.random.choice(ways)()
 
     def cat(self) -> str:
@@ -560,6 +561,91 @@ class Writer:
         else:
             self.line(f"if {condition}:")
             self.line(f"    raise {self.random.choice(['ValueError', 'RuntimeError', 'IndexError'])}('no')")
+
+    def bound(self) -> str:
+        known = [name for name, _ in self.loops]
+        some = self.random
+        return some.choice([*known, "", "", "p", "-p", "p - 2", "n - p", "m", "-m", "n + 3", "-n - 2", "1", "-2", "n // 2", "p * 2"])
+
+    def bounded(self) -> None:
+        """A view whose bounds are computed while it runs; a view of that."""
+        one = self.random.choice(self.names)
+        axis = self.random.randrange(len(one.shape))
+        step = self.random.choice(["", "", "", ":-1", ":2", ":-2"])
+        name = self.new("w")
+        self.line(f"{name} = {one.text}[{':, ' * axis}{self.bound()}:{self.bound()}{step}]")
+        if axis:
+            return self.scalars.append((f"{name}.shape[{axis}]", "i"))
+        self.names.append(Name(name, one.cat, (("?" + name, 0), *one.shape[1:]), one.writable))
+        return None
+
+    def shifted(self) -> None:
+        """An array that is written where it is read, some places further."""
+        known = [one for one in self.names if one.writable and one.cat != "b"]
+        if not known:
+            return
+        one = self.random.choice(known)
+        k = self.random.choice(["p", "p", "1", "2", *[name for name, _ in self.loops]])
+        size = self.size(one.shape[0])
+        front, back = f"{one.text}[:{size} - {k}]", f"{one.text}[{k}:]"
+        turned = f"{one.text}[::-1]"
+        to, by = self.random.choice([(front, back), (back, front), (back, front), (f"{one.text}[:]", turned), (turned, one.text)])
+        value = self.random.choice([by, f"{by} + {by}", f"np.maximum({to}, {by})", f"{by} - {to}", f"np.where({by} > 1, {by}, {to})"])
+        self.line(f"{to} {self.random.choice(['=', '=', '=', '+=', '-='])} {value}")
+
+    def out(self) -> None:
+        found = self.target()
+        if found is None or found[1] != "f":
+            return
+        text, cat, shape = found
+        text = text.removesuffix("[:]")
+        self.line(f"np.{self.random.choice(['add', 'multiply', 'maximum'])}({self.array(cat, shape, 1)}, {self.array(cat, shape, 1)}, out={text})")
+
+    def chain(self) -> None:
+        cat, shape = self.cat(), self.shape()
+        a, b = self.new(), self.new()
+        self.line(f"{a} = {b} = {self.array(cat, shape, 2)}")
+        self.names += [Name(a, cat, shape), Name(b, cat, shape)]
+
+    def tuple_loop(self) -> None:
+        one = self.random.choice(self.names)
+        same = [other for other in self.names if other.shape == one.shape and other.cat == one.cat]
+        other, item = self.random.choice(same), self.new("r")
+        self.line(f"for {item} in ({one.text}, {other.text}):")
+        self.names.append(Name(item, one.cat, one.shape, one.writable and other.writable))
+        self.inside(1)
+        self.names.pop()
+
+    def nested(self) -> None:
+        if self.level > 1:
+            return
+        name, (one,) = self.new("f"), self.random.choices(self.names)
+        self.line(f"def {name}(z):")
+        self.level += 1
+        self.names.append(Name("z", one.cat, one.shape, one.writable))
+        if self.chance(50) and one.writable and one.cat != "b":
+            self.line(f"z[{self.index(one.shape[0])}] += {self.literal(one.cat)}")
+        self.line(f"return {self.array(one.cat, one.shape, 2)}")
+        self.names.pop()
+        self.level -= 1
+        result = self.new()
+        self.line(f"{result} = {name}({one.text})")
+        self.names.append(Name(result, one.cat, one.shape))
+
+    def countdown(self) -> None:
+        name = self.new("k")
+        self.line(f"{name} = {self.random.choice(['n', 'm', '3'])}")
+        self.line(f"while {name} > {self.random.choice(['0', '1', 'p'])}:")
+        self.scalars.append((name, "i"))
+        self.level += 1
+        self.line(f"{name} -= {self.random.choice(['1', '2'])}")
+        self.level -= 1
+        self.inside(1)
+
+    def early(self) -> None:
+        if self.loops and self.chance(50):
+            self.line(f"if {self.scalar('b', 1)}:")
+            self.line(f"    {self.random.choice(['break', 'continue'])}")
 
     def returned(self) -> None:
         values = []

@@ -27,7 +27,7 @@ else:
 # Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
 # Of shape 3 also: a tuple of the last `number` things, None, an array cut to the last `number` things,
 # a thing, or None where the one behind it is false, and an array as a list.
-ARGUMENT, FRESH, TUPLE, NONE, CUT, MAYBE, LIST, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 2, 3, 4, 5, 6, 32, 64
+ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 2, 3, 4, 5, 6, 32, 64
 Shape = Literal[0, 1, 2, 3]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
 MOST_TIMES = 64  # that an observer is told at once
@@ -41,8 +41,9 @@ Observer = Callable[[tuple[int, ...]], object]
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """What a call returns. shape: 0 None, 1 the one value, 2 a tuple of them, 3 what they make in postfix order. values: (code, number) each, where
-    number is the argument's position, the place among the fresh arrays, or the slot of the scalar."""
+    """What a call returns. shape: 0 None, 1 the one value, 2 a tuple of them, 3 what they make in postfix order.
+    values: (code, number) each, where number is the argument's position, the place among the fresh arrays, or the slot
+    of the scalar."""
 
     shape: Shape
     values: tuple[tuple[int, int], ...] = ()
@@ -64,7 +65,7 @@ def returns_of(kernel: Kernel) -> Returns:
             values.append(((PYTHON_SCALAR if one.python else NUMPY_SCALAR) + ALL.index(one.type), slot))
             slot += 1
     if kernel.packing:
-        codes = {"tuple": TUPLE, "none": NONE, "cut": CUT, "maybe": MAYBE, "list": LIST}
+        codes = {"tuple": TUPLE, "none": NOTHING, "cut": CUT, "maybe": MAYBE, "list": LIST}
         return Returns(3, tuple(values[n] if kind == "value" else (codes[kind], n) for kind, n in kernel.packing))
     return Returns(2 if kernel.returns_tuple else 1, tuple(values))
 

@@ -266,11 +266,11 @@ class Entry:
                 found.append(originals[number])
             elif code == base.FRESH:
                 found.append(fresh[number])
-            elif code == base.NONE:
+            elif code == base.NOTHING:
                 found.append(None)
             elif code == base.LIST:
                 array: Any = found.pop()
-                found.append(array.tolist())
+                found.append(list(array) if number or isinstance(array, tuple) else array.tolist())
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

@@ -69,7 +69,9 @@ static int code_of_scalar(PyObject *value) {
 
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
-enum { ARGUMENT = 0, FRESH = 1, TUPLE = 2, NO_VALUE = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64 };
+enum {
+  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+};
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
@@ -232,10 +234,11 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (flag != Py_True) Py_DECREF(thing);
       Py_DECREF(flag);
     } else if (value.code == LIST) {
-      PyObject *array = stack[--top];
-      one = PyArray_ToList((PyArrayObject *)array);
-      Py_DECREF(array);
-    } else if (value.code == NO_VALUE) {
+      PyObject *things = stack[--top];
+      int is_plain = PyArray_Check(things) && !value.number;
+      one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
+      Py_DECREF(things);
+    } else if (value.code == NOTHING) {
       one = Py_NewRef(Py_None);
     } else {
       one = returned_value(value, originals, fresh, returned);

@@ -13,7 +13,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number, convert
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
-from loopwright.frontend.views import clipped
+from loopwright.frontend.views import shape_of
 from loopwright.ir.nodes import Allocate, Const, Expr, For, Store, Var
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
@@ -73,7 +73,7 @@ def _model(cx: Context, call: Arguments) -> ArrayLike:
 
 
 def _shape(cx: Context, model: ArrayLike) -> Items:
-    return Items(tuple(clipped(cx, size) for size in model.shape))
+    return Items(shape_of(cx, model))
 
 
 def _dtype(cx: Context, call: Arguments, position: int, default: Scalar) -> Scalar:
@@ -114,6 +114,7 @@ def _allocate(
         computed = cx.once(convert(cx, fill, element, call.node), cx.at(call.node))
     cx.emit(statement)
     cx.allocations[name] = (statement, cx.depth)
+    cx.made_in[name] = cx.scopes
     if computed is not None:
         _fill(cx, name, shape, computed, call.node)
     return Array(name, element, sizes)

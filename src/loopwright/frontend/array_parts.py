@@ -5,16 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from loopwright.frontend.array_functions import (
-    array_of_items,
-    assign_gathered,
-    assign_where,
-    chosen_by_mask,
-    gathered,
-    nonzero,
-)
 from loopwright.frontend.context import Context
+from loopwright.frontend.creation import array_of_items
 from loopwright.frontend.elementwise import assign_elements, materialised, require_same
+from loopwright.frontend.selection import assign_gathered, assign_where, chosen_by_mask, gathered, nonzero
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -30,9 +24,7 @@ from loopwright.frontend.values import (
 from loopwright.frontend.views import as_view, element_at, expanded, is_array, sliced, steady
 
 
-def part_of(
-    cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr
-) -> Value:
+def part_of(cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr) -> Value:
     """`base[indices]`: an element, a view, or what masks and arrays of indices choose."""
     indices = _with_arrays(cx, indices, node)
     if isinstance(base, Elementwise):
@@ -53,7 +45,7 @@ def part_of(
 
 def assign_part(
     cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], value: Value,
-    target: ast.expr, value_node: ast.expr,
+    target: ast.expr, value_node: ast.AST,
 ) -> None:  # fmt: skip
     """`base[indices] = value` where not every axis has a number as its index."""
     indices = _with_arrays(cx, indices, target)
@@ -87,8 +79,8 @@ def _is_mask(indices: Sequence[Value]) -> bool:
 def _split(
     cx: Context, whole: View, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr
 ) -> tuple[View, list[Value | None]]:
-    """The view that numbers, slices and None choose; and for each axis that it has, the table that chooses along it. With
-    a table, numbers are tables of their own."""
+    """The view that numbers, slices and None choose; and for each axis that it has, the table that chooses along it.
+    With a table, numbers are tables of their own."""
     whole_indices = expanded(cx, len(whole.shape), indices, node)
     has_table = any(is_array(index) for index in whole_indices)
     if not has_table:

@@ -33,19 +33,22 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         return
     if isinstance(value, Array) and value == known:
         return
+    refuse_out_of_scope(cx, known, name, node)
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
-                           "a name that stands for several arrays has the memory of the first", "use another name")  # fmt: skip
+                           "a name of several arrays has the memory of the first", "use another name")  # fmt: skip
+        if a != b and a in subexpressions(b):
+            raise cx.error(node, f"'{name}' is given an array of another size, made of its own",
+                           "a name of several arrays has the memory of the first",
+                           "make an array that is large enough, and count how much of it is used")  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)
 
 
-def _first(
-    cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST
-) -> Array:
+def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST) -> Array:
     if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
         assert isinstance(value, Array)
         return value
@@ -56,6 +59,7 @@ def _first(
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0  # made at the start, for all branches
     try:
         result = new_array(cx, value.shape, kind.element, value_node, name)
+        cx.made_in[result.name] = ()
     finally:
         cx.body, cx.depth = outer, depth
     assign_elements(cx, as_view(result), value, node, value_node)
@@ -69,7 +73,19 @@ def _is_known(cx: Context, value: ArrayLike) -> bool:
 
 
 def _is_of_call(size: Expr, arguments: set[str]) -> bool:
-    return all(part.name in arguments for part in subexpressions(size) if isinstance(part, Var))
+    return all(part.name in arguments for part in subexpressions(size, Var))
+
+
+def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> None:
+    """Raise KernelError for an array whose memory is made in a branch or a loop that is over."""
+    scopes = cx.made_in.get(array.name, ())
+    if cx.scopes[: len(scopes)] != scopes:
+        raise cx.error(
+            node,
+            f"'{name}' has its memory from a branch or a loop that ends before this",
+            "a name that stands for several arrays has the memory of the first, and its size is computed there",
+            f"assign '{name}' before the branch or the loop, with the size it has there, or use another name",
+        )
 
 
 def is_fresh(cx: Context, value: Value) -> bool:
@@ -128,9 +144,7 @@ def _user_name(cx: Context, value: Array | View) -> str:
     return base
 
 
-def own_copy(
-    cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool
-) -> bool:
+def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_renamed: bool) -> bool:
     """Make an array argument whose name is assigned again a name with memory of its own; False where it is written in
     place, which the caller must see."""
     if is_renamed:
@@ -148,16 +162,19 @@ def own_copy(
 
 
 def independent(cx: Context, items: tuple[Value, ...], keys: list[Key | None], node: ast.AST) -> tuple[Value, ...]:
-    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied first."""
+    """The values of `u, v = v, u`: those that an assignment before theirs overwrites are copied
+    first, and expressions are computed."""
     result = list(items)
     overwritten: set[str] = set()
+    writes = False
     for k, (item, key) in enumerate(zip(items, keys, strict=True)):
         if isinstance(item, Array | View) and item.shape:
             base = item.name if isinstance(item, Array) else item.array.name
             if base in overwritten:
                 result[k] = materialised(cx, item, node)
+        if isinstance(item, Elementwise) and (writes or item.reads & overwritten):
+            result[k] = materialised(cx, item, node)
+        writes = writes or key is None  # into an element or a part of an array
         if key is not None and key in cx.array_variables:
             overwritten.add(cx.array_variables[key].name)
     return tuple(result)
-
-

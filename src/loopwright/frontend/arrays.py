@@ -13,7 +13,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
 from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Records, Value, describe
-from loopwright.frontend.views import clipped
+from loopwright.frontend.views import shape_of
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -222,7 +222,7 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
     """`a.shape`, `a.ndim`, `a.size`, `a.dtype`, or a field of records."""
     match name:
         case "shape":
-            return Items(tuple(clipped(cx, size) for size in base.shape))
+            return Items(shape_of(cx, base))
         case "ndim":
             return Literal(len(base.shape))
         case "size":
@@ -242,7 +242,7 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
 
 def size_of(cx: Context, base: ArrayLike | Records, node: ast.AST) -> Literal | Number:
     """`a.size`."""
-    shape = [clipped(cx, size) for size in base.shape]
+    shape = shape_of(cx, base)
     if all(isinstance(size, Literal) for size in shape):
         return Literal(int(np.prod([size.value for size in shape if isinstance(size, Literal)])))
     return Number(product([size_expr(cx, size, node) for size in shape]), weak=True)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, literal, truth
 from loopwright.frontend.elementwise import map_elements
-from loopwright.frontend.operators import binary_operation, extreme
+from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.values import Array, Elementwise, Items, ListValue, Literal, Number, Records, Value, View
-from loopwright.frontend.views import clipped, is_array
+from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 
@@ -32,32 +31,6 @@ def _magnitude(number: Literal | Number) -> Literal | Number:
     if number.type == BOOL:
         return Number(Cast(number.expr, INT64), weak=True) if number.weak else number
     return number if number.type.kind == "uint" else Number(Unary("abs", number.expr), number.weak)
-
-
-def _min(cx: Context, call: Arguments) -> Value:
-    return _extreme(cx, call, is_min=True)
-
-
-def _max(cx: Context, call: Arguments) -> Value:
-    return _extreme(cx, call, is_min=False)
-
-
-def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
-    if len(call.values) == 1 and isinstance(call.values[0], ListValue):
-        from loopwright.frontend.lists import as_elements
-
-        call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
-    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:  # type: ignore[union-attr]
-        from loopwright.frontend.reductions import MAXIMUM, MINIMUM, reduced
-
-        return reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)  # type: ignore[arg-type]
-    if len(call.values) == 1 and isinstance(call.values[0], Items):
-        call = Arguments(call.node, call.name, call.values[0].items, call.named)
-    elif len(call.values) == 1:
-        remedy = f"write a loop with best = {call.name}(best, a[i])"
-        raise cx.error(call.node, f"{call.name}() takes two or more numbers here", remedy=remedy)
-    call.expect(cx, 1, len(call.values))
-    return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
 
 
 def _int(cx: Context, call: Arguments) -> Value:
@@ -118,13 +91,6 @@ def _bool(cx: Context, call: Arguments) -> Value:
     return Literal(known) if isinstance(known, bool) else Number(known, weak=True)
 
 
-def _round(cx: Context, call: Arguments) -> Value:
-    if len(call.values) != 1 or call.named:
-        raise cx.error(call.node, "round() with a number of digits is outside the language",
-                       remedy="write round(x * 100) / 100")  # fmt: skip
-    return rounded(cx, call.number(cx, 0), "rint", round, call.node)
-
-
 def _divmod(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
     a, b = (_repeatable(cx, call.number(cx, k), call.node) for k in range(2))
@@ -151,7 +117,7 @@ def _len(cx: Context, call: Arguments) -> Value:
         case ListValue() as value:
             return Number(value.length, weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
-            return clipped(cx, array.shape[0])
+            return shape_of(cx, array)[0]
         case _:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 
@@ -164,6 +130,6 @@ def _tuple(cx: Context, call: Arguments) -> Value:
 
 
 BUILTINS: dict[object, Handler] = {
-    abs: _abs, min: _min, max: _max, int: _int, float: _float, bool: _bool, round: _round, divmod: _divmod,
+    abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
     pow: _pow, len: _len, tuple: _tuple,
 }  # fmt: skip

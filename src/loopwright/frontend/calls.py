@@ -11,7 +11,7 @@ import numpy as np
 from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array, ufunc_of
+from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.context import Context
@@ -26,6 +26,7 @@ from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
+from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
     Closure,
@@ -113,7 +114,9 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     kind = number_type(function)
     if kind is not None:
         if any_array(*call.values):
-            return map_elements(cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node)
+            return map_elements(
+                cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
+            )
         return type_call(cx, kind, call)
     if is_prange(function) or function is range:
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
@@ -149,7 +152,8 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         return first if isinstance(value, ArrayLike) and len(value.shape) == 1 else second  # type: ignore[return-value]
     if isinstance(known, tuple):
         place, first, second = known
-        return second if place < len(call.values) and is_array(call.values[place]) else first  # type: ignore[return-value]
+        given = call.values[place : place + 1] or tuple(call.named.values())
+        return second if any_array(*given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
 
 

@@ -35,7 +35,7 @@ class Parameter:
 @dataclass(frozen=True, eq=False)
 class Source:
     """A Python function, read. `code`: what it runs, when it was read. `written`: the parameters that may be written
-    through, from the syntax alone. `structures`: what holds several of them, by the name of the function's parameter."""
+    through, from the syntax alone. `structures`: what holds several of them, by the function's parameter."""
 
     function: FunctionType
     code: CodeType

@@ -132,6 +132,9 @@ class Context:
     weak_comprehensions: dict[int, bool] = field(default_factory=dict)
     comprehensions: set[int] = field(default_factory=set)  # those that may be arrays, by the id of their node
     target_names: dict[int, str] = field(default_factory=dict)  # the name that the user assigns a node to
+    scopes: tuple[int, ...] = ()  # the bodies around what is read, by number
+    made_scopes: int = 0
+    made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)  # arrays, and the scopes that they are made in
     made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
@@ -176,9 +179,13 @@ class Context:
         outer = self.body
         self.body = []
         self.depth += nested
+        scopes = self.scopes
+        self.made_scopes += nested
+        self.scopes = (*scopes, self.made_scopes) if nested else scopes
         try:
             yield self.body
         finally:
+            self.scopes = scopes
             self.depth -= nested
             self.body = outer
 

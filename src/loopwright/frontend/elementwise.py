@@ -72,7 +72,7 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
             for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
-    readers = [_reader(cx, value, len(shape), node) for value in held]
+    readers = [reader(cx, value, len(shape), node) for value in held]
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
         result = function(cx, *(read(cx, index) for read in readers))
@@ -122,7 +122,10 @@ def _held(cx: Context, value: Value, node: ast.AST) -> Value:
     raise cx.error(node, "an array and something that is no number", f"this is {describe(value)}")
 
 
-def _reader(cx: Context, value: Value, rank: int, node: ast.AST) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+def reader(
+    cx: Context, value: Value, rank: int, node: ast.AST
+) -> Callable[[Context, Sequence[Expr]], Literal | Number]:
+    """What gives an operand's element at an index of an array of `rank` axes that it is broadcast to."""
     if isinstance(value, ArrayLike):
         array, first = value, rank - len(value.shape)
         stretched = [at_most_one(cx, size_of(size)) for size in array.shape]
@@ -208,7 +211,7 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
     steady_target = steady(cx, target, at)
     assert isinstance(steady_target, View)
     target = steady_target
-    value = steady(cx, value, value_node) if is_array(value) else _held(cx, value, value_node)  # type: ignore[arg-type]
+    value = steady(cx, value, value_node) if is_array(value) else _held(cx, value, value_node)
     source = value if isinstance(value, ArrayLike) else None
     if source is not None:
         source = _without_leading_ones(cx, source, len(target.shape), value_node)
@@ -220,15 +223,15 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
                 _require_stretched(cx, given, own, value_node)
             else:
                 require_same(cx, own, given, value_node)
-    read = _reader(cx, value, len(target.shape), value_node)
+    read = reader(cx, value, len(target.shape), value_node)
     start = len(cx.body)
     before = set(cx.names)
     nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
-    if source is not None and _meets_itself(cx, target, cx.body[start:]):
+    if source is not None and meets_itself(cx, target, cx.body[start:]):
         del cx.body[start:]
         cx.names = before
         copy = as_view(materialised(cx, source, value_node))
-        read = _reader(cx, copy, len(target.shape), value_node)
+        read = reader(cx, copy, len(target.shape), value_node)
         nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
 
 
@@ -253,7 +256,7 @@ def _store(
     cx.emit(Store(target.array.name, place_of(target, index), converted, at=cx.at(at)))
 
 
-def _meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
+def meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
     """Whether these loops read what they write, at other places than where they write it at the time."""
     stores = [stmt for stmt in _stores(written) if stmt.array == target.array.name]
     places = {stmt.index for stmt in stores}
@@ -302,6 +305,7 @@ def new_array(
     statement = Allocate(name, element, tuple(size_of(size) for size in sizes), fill, at=cx.at(node))
     cx.emit(statement)
     cx.allocations[name] = (statement, cx.depth)
+    cx.made_in[name] = cx.scopes
     return Array(name, element, sizes)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 
 from loopwright.frontend import arrays, operators
-from loopwright.frontend.array_functions import product_of, reshaped, transpose
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -18,8 +18,10 @@ from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.lists import index_list
+from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.products import product_of
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.values import (
     Array,
@@ -66,11 +68,13 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _attribute(cx, node, cx.evaluate(node.value))
         case ast.Call():
             return call(cx, node)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+        case ast.Tuple(elts=parts):
             return _tuple(cx, parts)
+        case ast.List(elts=parts):
+            return replace(_tuple(cx, parts), is_list=True)
         case ast.Slice():
             return _slice(cx, node)
-        case (ast.ListComp() | ast.GeneratorExp()) if id(node) in cx.comprehensions:
+        case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
             return comprehension(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)
@@ -143,12 +147,24 @@ def index_nodes(node: ast.Subscript) -> list[ast.expr]:
     return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
+def places_of(node: ast.Subscript, indices: Sequence[Value]) -> list[ast.expr]:
+    """The same, one for each index: those of a tuple that has a name are all at one place."""
+    nodes = index_nodes(node)
+    return nodes if len(nodes) == len(indices) else [node.slice] * len(indices)
+
+
 def indexed(cx: Context, node: ast.Subscript) -> tuple[Value, list[Value]]:
     """What is indexed, and the indices."""
     base = cx.evaluate(node.value)
     start = len(cx.body)
     indices = operands(cx, index_nodes(node))
     base = kept(cx, base, start, node)
+    match indices:
+        case [Items(items=items, is_list=is_list)] if isinstance(base, ArrayLike | Records) and not is_list:
+            if is_list is None:
+                raise cx.error(node.slice, "this index is a tuple or a list, which mean different things",
+                               remedy="write the indices out: a[i, j]")  # fmt: skip
+            indices = list(items)
     if isinstance(base, Array | Records) and base.index:
         base = _range_before(cx, base, start, indices, node)
     return base, indices
@@ -179,8 +195,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
-        return part_of(cx, base, indices, index_nodes(node), node)
-    return arrays.index_value(cx, base, indices, index_nodes(node), node)
+        return part_of(cx, base, indices, places_of(node, indices), node)
+    return arrays.index_value(cx, base, indices, places_of(node, indices), node)
 
 
 def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import FunctionType
 
 from loopwright.errors import KernelError
@@ -23,7 +24,7 @@ from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, View, from_object
 from loopwright.frontend.variables import freeze, read_variable, store_variable
 from loopwright.frontend.webs import Web, Webs, find_webs
-from loopwright.ir.nodes import Block
+from loopwright.ir.nodes import Block, Const, Dim, Expr
 
 _DEEPEST = 40
 
@@ -119,9 +120,7 @@ def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, V
     return cx.session.webs[key]
 
 
-def webs_for(
-    session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key
-) -> Webs:
+def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key) -> Webs:
     """The variables of a function that is called with these values."""
     inner = names_inside(source.definition.tree)
 
@@ -186,15 +185,43 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
 
 
 def _holds_array(value: Value) -> bool:
-    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items) \
-        if isinstance(value, Items) else False
+    return (
+        any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items)
+        if isinstance(value, Items)
+        else False
+    )
+
+
+def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
+    """A value that is read where the variables of the loops around its return are no more."""
+
+    def keep(expr: Expr) -> Expr:
+        return expr if isinstance(expr, Const | Dim) else cx.temporary(expr, cx.at(node))
+
+    match value:
+        case Number(expr=expr):
+            return replace(value, expr=keep(expr))
+        case Array(index=index, sizes=sizes):
+            sizes = tuple(replace(one, expr=keep(one.expr)) if isinstance(one, Number) else one for one in sizes)
+            return replace(value, index=tuple(map(keep, index)), sizes=sizes)
+        case View(places=places, shape=shape):
+            kept = tuple(
+                keep(place) if isinstance(place, Expr)
+                else replace(place, start=keep(place.start), step=keep(place.step)) for place in places
+            )  # fmt: skip
+            sizes = tuple(replace(size, expr=keep(size.expr)) if isinstance(size, Number) else size for size in shape)
+            return replace(value, places=kept, shape=sizes)
+        case Items(items=items):
+            return Items(tuple(_as_it_is_now(cx, item, node) for item in items))
+        case _:
+            return value
 
 
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
     value = kept_array(cx, value, node)
     is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
     if len(frame.webs.returns) == 1 and (frame.tail or not is_number):
-        frame.result = value
+        frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
         what = "an array" if isinstance(value, Array | View | Items) else "this"

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
+
+from loopwright.frontend.arrays import index_value
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
@@ -14,21 +17,37 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, View, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
     ZERO,
     Size,
     add,
+    as_size,
     as_view,
     clipped,
+    element_at,
     is_array,
     items_of,
     multiply,
     rows_of,
     size_of,
+    size_of_all,
     subtract,
+    unravelled,
 )
 from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Store, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
@@ -47,8 +66,9 @@ class Sequence:
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
-        callee = cx.evaluate(node.func) if not isinstance(node.func, ast.Attribute) else None
-        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)  # type: ignore[call-overload]
+        is_method = isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed)
+        callee = None if is_method else cx.evaluate(node.func)
+        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
         if made is not None:
             return made(cx, node)
     return _of_value(cx, cx.evaluate(node), node)
@@ -69,8 +89,6 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
 
 
 def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
-    from loopwright.frontend.arrays import index_value
-
     chosen = Literal(int(k.value)) if isinstance(k, Const) else Number(k, weak=True)
     return index_value(cx, value, [chosen], [node], node)
 
@@ -154,8 +172,37 @@ def _reversed(cx: Context, node: ast.Call) -> Sequence:
     return Sequence(inner.size, lambda cx, k: inner.item(cx, subtract(last, k)), fixed)
 
 
+def _ndindex(cx: Context, node: ast.Call) -> Sequence:
+    """`np.ndindex(a.shape)`, `np.ndindex(n, m)`."""
+    values = operands(cx, node.args)
+    if len(values) == 1 and isinstance(values[0], Items):
+        values = list(values[0].items)
+    shape = [as_size(cx.once(as_index(cx, value, node, "a size"), cx.at(node))) for value in values]
+    return Sequence(_count(shape), lambda cx, k: Items(tuple(map(_as_number, unravelled(k, shape)))))
+
+
+def _ndenumerate(cx: Context, node: ast.Call) -> Sequence:
+    value = cx.evaluate(node.args[0]) if len(node.args) == 1 else Literal(0)
+    if not is_array(value):
+        raise cx.error(node, "np.ndenumerate() takes an array")
+    assert isinstance(value, ArrayLike)
+    array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
+    shape = [clipped(cx, size) for size in array.shape]
+
+    def item(cx: Context, k: Expr) -> Value:
+        index = unravelled(k, shape)
+        return Items((Items(tuple(map(_as_number, index))), element_at(cx, array, index, node)))
+
+    return Sequence(_count(shape), item)
+
+
+def _count(shape: list[Size]) -> Size:
+    return as_size(size_of_all(shape))
+
+
 _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
     range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed,
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
 }  # fmt: skip
 
 
@@ -176,7 +223,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
-        cx.weak_comprehensions[id(node)] = all(one.number_type.weak for one in parts)  # type: ignore[union-attr]
+        cx.weak_comprehensions[id(node)] = all(isinstance(p, Literal | Number) and p.number_type.weak for p in parts)
         result = new_array(cx, (sequence.size, *shape), element, node)
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
@@ -218,7 +265,7 @@ def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) 
             scope[name] = freeze(cx, value, cx.at(target))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             if is_array(value):
-                value = items_of(cx, value, len(parts), target)  # type: ignore[arg-type]
+                value = items_of(cx, value, len(parts), target)
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
             for part, item in zip(parts, value.items, strict=True):

@@ -1,7 +1,7 @@
 """NumPy's functions that are loops of their own, written in the language: a call is read as that of any helper.
 
-They are Python, and run as such: the tests compare them with NumPy. Where NumPy leaves an order open (`argsort` of equal
-elements), the first stays first.
+They are Python, and run as such: the tests compare them with NumPy. Where NumPy leaves an order open (`argsort` of
+equal elements), the first stays first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 
-def _cumsum(a):  # type: ignore[no-untyped-def]
+def _cumsum(a: Any) -> Any:
     flat = a.ravel()
     result = np.empty(flat.size, (flat[:1].sum()).dtype)
     total = flat[:0].sum()
@@ -22,7 +22,7 @@ def _cumsum(a):  # type: ignore[no-untyped-def]
     return result
 
 
-def _cumprod(a):  # type: ignore[no-untyped-def]
+def _cumprod(a: Any) -> Any:
     flat = a.ravel()
     result = np.empty(flat.size, (flat[:1].prod()).dtype)
     total = flat[:0].prod()
@@ -32,11 +32,11 @@ def _cumprod(a):  # type: ignore[no-untyped-def]
     return result
 
 
-def _diff(a):  # type: ignore[no-untyped-def]
+def _diff(a: Any) -> Any:
     return a[..., 1:] - a[..., :-1]
 
 
-def _searchsorted(a, v, side="left"):  # type: ignore[no-untyped-def]
+def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     low, high = 0, len(a)
     while low < high:
         middle = (low + high) // 2
@@ -51,18 +51,18 @@ def _searchsorted(a, v, side="left"):  # type: ignore[no-untyped-def]
     return np.int64(low)
 
 
-def _searchsorted_all(a, v, side="left"):  # type: ignore[no-untyped-def]
+def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
     result = np.empty(len(v), np.int64)
     for i in range(len(v)):
         result[i] = _searchsorted(a, v[i], side)
     return result
 
 
-def _digitize(x, bins):  # type: ignore[no-untyped-def]
+def _digitize(x: Any, bins: Any) -> Any:
     return _searchsorted_all(bins, x, "right")
 
 
-def _sort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
+def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     result = a.copy()
     if a.ndim == 1:
         _sort_in_place(result)
@@ -75,7 +75,7 @@ def _sort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
     return result
 
 
-def _sort_in_place(a):  # type: ignore[no-untyped-def]
+def _sort_in_place(a: Any) -> None:
     n = len(a)
     other = np.empty_like(a)
     width = 1
@@ -97,7 +97,7 @@ def _sort_in_place(a):  # type: ignore[no-untyped-def]
         width *= 2
 
 
-def _argsort_rows(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
+def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     orders = np.empty(a.shape, np.int64)
     if axis == 0:
         for j in range(a.shape[1]):
@@ -108,7 +108,7 @@ def _argsort_rows(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
     return orders
 
 
-def _argsort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
+def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     n = len(a)
     order, other = np.empty(n, np.int64), np.empty(n, np.int64)
     for k in range(n):
@@ -139,7 +139,7 @@ def _argsort(a, axis=-1, kind=None):  # type: ignore[no-untyped-def]
     return order
 
 
-def _cumsum_along(a, axis):  # type: ignore[no-untyped-def]
+def _cumsum_along(a: Any, axis: Any) -> Any:
     result = np.empty(a.shape, (a[:1].sum()).dtype)
     b, sums = (a.T, result.T) if axis == 0 else (a, result)
     for i in range(b.shape[0]):
@@ -150,13 +150,13 @@ def _cumsum_along(a, axis):  # type: ignore[no-untyped-def]
     return result
 
 
-def _diff_along(a, axis=-1):  # type: ignore[no-untyped-def]
+def _diff_along(a: Any, axis: Any = -1) -> Any:
     b = a.T if axis == 0 else a
     steps = b[:, 1:] - b[:, :-1]
     return steps.T if axis == 0 else steps
 
 
-def _medians(a, axis=None):  # type: ignore[no-untyped-def]
+def _medians(a: Any, axis: Any = None) -> Any:
     b = a.T if axis == 0 else a
     centers = np.empty(b.shape[0], (a[:1, 0].sum() / 2).dtype)
     for i in range(b.shape[0]):
@@ -164,7 +164,7 @@ def _medians(a, axis=None):  # type: ignore[no-untyped-def]
     return centers
 
 
-def _median(a, axis=None):  # type: ignore[no-untyped-def]
+def _median(a: Any, axis: Any = None) -> Any:
     flat = a.flatten()
     _sort_in_place(flat)
     n = flat.size
@@ -174,7 +174,7 @@ def _median(a, axis=None):  # type: ignore[no-untyped-def]
     return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
 
 
-def _quantile(a, q):  # type: ignore[no-untyped-def]
+def _quantile(a: Any, q: Any) -> Any:
     flat = a.flatten()
     _sort_in_place(flat)
     place = q * (flat.size - 1)
@@ -186,11 +186,11 @@ def _quantile(a, q):  # type: ignore[no-untyped-def]
     return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
 
 
-def _percentile(a, q):  # type: ignore[no-untyped-def]
+def _percentile(a: Any, q: Any) -> Any:
     return _quantile(a, q / 100)
 
 
-def _interp(x, xp, fp):  # type: ignore[no-untyped-def]
+def _interp(x: Any, xp: Any, fp: Any) -> Any:
     n = len(xp)
     if x != x:
         return x * 1.0
@@ -203,14 +203,14 @@ def _interp(x, xp, fp):  # type: ignore[no-untyped-def]
     return slope * (x - xp[k]) + fp[k]
 
 
-def _interp_all(x, xp, fp):  # type: ignore[no-untyped-def]
+def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
         result[i] = _interp(x[i], xp, fp)
     return result
 
 
-def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
+def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     size = max(int(x.max()) + 1 if len(x) > 0 else 0, minlength)
     result = np.zeros(size, np.int64 if weights is None else np.float64)
     for i in range(len(x)):
@@ -221,7 +221,7 @@ def _bincount(x, weights=None, minlength=0):  # type: ignore[no-untyped-def]
     return result
 
 
-def _histogram(a, bins=10, range=None):  # type: ignore[no-untyped-def]
+def _histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     flat = a.ravel()
     low, high = (flat.min(), flat.max()) if range is None else range
     low, high = float(low), float(high)
@@ -240,7 +240,7 @@ def _histogram(a, bins=10, range=None):  # type: ignore[no-untyped-def]
     return counts, edges
 
 
-def _histogram_of_edges(a, bins):  # type: ignore[no-untyped-def]
+def _histogram_of_edges(a: Any, bins: Any) -> Any:
     counts = np.zeros(len(bins) - 1, np.int64)
     for x in a.ravel():
         if bins[0] <= x <= bins[len(bins) - 1]:
@@ -248,7 +248,7 @@ def _histogram_of_edges(a, bins):  # type: ignore[no-untyped-def]
     return counts, bins
 
 
-def _isin(element, test_elements):  # type: ignore[no-untyped-def]
+def _isin(element: Any, test_elements: Any) -> Any:
     found = np.zeros(len(element), np.bool_)
     for i, x in enumerate(element):
         for y in test_elements:
@@ -257,7 +257,7 @@ def _isin(element, test_elements):  # type: ignore[no-untyped-def]
     return found
 
 
-def _isin_one(element, test_elements):  # type: ignore[no-untyped-def]
+def _isin_one(element: Any, test_elements: Any) -> Any:
     found = False
     for y in test_elements:
         if element == y:
@@ -265,7 +265,7 @@ def _isin_one(element, test_elements):  # type: ignore[no-untyped-def]
     return np.bool_(found)
 
 
-def _argwhere(a):  # type: ignore[no-untyped-def]
+def _argwhere(a: Any) -> Any:
     found = np.nonzero(a)
     result = np.empty((len(found[0]), a.ndim), np.int64)
     for k in range(len(found[0])):
@@ -274,31 +274,33 @@ def _argwhere(a):  # type: ignore[no-untyped-def]
     return result
 
 
-def _nanvar(a):  # type: ignore[no-untyped-def]
+def _nanvar(a: Any) -> Any:
     flat = a.ravel()
     return flat[~np.isnan(flat)].var()
 
 
-def _nanstd(a):  # type: ignore[no-untyped-def]
+def _nanstd(a: Any) -> Any:
     flat = a.ravel()
     return flat[~np.isnan(flat)].std()
 
 
-def _nanmedian(a):  # type: ignore[no-untyped-def]
+def _nanmedian(a: Any) -> Any:
     flat = a.ravel()
     return _median(flat[~np.isnan(flat)])
 
 
-def _unique(a):  # type: ignore[no-untyped-def]
+def _unique(a: Any) -> Any:
     ordered = a.flatten()
     _sort_in_place(ordered)
     first = np.empty(ordered.size, np.bool_)
     for i in range(ordered.size):
-        first[i] = i == 0 or (ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1]))
+        first[i] = i == 0 or (
+            ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1])
+        )
     return ordered[first]
 
 
-def _roll(a, shift):  # type: ignore[no-untyped-def]
+def _roll(a: Any, shift: Any) -> Any:
     n = len(a)
     result = np.empty_like(a)
     for i in range(n):
@@ -306,11 +308,11 @@ def _roll(a, shift):  # type: ignore[no-untyped-def]
     return result
 
 
-def _flip(a):  # type: ignore[no-untyped-def]
+def _flip(a: Any) -> Any:
     return a[::-1]
 
 
-def _repeat(a, repeats):  # type: ignore[no-untyped-def]
+def _repeat(a: Any, repeats: Any) -> Any:
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
@@ -318,7 +320,7 @@ def _repeat(a, repeats):  # type: ignore[no-untyped-def]
     return result
 
 
-def _tile(a, reps):  # type: ignore[no-untyped-def]
+def _tile(a: Any, reps: Any) -> Any:
     n = len(a)
     result = np.empty(n * reps, a.dtype)
     for k in range(reps):
@@ -327,39 +329,51 @@ def _tile(a, reps):  # type: ignore[no-untyped-def]
     return result
 
 
-def _append(a, values):  # type: ignore[no-untyped-def]
+def _shape(a: Any) -> Any:
+    return a.shape
+
+
+def _size(a: Any) -> Any:
+    return a.size
+
+
+def _rank(a: Any) -> Any:
+    return a.ndim
+
+
+def _append(a: Any, values: Any) -> Any:
     return np.concatenate((a, values))
 
 
-def _append_one(a, value):  # type: ignore[no-untyped-def]
+def _append_one(a: Any, value: Any) -> Any:
     result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
     result[:-1] = a
     result[-1] = value
     return result
 
 
-def _trace(a):  # type: ignore[no-untyped-def]
+def _trace(a: Any) -> Any:
     total = a[:0, 0].sum()
     for i in range(min(a.shape[0], a.shape[1])):
         total += a[i, i]
     return total
 
 
-def _diagonal(a):  # type: ignore[no-untyped-def]
+def _diagonal(a: Any) -> Any:
     result = np.empty(min(a.shape[0], a.shape[1]), a.dtype)
     for i in range(len(result)):
         result[i] = a[i, i]
     return result
 
 
-def _diagonal_matrix(v):  # type: ignore[no-untyped-def]
+def _diagonal_matrix(v: Any) -> Any:
     result = np.zeros((len(v), len(v)), v.dtype)
     for i in range(len(v)):
         result[i, i] = v[i]
     return result
 
 
-def _cross(a, b):  # type: ignore[no-untyped-def]
+def _cross(a: Any, b: Any) -> Any:
     result = np.empty(3, (a[0] * b[0]).dtype)
     result[0] = a[1] * b[2] - a[2] * b[1]
     result[1] = a[2] * b[0] - a[0] * b[2]
@@ -367,30 +381,53 @@ def _cross(a, b):  # type: ignore[no-untyped-def]
     return result
 
 
-def _isclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     return abs(a - b) <= atol + rtol * abs(b)
 
 
-def _allclose(a, b, rtol=1e-05, atol=1e-08):  # type: ignore[no-untyped-def]
+def _allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     return bool(np.all(np.abs(a - b) <= atol + rtol * np.abs(b)))
 
 
-def _array_equal(a, b):  # type: ignore[no-untyped-def]
+def _array_equal(a: Any, b: Any) -> Any:
     if len(a) != len(b):
         return False
     return bool(np.all(a == b))
 
 
-def _convolve(a, v):  # type: ignore[no-untyped-def]
+def _convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     n, m = len(a), len(v)
-    result = np.zeros(n + m - 1, (a[0] * v[0]).dtype)
-    for i in range(n + m - 1):
-        for k in range(max(0, i - m + 1), min(n, i + 1)):
-            result[i] += a[k] * v[i - k]
+    first = 0 if mode == "full" else (min(n, m) - 1) // 2 if mode == "same" else min(n, m) - 1
+    size = n + m - 1 if mode == "full" else max(n, m) if mode == "same" else max(n, m) - min(n, m) + 1
+    result = np.zeros(size, (a[0] * v[0]).dtype)
+    for i in range(size):
+        for k in range(max(0, first + i - m + 1), min(n, first + i + 1)):
+            result[i] += a[k] * v[first + i - k]
     return result
 
 
-def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
+def _triu(m: Any, k: Any = 0) -> Any:
+    result = np.zeros_like(m)
+    for i in range(m.shape[0]):
+        for j in range(max(i + k, 0), m.shape[1]):
+            result[i, j] = m[i, j]
+    return result
+
+
+def _tril(m: Any, k: Any = 0) -> Any:
+    result = np.zeros_like(m)
+    for i in range(m.shape[0]):
+        for j in range(min(i + k + 1, m.shape[1])):
+            result[i, j] = m[i, j]
+    return result
+
+
+def _fill_diagonal(a: Any, val: Any) -> None:
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = val
+
+
+def _histogram_counts(a: Any, low: Any, high: Any, bins: Any) -> Any:
     counts = np.zeros(bins, np.int64)
     for i in range(len(a)):
         if low <= a[i] <= high:
@@ -399,7 +436,7 @@ def _histogram_counts(a, low, high, bins):  # type: ignore[no-untyped-def]
     return counts
 
 
-def _eliminated(a, b):  # type: ignore[no-untyped-def]
+def _eliminated(a: Any, b: Any) -> Any:
     """Gaussian elimination with pivots: `a` becomes upper triangular, `b` goes with it; the sign of the order, or 0."""
     n = a.shape[0]
     sign = 1.0
@@ -425,7 +462,7 @@ def _eliminated(a, b):  # type: ignore[no-untyped-def]
     return sign
 
 
-def _substituted(a, b):  # type: ignore[no-untyped-def]
+def _substituted(a: Any, b: Any) -> None:
     n = a.shape[0]
     for i in range(n - 1, -1, -1):
         for j in range(b.shape[1]):
@@ -435,14 +472,14 @@ def _substituted(a, b):  # type: ignore[no-untyped-def]
             b[i, j] = total / a[i, i]
 
 
-def _solve(a, b):  # type: ignore[no-untyped-def]
+def _solve(a: Any, b: Any) -> Any:
     lower, result = a.astype(np.float64), b.astype(np.float64)
     assert _eliminated(lower, result) != 0.0, "Singular matrix"
     _substituted(lower, result)
     return result
 
 
-def _solve_vector(a, b):  # type: ignore[no-untyped-def]
+def _solve_vector(a: Any, b: Any) -> Any:
     lower, right = a.astype(np.float64), np.empty((len(b), 1))
     right[:, 0] = b
     assert _eliminated(lower, right) != 0.0, "Singular matrix"
@@ -450,14 +487,14 @@ def _solve_vector(a, b):  # type: ignore[no-untyped-def]
     return right[:, 0].copy()
 
 
-def _inverse(a):  # type: ignore[no-untyped-def]
+def _inverse(a: Any) -> Any:
     lower, result = a.astype(np.float64), np.eye(a.shape[0])
     assert _eliminated(lower, result) != 0.0, "Singular matrix"
     _substituted(lower, result)
     return result
 
 
-def _determinant(a):  # type: ignore[no-untyped-def]
+def _determinant(a: Any) -> Any:
     lower, nothing = a.astype(np.float64), np.zeros((a.shape[0], 1))
     result = _eliminated(lower, nothing)
     if result != 0.0:
@@ -473,6 +510,8 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
     np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
     np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
+    np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
+    np.shape: _shape, np.size: _size, np.ndim: _rank,
     np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
     np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,

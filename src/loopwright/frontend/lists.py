@@ -16,8 +16,33 @@ from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import Array, ArrayLike, Items, ListValue, Literal, Number, SliceIndex, Value, View, describe
-from loopwright.frontend.views import ONE, ZERO, Size, as_size, as_view, element_at, in_range, is_array, place_of, size_of, sliced
+from loopwright.frontend.values import (
+    Along,
+    Array,
+    ArrayLike,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    SliceIndex,
+    Value,
+    View,
+    describe,
+)
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    Size,
+    as_size,
+    as_view,
+    element_at,
+    in_range,
+    is_array,
+    place_of,
+    size_of,
+    sliced,
+)
 from loopwright.ir.nodes import Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
 from loopwright.ir.types import INT64
 
@@ -37,7 +62,13 @@ def is_changed(tree: ast.FunctionDef, name: str) -> bool:
                 return True
             case ast.AugAssign(target=ast.Name(id=owner) | ast.Subscript(value=ast.Name(id=owner))) if owner == name:
                 return True
-            case ast.Call(func=ast.Name(id=called), args=arguments) if called not in ("len", "sum", "min", "max", "range"):
+            case ast.Call(func=ast.Name(id=called), args=arguments) if called not in (
+                "len",
+                "sum",
+                "min",
+                "max",
+                "range",
+            ):
                 if any(isinstance(one, ast.Name) and one.id == name for one in arguments):
                     return True
             case _:
@@ -163,9 +194,7 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
     value = _known(cx, value, node)
     size = as_size(_now(cx, value, node))
     if isinstance(index, SliceIndex):
-        parts = tuple(
-            sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts
-        )
+        parts = tuple(sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts)
         return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=(*value.key, id(node)))
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)
@@ -198,8 +227,6 @@ def of_array(cx: Context, array: ArrayLike, weak: bool, key: tuple[object, ...])
         parts: tuple[View, ...] = (replace(view, array=replace(view.array, weak=weak)),)
         found = ListValue(parts, size_of(view.shape[0]), key)
     else:
-        from loopwright.frontend.views import Along
-
         columns = view.shape[1]
         assert isinstance(columns, Literal)
         parts = tuple(
@@ -215,8 +242,6 @@ def of_array(cx: Context, array: ArrayLike, weak: bool, key: tuple[object, ...])
 
 def method_of_list(cx: Context, value: ListValue, call: Arguments) -> Value:
     """`list.append(x)` and the like."""
-    from loopwright.frontend.values import Fixed
-
     node = call.node
     match call.name:
         case "append":
@@ -243,7 +268,9 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
     if call.values and call.values[0] != Literal(-1):
-        raise cx.error(call.node, "pop() takes the last element here", remedy="keep the place of the first one beside it")
+        raise cx.error(
+            call.node, "pop() takes the last element here", remedy="keep the place of the first one beside it"
+        )
     value = _open(cx, _known(cx, value, call.node), call.node)
     length = value.length
     assert isinstance(length, Var)
@@ -256,9 +283,10 @@ def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 
 def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
+    """`value += other` of a list. Raises KernelError for what cannot be gone over."""
     if isinstance(other, Items):
-        for item in other.items:
-            append(cx, value, item, node)
+        for one in other.items:
+            append(cx, value, one, node)
         return
     size: Size
     item: Callable[[Expr], Value]
@@ -270,4 +298,8 @@ def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
         size, item = array.shape[0], lambda k: element_at(cx, array, [k], node)
     else:
         raise cx.error(node, f"a list cannot be extended by {describe(other)}")
-    nest(cx, (size,), lambda index: append(cx, value, item(index[0]), node), node)
+
+    def write(index: list[Expr]) -> None:
+        append(cx, value, item(index[0]), node)
+
+    nest(cx, (size,), write, node)

@@ -12,8 +12,8 @@ from loopwright.frontend.convert import as_index, negated
 from loopwright.frontend.iteration import sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
-from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
+from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web, store_variable
 from loopwright.frontend.views import Size, never_negative, size_of
@@ -116,9 +116,10 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
     """Whether a loop goes over range() or prange()."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return False
-    if isinstance(node.func, ast.Attribute):
-        if not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed):
-            return False  # a method
+    if isinstance(node.func, ast.Attribute) and (
+        not isinstance(node.func.value, ast.Name) or not isinstance(cx.evaluate(node.func.value), Fixed)
+    ):
+        return False  # a method
     callee = cx.evaluate(node.func)
     return isinstance(callee, Fixed) and (callee.value is range or is_prange(callee.value))
 
@@ -127,7 +128,7 @@ _MOST_WRITTEN_OUT = 64
 
 
 def loop_over(cx: Context, node: ast.For) -> None:
-    """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body written out for each."""
+    """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
     sequence = sequence_of(cx, node.iter)
     fixed = sequence.fixed
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
@@ -147,11 +148,14 @@ def loop_over(cx: Context, node: ast.For) -> None:
 
 
 def _are_numbers(items: tuple[Value, ...]) -> bool:
-    return all(isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items)
+    return all(
+        isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const)) for item in items
+    )
 
 
 def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Size) -> None:
-    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and around all of them."""
+    """The body once for each item, up to a size that is known then; `continue` and `break` leave blocks around one and
+    around all of them."""
     frame, at = cx.frame, cx.at(node)
     whole = cx.new_name(frame.prefix + "items")
     outside = frame.else_blocks.get(id(node), whole)

@@ -7,6 +7,7 @@ then is an error an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.errors import KernelError
@@ -22,8 +23,8 @@ from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
-from loopwright.frontend.structured import whole_values
-from loopwright.frontend.values import Array, Number, Records, Value, from_object
+from loopwright.frontend.structured import Given, Held, Structure
+from loopwright.frontend.values import Array, Fixed, Items, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import (
@@ -155,7 +156,24 @@ def _arguments(cx: Context) -> dict[str, Value]:
     for position, (parameter, argument) in enumerate(zip(source.parameters, arguments, strict=True)):
         values.append(_argument(cx, parameter.name, position, argument, values))
     names = [parameter.arg for parameter in parameters_of(source.definition.tree)]
-    return whole_values(names, source.structures, iter(values))
+    return _whole_values(names, source.structures, iter(values))
+
+
+def _whole_values(
+    names: Sequence[str], structures: Mapping[str, Structure], values: Iterator[Value]
+) -> dict[str, Value]:
+    """The values of the parameters as the function is written, from those of the expanded one."""
+    return {name: _together(structures.get(name), values) for name in names}
+
+
+def _together(structure: Structure, values: Iterator[Value]) -> Value:
+    match structure:
+        case None:
+            return next(values)
+        case Given(value=value):
+            return Fixed(value)
+        case Held(parts=parts, names=names):
+            return Items(tuple(_together(part, values) for part in parts), names)
 
 
 def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:
@@ -191,8 +209,10 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         web, value = webs.stores[id(parameter)], values[parameter.arg]
         if web.is_single:
             frame.bindings[web.number] = value
-        elif isinstance(value, Array) and value.shape and own_copy(
-            cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame)
+        elif (
+            isinstance(value, Array)
+            and value.shape
+            and own_copy(cx, web_key(frame, web), parameter.arg, value, tree, web.number in renamed_only(frame))
         ):
             pass
         elif isinstance(value, Array | Records):  # told of where it is assigned again

@@ -175,10 +175,11 @@ def limits_of_type(cx: Context, call: Arguments) -> Value:
     kind = value.number_type.type if isinstance(value, Literal | Number) else scalar_of_dtype(cx, value, call.node)
     if kind.is_float == (call.name == "iinfo") or kind == BOOL:
         raise cx.error(call.node, f"np.{call.name}() does not know {kind}", "NumPy raises ValueError")
-    return Fixed(np.finfo(kind.dtype) if kind.is_float else np.iinfo(kind.dtype))
+    dtype: Any = kind.dtype
+    return Fixed(np.finfo(dtype) if kind.is_float else np.iinfo(dtype))
 
 
-def limit(value: np.iinfo | np.finfo, name: str) -> Value | None:  # type: ignore[type-arg]
+def limit(value: object, name: str) -> Value | None:
     """`np.iinfo(np.int16).max`; None for what is no number."""
     known = getattr(value, name, None)
     if not isinstance(known, int | float | np.generic):
@@ -222,5 +223,7 @@ def _dtype(cx: Context, call: Arguments) -> Value:
 
 
 NUMPY: dict[Any, Handler] = {
-    np.dtype: _dtype, np.iinfo: limits_of_type, np.finfo: limits_of_type,
+    np.dtype: _dtype,
+    np.iinfo: limits_of_type,
+    np.finfo: limits_of_type,
 }

@@ -41,8 +41,10 @@ def _fail(cx: Context, condition: Expr | bool, name: str, message: str, node: as
 
 
 def _class_name(cx: Context, kind: object, node: ast.expr) -> str:
-    if isinstance(kind, type) and issubclass(kind, Exception) and getattr(builtins, kind.__name__, None) is kind:
-        return kind.__name__
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        name: str = kind.__name__
+        if getattr(builtins, name, None) is kind:
+            return name
     raise cx.error(
         node,
         "only Python's own exceptions can be raised",

@@ -1,4 +1,4 @@
-"""NumPy's reductions: sums, products, extremes and their places, means, `any` and `all`; of all elements or along axes."""
+"""NumPy's reductions: sums, products, extremes and their places, means, `any`, `all`; of all elements or along axes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,30 @@ from loopwright.frontend import operators
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
-from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, reads_of
+from loopwright.frontend.creation import as_array
+from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, ListValue, Literal, Number, Value, describe
-from loopwright.frontend.views import ZERO, Size, as_view, clipped, element_at, is_array, place_of, size_of, steady
-from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Store, Var
-from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Value,
+    describe,
+    is_none,
+)
+from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
+from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
+from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
 
 Element = Callable[[Context, Sequence[Expr]], Literal | Number]
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class Folding:
     """begin: the value of no elements, in the type that is computed in. step: the next value, from the last one and an
     element of that type. working, result: the types computed in and given, from an element's. needs_element: NumPy
     refuses an array without elements."""
@@ -75,18 +87,18 @@ def _is_bool(element: Scalar) -> Scalar:
     return BOOL
 
 
-SUM = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, new), _wide, _total)
-PRODUCT = Reduction(lambda kind: 1, lambda cx, old, new: Binary("mul", old, new), _wide, _total)
-MAXIMUM = Reduction(_least, _larger, _same, _same, needs_element=True)
-MINIMUM = Reduction(_greatest, _smaller, _same, _same, needs_element=True)
-ANY = Reduction(lambda kind: False, lambda cx, old, new: Binary("or", old, new), _is_bool, _is_bool)
-ALL = Reduction(lambda kind: True, lambda cx, old, new: Binary("and", old, new), _is_bool, _is_bool)
-COUNT = Reduction(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new, INT64)), lambda kind: BOOL,
+SUM = Folding(lambda kind: 0, lambda cx, old, new: Binary("add", old, new), _wide, _total)
+PRODUCT = Folding(lambda kind: 1, lambda cx, old, new: Binary("mul", old, new), _wide, _total)
+MAXIMUM = Folding(_least, _larger, _same, _same, needs_element=True)
+MINIMUM = Folding(_greatest, _smaller, _same, _same, needs_element=True)
+ANY = Folding(lambda kind: False, lambda cx, old, new: Binary("or", old, new), _is_bool, _is_bool)
+ALL = Folding(lambda kind: True, lambda cx, old, new: Binary("and", old, new), _is_bool, _is_bool)
+COUNT = Folding(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new, INT64)), lambda kind: BOOL,
                   lambda kind: INT64)  # fmt: skip
 
 
 def reduced(
-    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
+    cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
     element: Scalar | None = None,
 ) -> Value:  # fmt: skip
     """The reduction along some axes: a number where these are all of them, else an array."""
@@ -131,7 +143,7 @@ def accumulator(cx: Context, hint: str, begin: Expr, node: ast.AST) -> Var:
 
 
 def _along(
-    cx: Context, how: Reduction, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
+    cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
     element: Scalar | None,
 ) -> Expr:  # fmt: skip
     """The loops along the axes, for one index of the others."""
@@ -152,22 +164,6 @@ def _along(
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------
-
-
-def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
-    """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
-    if is_array(value):
-        assert isinstance(value, ArrayLike)
-        return value
-    if isinstance(value, ListValue):
-        from loopwright.frontend.lists import as_elements
-
-        return as_elements(cx, value, node)
-    if isinstance(value, Items):
-        from loopwright.frontend.array_functions import array_of_items
-
-        return array_of_items(cx, value, node)
-    raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")
 
 
 def axes_of(cx: Context, value: Value | None, rank: int, node: ast.AST) -> list[int]:
@@ -200,7 +196,7 @@ def flag_of(cx: Context, value: Value | None, node: ast.AST) -> bool:
             raise cx.error(node, "this must be True or False when code is made")
 
 
-def _call(how: Reduction) -> Callable[[Context, Arguments], Value]:
+def _call(how: Folding) -> Callable[[Context, Arguments], Value]:
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 3, ("axis", "dtype", "keepdims"))
         value = call.values[0]
@@ -208,7 +204,7 @@ def _call(how: Reduction) -> Callable[[Context, Arguments], Value]:
         if array is None:
             return _of_number(cx, how, value, call)
         dtype = call.named.get("dtype") or (call.values[2] if len(call.values) > 2 else None)
-        element = None if dtype is None or dtype == Fixed(None) else scalar_of_dtype(cx, dtype, call.node)
+        element = None if dtype is None or is_none(dtype) else scalar_of_dtype(cx, dtype, call.node)
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         return reduced(cx, how, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, element)
 
@@ -223,7 +219,7 @@ def _operand(cx: Context, call: Arguments) -> ArrayLike | None:
     return as_array(cx, value, call.place(0), f"np.{call.name}()")
 
 
-def _of_number(cx: Context, how: Reduction, value: Value, call: Arguments) -> Value:
+def _of_number(cx: Context, how: Folding, value: Value, call: Arguments) -> Value:
     number = call.number(cx, 0)
     kind = how.working(number.number_type.type)
     expr = as_bool(cx, number) if kind == BOOL else convert(cx, number, kind, call.node)
@@ -379,7 +375,9 @@ def _average(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 3, ("axis", "weights"))
     weights = call.get(2, "weights")
     if weights is None or weights == Fixed(None):
-        return _mean(cx, Arguments(call.node, call.name, call.values[:2], {k: v for k, v in call.named.items() if k == "axis"}))
+        return _mean(
+            cx, Arguments(call.node, call.name, call.values[:2], {k: v for k, v in call.named.items() if k == "axis"})
+        )
     array = as_array(cx, call.values[0], call.place(0), "np.average()")
     weight = as_array(cx, weights, call.node, "np.average()")
     if call.get(1, "axis") is not None or len(array.shape) != len(weight.shape):
@@ -392,7 +390,7 @@ def _average(cx: Context, call: Arguments) -> Value:
     return Number(Binary("truediv", total.expr, count.expr), weak=False)
 
 
-def _ignoring_nan(how: Reduction) -> Callable[[Context, Arguments], Value]:
+def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:
     """`np.nansum` and its like: a NaN counts as what changes nothing."""
 
     def handler(cx: Context, call: Arguments) -> Value:
@@ -406,8 +404,6 @@ def _ignoring_nan(how: Reduction) -> Callable[[Context, Arguments], Value]:
 
 
 def _without_nan(cx: Context, number: Number, nothing: Const, node: ast.AST) -> Number:
-    from loopwright.ir.nodes import Select
-
     value = cx.once(number.expr, cx.at(node))
     return Number(Select(Compare("ne", value, value), nothing, value), weak=False)
 
@@ -418,12 +414,18 @@ def _nanmean(cx: Context, call: Arguments) -> Value:
         return _mean(cx, call)
     total = _ignoring_nan(SUM)(cx, call)
     present = map_elements(
-        cx, lambda cx, x: Number(Compare("eq", v := cx.once(x.expr, cx.at(call.node)), v), weak=False), [array], call.node
+        cx,
+        lambda cx, x: Number(Compare("eq", v := cx.once(x.expr, cx.at(call.node)), v), weak=False),
+        [array],
+        call.node,
     )
     count = _call(COUNT)(cx, Arguments(call.node, call.name, (present, *call.values[1:]), call.named))
-    divide = lambda cx, a, b: operators.binary_operation(cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node)  # noqa: E731, E501
-    if isinstance(total, Number):
-        return divide(cx, total, count)  # type: ignore[arg-type]
+
+    def divide(cx: Context, a: Number, b: Number) -> Value:
+        return operators.binary_operation(cx, "truediv", a, Number(Cast(b.expr, a.type), weak=False), call.node)
+
+    if isinstance(total, Number) and isinstance(count, Number):
+        return divide(cx, total, count)
     return materialised(cx, map_elements(cx, divide, (total, count), call.node), call.node)
 
 

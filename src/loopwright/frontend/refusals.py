@@ -12,7 +12,7 @@ ELEMENTWISE = "write a loop over range(...) and use one element at a time"
 STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
     ast.Try: (
         "'try' is outside the language",
-        "nothing in the language raises what could be caught",
+        "an exception ends the whole call",
         "test the condition with 'if' before the operation",
     ),
     ast.With: ("'with' is outside the language", "", "enter the context where the function is called"),

@@ -11,8 +11,19 @@ from loopwright.frontend.context import Context, Frame, web_key
 from loopwright.frontend.elementwise import check, nest, new_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import Array, Literal, Number
-from loopwright.frontend.views import ZERO, Size, add, as_view, clipped, element_at, multiply, place_of, size_of, subtract
+from loopwright.frontend.values import Array, Literal, Number, View
+from loopwright.frontend.views import (
+    ZERO,
+    Size,
+    add,
+    as_view,
+    clipped,
+    element_at,
+    multiply,
+    place_of,
+    size_of,
+    subtract,
+)
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, If, Select, Store, Var
 from loopwright.ir.types import INT64
 
@@ -153,8 +164,8 @@ def _is_read_later(cx: Context, node: ast.For, renaming: Renaming) -> bool:
 
 
 def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
-    """After the loop, let each name stand for one array again, whatever the number of iterations was: local arrays change
-    their elements with one another; arguments, which the caller sees, are copied."""
+    """After the loop, let each name stand for one array again, whatever the number of iterations was: local arrays
+    change their elements with one another; arguments, which the caller sees, are copied."""
     for other in arrays[1:]:
         for a, b in zip(arrays[0].shape, other.shape, strict=True):
             x, y = size_of(clipped(cx, a)), size_of(clipped(cx, b))
@@ -189,7 +200,7 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
     for place in range(len(arrays)):
         target = as_view(new_array(cx, shape, arrays[place].element, node, renaming.names[place]))
 
-        def fill(index: list[Expr], place: int = place) -> None:
+        def fill(index: list[Expr], place: int = place, target: View = target) -> None:
             value = _value(element_at(cx, views[place], index, node))
             for count in range(1, renaming.period):
                 other = _value(element_at(cx, views[renaming.after(count)[place]], index, node))
@@ -225,5 +236,3 @@ def _written_later(cx: Context, node: ast.For, renaming: Renaming) -> ast.AST | 
 def _value(number: Literal | Number) -> Expr:
     assert isinstance(number, Number)
     return number.expr
-
-

@@ -12,6 +12,7 @@ from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayType
+from loopwright.frontend.lists import as_elements
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -25,7 +26,6 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.lists import as_elements
 from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, never_negative, size_of
 from loopwright.ir.nodes import (
@@ -93,25 +93,31 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = written.elts if isinstance(written, ast.Tuple) and len(written.elts) == len(items) else None
+            parts = written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
             packing.append(("tuple", len(items)))
+            if value.is_list:
+                packing.append(("list", 0))
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
             elements = as_elements(cx, value, node)
             _flatten(cx, materialised(cx, elements, node), node, flat, packing, None)
-            packing.append(("list", 0))
+            packing.append(("list", int(_has_numpy_scalars(value))))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             result, sizes = _cut_result(cx, value, len(flat), node)
-            for item in (result, *sizes):
-                packing.append(("value", len(flat)))
-                flat.append(item)
+            made: tuple[Value, ...] = (result, *sizes)
+            packing += [("value", len(flat) + k) for k in range(len(made))]
+            flat += made
             packing.append(("cut", len(sizes)))
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
+
+
+def _has_numpy_scalars(value: ListValue) -> bool:
+    return len(value.parts) == 1 and not value.parts[0].array.weak
 
 
 def _is_known(cx: Context, array: Array) -> bool:
@@ -122,8 +128,8 @@ def _is_known(cx: Context, array: Array) -> bool:
 
 
 def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
-    """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError where
-    nothing is known about how large it may be."""
+    """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError
+    where nothing is known about how large it may be."""
     place = node.value or node
     most = tuple(bound_of(cx, size_of(size)) for size in array.shape)
     if any(size is None for size in most):
@@ -144,7 +150,8 @@ def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> t
     name = cx.result_names.get(position)
     if name is None:
         sizes = tuple(
-            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis)) for axis in zip(*shapes, strict=True)
+            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis))
+            for axis in zip(*shapes, strict=True)
         )
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
         result = new_array(cx, sizes, kind.element, place, "result")
@@ -193,7 +200,7 @@ def _return_none(cx: Context, node: ast.Return | None) -> None:
 
 
 def _own(cx: Context, value: Value, node: ast.Return) -> Value:
-    """What is returned, with arrays of their own for expressions and for parts of local arrays: nobody else has these."""
+    """What is returned, with arrays of their own for expressions and parts of local arrays: nobody else has these."""
     place = node.value or node
     match value:
         case Items(items=items):
@@ -215,7 +222,9 @@ def _agree(
     """Every return gives as many values, and arrays in the same places."""
     kinds = None if nothing else tuple(_kind(cx, item, node) for item in items)
     if cx.returns and (*cx.returns[0], cx.packing) != (kinds, is_tuple, packing):
-        if (nothing or cx.returns[0][0] is None) and not cx.session.maybe_returns:  # read it again, with None as a value
+        if (
+            nothing or cx.returns[0][0] is None
+        ) and not cx.session.maybe_returns:  # read it again, with None as a value
             cx.session.maybe_returns = True
             cx.session.types.grown = True
         raise cx.error(
@@ -237,7 +246,7 @@ def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
             return item.name
         case Array() | View():
             raise cx.error(node.value or node, "a view of an array cannot be returned",
-                           remedy="return the whole array, or copy the elements into one of its own")  # fmt: skip
+                           remedy="return the whole array, or a copy: a[1:].copy()")  # fmt: skip
         case Records():
             raise cx.error(node.value or node, "an array of records cannot be returned",
                            remedy="leave the return out: the caller has the array")  # fmt: skip
@@ -323,8 +332,8 @@ def _not_negative(cx: Context, size: Expr, allocate: Allocate) -> Stmt:
 
 
 def known_at_call(cx: Context, size: Expr) -> Expr | None:
-    """A size as whoever calls the code can compute it, from sizes and scalars alone; None where that cannot be. Where the
-    code would fail in computing it, it is any number: the code fails before the array is used."""
+    """A size as whoever calls the code can compute it, from sizes and scalars alone; None where that cannot be. Where
+    the code would fail in computing it, it is any number: the code fails before the array is used."""
     scalars = {param.name for param in cx.parameters.values() if isinstance(param, ScalarParam)}
     if not any(isinstance(part, Load | Checked) or _is_local(part, scalars) for part in subexpressions(size)):
         return size

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
 from loopwright.frontend.elementwise import binary
 from loopwright.frontend.lists import as_elements
-from loopwright.frontend.reductions import ALL, ANY, SUM, reduced
-from loopwright.frontend.values import Items, ListValue, Literal, Number, Value
+from loopwright.frontend.operators import extreme
+from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
+from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
 from loopwright.ir.types import BOOL
@@ -26,9 +28,19 @@ def _sum(cx: Context, call: Arguments) -> Value:
         for item in value.items:
             start = binary(cx, "add", start, item, call.node)
         return start
-    if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
-        return binary(cx, "add", start, reduced(cx, SUM, value, [0], False, call.node), call.node)  # type: ignore[arg-type]
-    raise cx.error(call.node, "sum() takes an array of one axis or a tuple here")
+    if is_array(value) and len(value.shape) == 1:
+        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node), value, call)
+        return binary(cx, "add", start, total, call.node)
+    raise cx.error(call.node, "sum() takes an array of one axis, a list or a tuple here", f"this is {describe(value)}",
+                   "write: np.sum(a, axis=0)")  # fmt: skip
+
+
+def _as_items(cx: Context, found: Value, array: ArrayLike, call: Arguments) -> Value:
+    """What is made of the elements: a Python number where they are some."""
+    is_weak = any(cx.weak_comprehensions.get(id(argument), False) for argument in call.node.args[:1])
+    if isinstance(array, View):
+        is_weak = is_weak or array.array.weak
+    return replace(found, weak=True) if is_weak and isinstance(found, Number) else found
 
 
 def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
@@ -43,15 +55,39 @@ def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
                 so_far = Const(bool(result.value), BOOL) if isinstance(result, Literal) else result.expr
                 result = Number(Binary("or" if is_any else "and", so_far, expr), weak=True)
             return result
-        if is_array(value) and len(value.shape) == 1:  # type: ignore[union-attr]
-            found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)  # type: ignore[arg-type]
+        if is_array(value) and len(value.shape) == 1:
+            found = reduced(cx, ANY if is_any else ALL, value, [0], False, call.node)
             assert isinstance(found, Number)
             return Number(found.expr, weak=True)
-        raise cx.error(call.node, f"{call.name}() takes an array of one axis or a tuple here")
+        raise cx.error(call.node, f"{call.name}() takes an array of one axis, a list or a tuple here",
+                       f"this is {describe(value)}", f"write: np.{call.name}(a, axis=0)")  # fmt: skip
 
     return handler
 
 
+def _min(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=True)
+
+
+def _max(cx: Context, call: Arguments) -> Value:
+    return _extreme(cx, call, is_min=False)
+
+
+def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    if len(call.values) == 1 and isinstance(call.values[0], ListValue):
+        call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
+    if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
+        found = reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
+        return _as_items(cx, found, call.values[0], call)
+    if len(call.values) == 1 and isinstance(call.values[0], Items):
+        call = Arguments(call.node, call.name, call.values[0].items, call.named)
+    elif len(call.values) == 1:
+        raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
+                       f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
+    call.expect(cx, 1, len(call.values))
+    return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
 SEQUENCES: dict[object, Callable[[Context, Arguments], Value]] = {
-    sum: _sum, any: _quantified(True), all: _quantified(False),
+    min: _min, max: _max, sum: _sum, any: _quantified(True), all: _quantified(False),
 }  # fmt: skip

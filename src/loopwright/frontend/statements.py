@@ -13,16 +13,16 @@ import numpy as np
 
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, Restart, web_key
-from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
-from loopwright.frontend.expressions import index_nodes, indexed
+from loopwright.frontend.expressions import indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
-from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.operands import fresh, keep, kept, operands
@@ -110,6 +110,8 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             assert_statement(cx, node)
         case ast.Pass():
             pass
+        case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
+            pass  # names cost nothing
         case _:
             raise refuse_statement(cx, node)
 
@@ -159,6 +161,7 @@ def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
 
 
 def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr) -> None:
+    """`target = value`. Raises KernelError for a target that cannot be assigned to."""
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
@@ -205,7 +208,7 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     if _is_part(base, indices):
         assert isinstance(base, ArrayLike)
         value = kept(cx, value, start, value_node)
-        assign_part(cx, base, indices, index_nodes(target), value, target, value_node)
+        assign_part(cx, base, indices, places_of(target, indices), value, target, value_node)
         return
     place = _place(cx, target, base, indices)
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
@@ -231,7 +234,7 @@ def _is_part(base: Value, indices: list[Value]) -> bool:
 
 def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array:
     """The element that a subscript names, as a view with an index for every axis."""
-    nodes = index_nodes(target)
+    nodes = places_of(target, indices)
     match base:
         case Array():
             return arrays.view(cx, base, indices, nodes, target)
@@ -282,7 +285,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)
-            whole = old if isinstance(old, View) else as_view(materialised(cx, old, node) if isinstance(old, Elementwise) else old)
+            kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
+            whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
             return
         else:
@@ -299,14 +303,14 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
             indices = [freeze(cx, index, cx.at(target)) for index in indices]
-            old = part_of(cx, base, indices, index_nodes(target), target)
+            old = part_of(cx, base, indices, places_of(target, indices), target)
             start = len(cx.body)
             value = cx.evaluate(node.value)
             old = kept(cx, old, start, target)
             new = binary(cx, op, old, value, node)
             if is_array(old):
                 new = _same_kind(cx, old, new, node)
-            assign_part(cx, base, indices, index_nodes(target), new, target, node)
+            assign_part(cx, base, indices, places_of(target, indices), new, target, node)
             return
         place = _place(cx, target, base, indices)
     else:

@@ -1,18 +1,16 @@
 """Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, and functions.
 
-A call with such arguments is one of a function with a parameter for each array and number in them; in the function, they
-are put together again. Functions are known when code is made.
+A call with such arguments is one of a function with a parameter for each array and number in them; in the function,
+they are put together again. Functions are known when code is made.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
-
-from loopwright.frontend.values import Fixed, Items, Value
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -98,20 +96,3 @@ def _names(name: str, structure: Structure) -> Iterator[str]:
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             yield from _names(f"{name}.{structure.names[k] if structure.names else k}", part)
-
-
-def whole_values(
-    names: Sequence[str], structures: Mapping[str, Structure], values: Iterator[Value]
-) -> dict[str, Value]:
-    """The values of the parameters as the function is written, from those of the expanded one."""
-    return {name: _together(structures.get(name), values) for name in names}
-
-
-def _together(structure: Structure, values: Iterator[Value]) -> Value:
-    match structure:
-        case None:
-            return next(values)
-        case Given(value=value):
-            return Fixed(value)
-        case Held(parts=parts, names=names):
-            return Items(tuple(_together(part, values) for part in parts), names)

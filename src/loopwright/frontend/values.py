@@ -132,8 +132,8 @@ class Elementwise:
 
 @dataclass(frozen=True, slots=True)
 class ListValue:
-    """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is known
-    of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
+    """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is
+    known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -169,10 +169,12 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple. names: of its fields, where it is a named one."""
+    """A tuple. names: of its fields, where it is a named one. is_list: it is written as a list, as an index has to know;
+    None where it may be either."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
+    is_list: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,11 @@ def from_object(value: object) -> Value:
     if isinstance(value, tuple):
         return Items(tuple(from_object(item) for item in value))
     return Fixed(value)
+
+
+def is_none(value: Value) -> bool:
+    """Whether a value is None; a dtype of NumPy's equals None where it is the default one."""
+    return isinstance(value, Fixed) and value.value is None
 
 
 def describe(value: Value) -> str:

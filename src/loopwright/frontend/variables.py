@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from loopwright.frontend.array_variables import separate, store_array
+from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
@@ -96,6 +97,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if isinstance(kind, ArrayType):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+        refuse_out_of_scope(cx, cx.array_variables[key], name, node)
         return cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)
@@ -103,7 +105,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
-        return Items(tuple(items))
+        return Items(tuple(items), is_list=None)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
@@ -301,7 +303,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
         case View(places=places):
             return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
-            return materialised(cx, value, at)
+            return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case _:

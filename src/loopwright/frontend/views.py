@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
+from typing import TypeGuard
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import as_index, default_type
+from loopwright.frontend.convert import as_index
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -20,6 +20,7 @@ from loopwright.frontend.values import (
     Mixed,
     Number,
     Place,
+    Records,
     SliceIndex,
     Value,
     View,
@@ -33,7 +34,7 @@ ZERO, ONE = Const(0, INT64), Const(1, INT64)
 _UNKNOWN_STEP = "the step of a slice must be known when code is made"
 
 
-def is_array(value: Value) -> bool:
+def is_array(value: Value | None) -> TypeGuard[ArrayLike]:
     """Whether a value has elements that NumPy computes with one by one."""
     return isinstance(value, View | Elementwise) or (isinstance(value, Array) and bool(value.shape))
 
@@ -106,6 +107,13 @@ def clipped(cx: Context, size: Size) -> Size:
     return size if never_negative(cx, expr) else Number(Binary("max", expr, ZERO), weak=True)
 
 
+def shape_of(cx: Context, array: ArrayLike | Records) -> tuple[Size, ...]:
+    """The sizes of an array as the user may see them; those of memory are never below 0."""
+    if isinstance(array, Array | Records):
+        return array.shape
+    return tuple(clipped(cx, size) for size in array.shape)
+
+
 def never_negative(cx: Context, expr: Expr) -> bool:
     """Whether an int64 is known to be 0 or more, from how it is made."""
     match expr:
@@ -150,11 +158,15 @@ def _most(cx: Context, expr: Expr) -> int | None:
             most = _most(cx, left)
             return None if most is None else most + (int(value) if op == "add" else -int(value))
         case Binary(op="sub", left=left, right=Binary(op="max", left=x, right=y)):
-            return min((one.value for z in (x, y) if isinstance(one := subtract(left, z), Const)), default=None)  # type: ignore[type-var]
+            return _least(subtract(left, x), subtract(left, y))
         case Binary(op="sub", left=Binary(op="min", left=x, right=y), right=right):
-            return min((one.value for z in (x, y) if isinstance(one := subtract(z, right), Const)), default=None)  # type: ignore[type-var]
+            return _least(subtract(x, right), subtract(y, right))
         case _:
             return None
+
+
+def _least(*exprs: Expr) -> int | None:
+    return min((int(one.value) for one in exprs if isinstance(one, Const)), default=None)
 
 
 # ---- subscripts -----------------------------------------------------------------------------------------------
@@ -364,7 +376,9 @@ def _folded(mixed: Mixed) -> Place:
     exprs = [part for part in mixed.parts if isinstance(part, Expr)]
     if len(exprs) < len(mixed.parts):
         return mixed
-    total = reduce(add, exprs, ZERO)
+    total: Expr = ZERO
+    for expr in exprs:
+        total = add(total, expr)
     if mixed.divide != ONE:
         total = Binary("floordiv", total, mixed.divide)
     if mixed.modulo is not None:
@@ -372,12 +386,23 @@ def _folded(mixed: Mixed) -> Place:
     return add(multiply(total, mixed.step), mixed.start)
 
 
+def size_of_all(sizes: Sequence[Size]) -> Expr:
+    """How many elements an array of these sizes has."""
+    result: Expr = ONE
+    for size in sizes:
+        result = multiply(result, size_of(size))
+    return result
+
+
 def reshaped_view(cx: Context, array: View, shape: Sequence[Size]) -> View | None:
     """The elements of a view in C order in another shape; None where NumPy copies them."""
-    weights = [reduce(multiply, (size_of(size) for size in shape[k + 1 :]), ONE) for k in range(len(shape))]
+    weights = [size_of_all(shape[k + 1 :]) for k in range(len(shape))]
     axes = [Along(k, ZERO, weight) for k, weight in enumerate(weights)]
     if len(array.shape) == 1:
         return View(array.array, tuple(_spread(place, axes) for place in array.places), tuple(shape))
+    if (flat := _flat_place(array)) is not None:
+        spread = tuple(replace(flat, parts=tuple(axes)) if place is flat else place for place in array.places)
+        return View(array.array, spread, tuple(shape))
     if not _is_contiguous(cx, array):
         return None
     places: list[Place] = []
@@ -385,7 +410,7 @@ def reshaped_view(cx: Context, array: View, shape: Sequence[Size]) -> View | Non
         if not isinstance(place, Along):
             places.append(place)
             continue
-        divide = reduce(multiply, (size_of(size) for size in array.shape[place.axis + 1 :]), ONE)
+        divide = size_of_all(array.shape[place.axis + 1 :])
         modulo = size_of(array.shape[place.axis]) if place.axis else None
         places.append(Mixed(tuple(axes), divide, modulo, place.start, place.step))
     return View(array.array, tuple(places), tuple(shape))
@@ -410,6 +435,16 @@ def _spread(place: Place, axes: Sequence[Along]) -> Place:
             return place
 
 
+def _flat_place(array: View) -> Mixed | None:
+    """The place of a view that is one axis of an array in another shape, if it is one."""
+    found = [place for place in array.places if not isinstance(place, Expr)]
+    weights = [size_of_all(array.shape[k + 1 :]) for k in range(len(array.shape))]
+    axes = tuple(Along(k, ZERO, weight) for k, weight in enumerate(weights))
+    if len(found) != 1 or not isinstance(found[0], Mixed) or found[0].parts != axes:
+        return None
+    return found[0] if found[0].divide == ONE and found[0].modulo is None else None
+
+
 def _is_contiguous(cx: Context, array: View) -> bool:
     """Whether a view's elements lie one after another in memory, in C order."""
     if array.array.name not in cx.allocations:
@@ -426,6 +461,17 @@ def _is_contiguous(cx: Context, array: View) -> bool:
         if k and (place.start != ZERO or array.shape[k] != size):
             return False
     return True
+
+
+def unravelled(number: Expr, shape: Sequence[Size]) -> list[Expr]:
+    """The index of an element that is at a number, in C order."""
+    if len(shape) == 1:
+        return [number]
+    result: list[Expr] = []
+    for size in reversed(shape[1:]):
+        result.append(Binary("mod", number, size_of(size)))
+        number = Binary("floordiv", number, size_of(size))
+    return [number, *reversed(result)]
 
 
 def transposed(cx: Context, array: View, order: Sequence[int]) -> View:

@@ -51,6 +51,8 @@ class _DefReader:
                     aliases += self.pairs(node.target, node.value)
                 case ast.Call():
                     written |= self.by_call(node)
+        shown = _used_as_arrays(self.tree)
+        arrays += [pair for pair in aliases if pair[0] in shown]
         while grown := {old for new, old in arrays if new in updated and old not in updated}:
             updated |= grown
         while grown := {old for new, old in aliases if new in written and old not in written}:
@@ -82,7 +84,9 @@ class _DefReader:
                     base = self.roots(callee.value)
                 if _never_writes(known) and not _is_view(known):
                     return set()
-                return base | self.of_arguments(expression)  # a helper may return its argument, and `a.T` is a method, too
+                return base | self.of_arguments(
+                    expression
+                )  # a helper may return its argument, and `a.T` is a method, too
             case _:
                 return set()
 
@@ -145,14 +149,30 @@ _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diago
 """Methods that give a view of their array, at times."""
 
 
+def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
+    """The names with an index or an attribute behind them, or inside of `len()`: no numbers."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)):
+                found.add(name)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
 def _is_whole(value: ast.expr) -> bool:
     """Whether a value that is (part of) an array is no element of it, as far as the text tells."""
     match value:
         case ast.Subscript(slice=ast.Slice()):
             return True
         case ast.Subscript(slice=ast.Tuple(elts=parts)):
-            return any(isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and not isinstance(part.value, int))
-                       for part in parts)  # fmt: skip
+            return any(
+                isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and not isinstance(part.value, int))
+                for part in parts
+            )
         case ast.Subscript():
             return False
         case ast.Tuple(elts=parts):
@@ -164,8 +184,9 @@ def _is_whole(value: ast.expr) -> bool:
 def _is_view(callee: object) -> bool:
     """Whether this function of NumPy may return a view of its argument."""
     return callee in (
-        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.reshape,
-        np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.split,
+        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
+        np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
+        np.broadcast_to, np.split,
     )  # fmt: skip
 
 

@@ -152,9 +152,9 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
             case "none":
                 stack.append(None)
             case "list":
-                array = stack.pop()
-                assert isinstance(array, np.ndarray)
-                stack.append(array.tolist())
+                things: Any = stack.pop()
+                is_plain = isinstance(things, np.ndarray) and not number
+                stack.append(things.tolist() if is_plain else list(things))
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()

@@ -13,7 +13,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.nodes import Assign, Block, Body, Break, Checked, Const, Continue, For, If, Leave, Return, Stmt, While
+from loopwright.ir.nodes import (
+    Assign,
+    Block,
+    Body,
+    Break,
+    Checked,
+    Const,
+    Continue,
+    For,
+    If,
+    Leave,
+    Return,
+    Stmt,
+    While,
+)
 from loopwright.ir.walk import bodies, statements, with_bodies
 
 Jump = Continue | Leave | Return

@@ -6,7 +6,6 @@ It refuses what it cannot read, by line; whether the kernel is well formed is fo
 from __future__ import annotations
 
 import keyword
-import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar, cast, get_args
 
@@ -143,7 +142,7 @@ class _Parser:
         params: list[ScalarParam | ArrayParam] = []
         self.separated(")", lambda: params.append(self.param(len(params))))
         returned, returns_tuple = self.returned() if self.skip("->") else (None, False)
-        packing = tuple(self.separated(")", self.packed)) if self.skip("packed") else ()
+        packing = self.packing() if self.skip("packed") else ()
         self.expect(":")
         self.take("newline")
         self.take("indent")
@@ -193,6 +192,10 @@ class _Parser:
 
     def signed(self) -> int:
         return -self.whole() if self.skip("-") else self.whole()
+
+    def packing(self) -> tuple[tuple[str, int], ...]:
+        self.expect("(")
+        return self.separated(")", self.packed)
 
     def packed(self) -> tuple[str, int]:
         kind = self.take("name")
@@ -408,7 +411,7 @@ class _Parser:
             raised = ""
             if kind == "raised":
                 self.expect(",")
-                raised = _unescaped(self.take("string"))
+                raised = self.take("string")
             self.expect(")")
             return Checked(value, condition, kind, raised)
         if name in BY_NAME and self.peek().kind == "string":
@@ -429,8 +432,3 @@ class _Parser:
                 return Call(cast(Function, name), arguments, BOOL if name in _TESTS else first.type)
             case _:
                 raise fault(f"{name!r} of {len(arguments)} values is no function", self.peek().line)
-
-
-def _unescaped(text: str) -> str:
-    """What a string of the text form says; `printing` wrote it."""
-    return re.sub(r"\\(.)", lambda found: {"q": "'", "n": "\n"}.get(found[1], found[1]), text)

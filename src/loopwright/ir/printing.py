@@ -89,8 +89,8 @@ def print_expr(expr: Expr) -> str:
 
 
 def _string(text: str) -> str:
-    """A string as it stands in the text: without quotes and ends of lines inside."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\q").replace("\n", "\\n") + "'"
+    """A string as it stands in the text: in ASCII, without quotes and ends of lines inside."""
+    return "'" + text.encode("unicode_escape").decode("ascii").replace("'", r"\x27") + "'"
 
 
 def _expr(expr: Expr) -> Written:

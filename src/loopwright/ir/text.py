@@ -14,6 +14,7 @@ The words are Python's where Python has them. What Python does not have:
     a: float64[2] C              an array of 2 axes and its layout; then `unaligned`, `argument 0` where that is not the
                                  parameter's own place, `offset 8`, `tail 3:4` (an axis of a sub-array: size:stride)
     -> tuple(python float64, int32, array b)     what is returned: a Python float, a NumPy scalar, an array
+    -> tuple(int32) packed(value 0, none 0, tuple 2)     ... and how it is made of these, in postfix order
     overlap                      arguments may share memory in ways that the names do not show
     result b: float64[n] = 0.0   an array that the call allocates and returns; without `= fill`, not filled
     var total: float64           the type of a scalar local
@@ -28,6 +29,7 @@ The words are Python's where Python has them. What Python does not have:
     size(a, 0)                   a.shape[0]
     float32(x)                   a conversion
     checked(x, condition, kind)  x, provided that the condition holds
+    checked(x, condition, raised, 'ValueError: no')      ... else the user's exception, with what it says
     1, 1i32, 255u8               int64, int32, uint8
     0.5, 0.5f32, float64('nan')  float64, float32; NaN and infinities
     `my name`                    a name that is not made of words and dots

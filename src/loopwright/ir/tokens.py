@@ -92,6 +92,6 @@ def _line_tokens(line: str, number: int) -> Iterator[Token]:
             case "number":
                 yield Token("number", token, number)
             case "string":
-                yield Token("string", token, number)
+                yield Token("string", token.encode("ascii").decode("unicode_escape"), number)
             case _:
                 yield Token("sign", token, number)

@@ -62,8 +62,10 @@ class Prepared:
 
 
 Refused = Callable[[Sequence[object], TypeError], TypeError]
-Structured = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[object]] | None]
 """Takes the positional arguments of a call and what is wrong with them; gives what is raised."""
+
+Structured = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[object]] | None]
+"""Takes the values of all parameters; gives what makes the call where some of them hold others, and with what."""
 
 Recorder = Callable[[Prepared], AbstractContextManager[object]]
 """Called with each call before it is made; the call is made inside what it returns."""
@@ -74,8 +76,8 @@ class Dispatch:
 
     name, parameters, defaults: the function's; instead of defaults, maybe the function that has them now. written:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
-    of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all parameters
-    where some of them hold others, what makes the call, and with which arguments."""
+    of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
+    parameters where some of them hold others, what makes the call, and with which arguments."""
 
     call: Callable[..., object]
 
@@ -119,6 +121,16 @@ class Dispatch:
         now = self._defaults
         defaults = defaults_of(now) if isinstance(now, FunctionType) else now
         return bind(self.name, self.parameters, defaults, args, kwargs)
+
+    def _structured_call(
+        self, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[Callable[..., object], Sequence[object]] | None:
+        """What makes a call in which arguments hold others, and with what; None for any other call, a wrong one too."""
+        try:
+            given = self.bound(args, kwargs)
+        except TypeError:
+            return None
+        return self._structured(given)
 
     def _arguments(
         self, args: Sequence[object], kwargs: Mapping[str, object]
@@ -229,7 +241,7 @@ class Dispatch:
         tokens = None if kwargs else tokens_of(args)
         if tokens is not None and (result := self._executor.again(tokens, args)) is not NOT_DONE:
             return result
-        if not known_kinds(args, kwargs) and (other := self._structured(self.bound(args, kwargs or {}))) is not None:
+        if not known_kinds(args, kwargs) and (other := self._structured_call(args, kwargs or {})) is not None:
             return other[0](*other[1])
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()

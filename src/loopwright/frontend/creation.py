@@ -1,0 +1,277 @@
+"""Arrays that are made: of numbers and lists, of ranges, of other arrays; and what a call takes for an array."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend import promote
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.arrays import fill_constant
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, convert
+from loopwright.frontend.elementwise import (
+    assign_elements,
+    check,
+    made,
+    materialised,
+    nest,
+    new_array,
+    reads_of,
+    require_same,
+)
+from loopwright.frontend.lists import as_elements
+from loopwright.frontend.numpy_functions import scalar_of_dtype
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+    is_none,
+)
+from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
+from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
+from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
+
+Handler = Callable[[Context, Arguments], Value]
+
+
+def array_of_items(cx: Context, items: Items, node: ast.AST, element: Scalar | None = None) -> Array:
+    """`np.array([...])` of numbers, or of lists or arrays of one shape."""
+    shape, flat = _shape_of_items(cx, items, node)
+    if element is None:
+        element = FLOAT64 if not flat else common_element(cx, flat, node)
+    result = new_array(cx, shape, element, node)
+    arrays = [item for item in flat if is_array(item)]
+    depth = len(shape) - (len(arrays[0].shape) if arrays else 0)
+    counts = [int(size.value) for size in shape[:depth] if isinstance(size, Literal)]
+    for number, item in enumerate(flat):
+        index = [Const(int(k), INT64) for k in np.unravel_index(number, counts)] if counts else []
+        if isinstance(item, Literal | Number):
+            cx.emit(Store(result.name, tuple(index), convert(cx, item, element, node), at=cx.at(node)))
+        else:
+            assign_elements(cx, as_view(replace(result, index=tuple(index))), item, node, node)
+    return result
+
+
+def _shape_of_items(cx: Context, items: Items, node: ast.AST) -> tuple[tuple[Size, ...], list[Value]]:
+    """The shape that lists inside lists have, and what they hold, in order."""
+    if not items.items:
+        return (Literal(0),), []
+    inner: list[tuple[tuple[Size, ...], list[Value]]] = []
+    for item in items.items:
+        match item:
+            case Items():
+                inner.append(_shape_of_items(cx, item, node))
+            case Literal() | Number():
+                inner.append(((), [item]))
+            case Array() | View() | Elementwise():
+                inner.append((item.shape, [item]))
+            case _:
+                raise cx.error(node, f"an array of {describe(item)} is outside the language")
+    first = inner[0][0]
+    for shape, _ in inner[1:]:
+        if len(shape) != len(first):
+            raise cx.error(node, "the parts of an array differ in shape", "NumPy raises ValueError")
+        for a, b in zip(first, shape, strict=True):
+            if isinstance(a, Literal) and isinstance(b, Literal) and a != b:
+                raise cx.error(node, "the parts of an array differ in shape", "NumPy raises ValueError")
+            require_same(cx, a, b, node)
+    return (Literal(len(inner)), *first), [value for _, values in inner for value in values]
+
+
+def common_element(cx: Context, values: Sequence[Value], node: ast.AST) -> Scalar:
+    """The type of an array that holds these numbers, or these arrays' elements."""
+    kinds = [
+        value.number_type if isinstance(value, Literal | Number) else promote.NumberType(value.element, weak=False)
+        for value in values if isinstance(value, Literal | Number | Array | View | Elementwise)
+    ]  # fmt: skip
+    result = kinds[0].type
+    for kind in kinds[1:]:
+        result = promote.common(promote.NumberType(result, False), promote.NumberType(kind.type, False)).type
+    return result
+
+
+def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
+    """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
+    if is_array(value):
+        assert isinstance(value, ArrayLike)
+        return value
+    if isinstance(value, ListValue):
+        return as_elements(cx, value, node)
+    if isinstance(value, Items):
+        return array_of_items(cx, value, node)
+    raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")
+
+
+def dtype_of(cx: Context, call: Arguments, position: int) -> Scalar | None:
+    """The type that a call names with `dtype`, None where it names none."""
+    value = call.get(position, "dtype")
+    return None if value is None or is_none(value) else scalar_of_dtype(cx, value, call.node)
+
+
+def _array(cx: Context, call: Arguments) -> Value:
+    """`np.array(x, dtype)`: always a copy."""
+    call.expect(cx, 1, 2, ("dtype", "copy", "order", "ndmin"))
+    element = dtype_of(cx, call, 1)
+    value = call.values[0]
+    if isinstance(value, Items):
+        return array_of_items(cx, value, call.node, element)
+    if isinstance(value, Literal | Number):
+        return _rank_zero(cx, value, element, call)
+    if isinstance(value, Array) and isinstance(call.place(0), ast.ListComp) and element in (None, value.element):
+        return value  # nobody else has it
+    return materialised(cx, as_array(cx, value, call.place(0), "np.array()"), call.node, element)
+
+
+def _rank_zero(cx: Context, value: Literal | Number, element: Scalar | None, call: Arguments) -> Value:
+    kind = element or value.number_type.type
+    return Number(convert(cx, value, kind, call.node), weak=False)
+
+
+def _as_given(cx: Context, call: Arguments) -> Value:
+    """`np.asarray(x, dtype)`: the array itself where it has the type."""
+    call.expect(cx, 1, 2, ("dtype", "order"))
+    element = dtype_of(cx, call, 1)
+    value = call.values[0]
+    if isinstance(value, Array | View) and element in (None, value.element):
+        return value
+    return _array(cx, replace(call, named={k: v for k, v in call.named.items() if k == "dtype"}))
+
+
+def _contiguous(cx: Context, call: Arguments) -> Value:
+    """`np.ascontiguousarray(x, dtype)`: the array itself where it has the type and lies in C order, else a copy."""
+    call.expect(cx, 1, 2, ("dtype",))
+    element = dtype_of(cx, call, 1)
+    value = call.values[0]
+    if not isinstance(value, Array | View) or element not in (None, value.element) or not value.shape:
+        return _array(cx, call)
+    if isinstance(value, Array) and is_dense(cx, value):
+        return value
+    return snapshot(cx, value, materialised(cx, value, call.node))
+
+
+def is_dense(cx: Context, array: Array | View) -> bool:
+    """Whether an array is known to have its elements one behind the other, in C order."""
+    if isinstance(array, View):
+        return False
+    if array.name in cx.allocations:
+        return True
+    known = cx.parameters.get(array.name)
+    return isinstance(known, ArrayParam) and known.layout == "C"
+
+
+def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
+    """A copy of what is an array or a view: NumPy may give a view here."""
+    if not isinstance(source, Elementwise):
+        cx.snapshots += [(name, copy.name) for name in reads_of(source)]
+    return copy
+
+
+def _copy(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 1, ("order",))
+    return materialised(cx, as_array(cx, call.values[0], call.place(0), "np.copy()"), call.node)
+
+
+def _arange(cx: Context, call: Arguments) -> Value:
+    """`np.arange(start, stop, step, dtype)`: of integers exactly, of floats as NumPy computes them."""
+    call.expect(cx, 1, 4, ("dtype", "start", "stop", "step"))
+    given = call.values[:3]
+    start = call.named.get("start") or (given[0] if len(given) > 1 else Literal(0))
+    stop = call.named.get("stop") or (given[1] if len(given) > 1 else given[0])
+    step = call.named.get("step") or (given[2] if len(given) > 2 else Literal(1))
+    element = dtype_of(cx, call, 3)
+    numbers = [replace(call, values=(value,)).number(cx, 0) for value in (start, stop, step)]
+    kind = numbers[0].number_type
+    for number in numbers[1:]:
+        kind = promote.common(kind, number.number_type)
+    if kind.type.is_float or kind.type == UINT64:
+        wide = [Number(cx.once(convert(cx, number, FLOAT64, call.node), cx.at(call.node)), False) for number in numbers]
+        first, last, delta = (number.expr for number in wide)
+        steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
+        count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(call.node))
+        next_one = Binary("add", first, delta)
+        delta = cx.once(Binary("sub", next_one, first), cx.at(call.node))
+        kind_of = FLOAT64
+
+        def at(cx: Context, index: Sequence[Expr]) -> Number:
+            value: Expr = Binary("add", first, Binary("mul", Cast(index[0], FLOAT64), delta))
+            return Number(value if kind_of == FLOAT64 else Cast(value, kind_of), weak=False)
+
+    else:
+        whole = [
+            cx.once(as_index(cx, number, call.node, "a bound of np.arange()"), cx.at(call.node)) for number in numbers
+        ]
+        low, high, by = whole
+        if by == ONE:
+            count = subtract(high, low)
+        elif isinstance(by, Const) and int(by.value) > 0:
+            count = Binary("floordiv", add(subtract(high, low), Const(int(by.value) - 1, INT64)), by)
+        else:
+            up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
+            down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))
+            count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(call.node))
+        kind_of = INT64
+
+        def at(cx: Context, index: Sequence[Expr]) -> Number:
+            value = add(multiply(index[0], by), low)
+            return Number(value if kind_of == INT64 else Cast(value, kind_of), weak=False)
+
+    result = made(cx, (as_size(count),), at, frozenset())
+    if element is not None and element != result.element:
+        return materialised(cx, result, call.node, element)
+    return result
+
+
+def _linspace(cx: Context, call: Arguments) -> Value:
+    """`np.linspace(start, stop, num=50, endpoint=True)`."""
+    call.expect(cx, 2, 4, ("num", "endpoint", "dtype"))
+    at_node = cx.at(call.node)
+    first, last = (cx.once(convert(cx, call.number(cx, k), FLOAT64, call.node), at_node) for k in range(2))
+    count = cx.once(as_index(cx, call.get(2, "num") or Literal(50), call.node, "a number of elements"), at_node)
+    check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
+    endpoint = call.get(3, "endpoint") or Literal(True)
+    if not isinstance(endpoint, Literal):
+        raise cx.error(call.node, "'endpoint' must be known when code is made")
+    parts = subtract(count, ONE) if endpoint.value else count
+    gaps = Cast(Binary("max", parts, ONE), FLOAT64)
+    step = cx.temporary(Binary("truediv", Binary("sub", last, first), gaps), at_node)
+
+    def at(cx: Context, index: Sequence[Expr]) -> Number:
+        value: Expr = Binary("add", Binary("mul", Cast(index[0], FLOAT64), step), first)
+        if endpoint.value:
+            is_last = Binary("and", Compare("eq", index[0], parts), Compare("gt", parts, ZERO))
+            value = Select(is_last, last, value)
+        return Number(value, weak=False)
+
+    return materialised(cx, made(cx, (as_size(count),), at, frozenset()), call.node, dtype_of(cx, call, 5))
+
+
+def _eye(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 2, ("N", "M", "dtype"))
+    rows = as_size(cx.once(as_index(cx, call.values[0], call.node, "a size"), cx.at(call.node)))
+    columns = call.get(1, "M")
+    width = rows if columns is None else as_size(cx.once(as_index(cx, columns, call.node, "a size"), cx.at(call.node)))
+    element = dtype_of(cx, call, 9) or FLOAT64
+    result = new_array(cx, (rows, width), element, call.node, fill=fill_constant(cx, Literal(0), element, call.node))
+    shortest = rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
+    one = convert(cx, Literal(1), element, call.node)
+    nest(cx, (shortest,), lambda index: cx.emit(Store(result.name, (index[0], index[0]), one, at=cx.at(call.node))),
+         call.node)  # fmt: skip
+    return result
+
+
+CREATION: dict[Any, Handler] = {
+    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.copy: _copy, np.arange: _arange,
+    np.linspace: _linspace, np.eye: _eye, np.identity: _eye,
+}  # fmt: skip

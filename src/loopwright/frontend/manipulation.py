@@ -1,0 +1,250 @@
+"""NumPy's functions that give an array other axes, another shape, or put several into one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import is_written_through
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index
+from loopwright.frontend.creation import as_array, common_element, is_dense, snapshot
+from loopwright.frontend.elementwise import (
+    assign_elements,
+    check,
+    made,
+    materialised,
+    new_array,
+    reads_of,
+    require_same,
+)
+from loopwright.frontend.reductions import axes_of
+from loopwright.frontend.values import Along, Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    Size,
+    add,
+    as_size,
+    as_view,
+    clipped,
+    element_at,
+    moved,
+    multiply,
+    reshaped_view,
+    size_of,
+    steady,
+    transposed,
+    unravelled,
+)
+from loopwright.ir.nodes import Binary, Compare, Const, Expr
+from loopwright.ir.types import INT64
+
+Handler = Callable[[Context, Arguments], Value]
+
+
+def view_of(cx: Context, value: Value, call_node: ast.AST, what: str) -> View:
+    """An operand as part of an array. Raises KernelError for what is no array."""
+    array = as_array(cx, value, call_node, what)
+    if isinstance(array, Elementwise):
+        array = materialised(cx, array, call_node)
+    return as_view(array) if isinstance(array, Array) else array
+
+
+def transpose(cx: Context, value: Value, order: Value | None, node: ast.AST) -> Value:
+    """`a.T`, `a.transpose(order)`."""
+    array = view_of(cx, value, node, "a transposition")
+    rank = len(array.shape)
+    if order is None or order == Fixed(None):
+        return transposed(cx, array, range(rank - 1, -1, -1))
+    items = order.items if isinstance(order, Items) else (order,)
+    axes = [axes_of(cx, item, rank, node)[0] for item in items]
+    if sorted(axes) != list(range(rank)):
+        raise cx.error(node, "axes don't match array")
+    return transposed(cx, array, axes)
+
+
+def _transpose(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 2, ("axes",))
+    return transpose(cx, call.values[0], call.get(1, "axes"), call.node)
+
+
+def _swapaxes(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 3)
+    array = view_of(cx, call.values[0], call.node, "np.swapaxes()")
+    order = list(range(len(array.shape)))
+    a, b = (axes_of(cx, value, len(order), call.node)[0] for value in call.values[1:])
+    order[a], order[b] = order[b], order[a]
+    return transposed(cx, array, order)
+
+
+def _expand_dims(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2, 2, ("axis",))
+    array = view_of(cx, call.values[0], call.node, "np.expand_dims()")
+    axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
+    return _with_axis(array, axis)
+
+
+def _with_axis(array: View, axis: int) -> View:
+    """The same elements with one more axis, of size 1."""
+    places = tuple(moved(place, lambda one: replace(one, axis=one.axis + (one.axis >= axis))) for place in array.places)
+    return View(array.array, places, (*array.shape[:axis], Literal(1), *array.shape[axis:]))
+
+
+def reshaped(
+    cx: Context, value: Value, shape: Value, node: ast.AST, *, copies: bool = False, shows: bool = False
+) -> Value:
+    """`a.reshape(shape)`: a copy where nobody can tell, as its elements are found faster, or where it has to be one
+    (`copies`); else, and for `shows`, a view."""
+    array = as_array(cx, value, node, "reshape()")
+    wanted = shape.items if isinstance(shape, Items) else (shape,)
+    sizes: list[Expr | None] = []
+    for item in wanted:
+        expr = cx.once(as_index(cx, item, node, "a size"), cx.at(node))
+        sizes.append(None if expr == Const(-1, INT64) else size_of(clipped(cx, as_size(expr))))
+    if sizes.count(None) > 1:
+        raise cx.error(node, "can only specify one unknown dimension")
+    total = number_of([size_of(clipped(cx, size)) for size in array.shape])
+    known = number_of([size for size in sizes if size is not None])
+    if None in sizes:
+        rest = total if known == ONE else cx.once(Binary("floordiv", total, Binary("max", known, ONE)), cx.at(node))
+        sizes = [rest if size is None else size for size in sizes]
+        known = number_of([size for size in sizes if size is not None])
+    if known != total:
+        check(cx, Compare("eq", known, total), "shape", node)
+    shape_now = tuple(as_size(size) for size in sizes if size is not None)
+    source = array
+
+    def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
+        return element_at(cx, source, unravelled(_ravelled(index, shape_now), source.shape), node)
+
+    if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
+        return materialised(cx, source, node) if copies else value
+    if not copies and not isinstance(source, Elementwise) and (shows or is_written_through(cx, node)):
+        whole = steady(cx, source, node)
+        assert isinstance(whole, Array | View)
+        shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
+        if shown is not None:
+            return shown
+    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    return copy if copies else snapshot(cx, source, copy)
+
+
+def number_of(sizes: Sequence[Expr]) -> Expr:
+    """How many elements an array of these sizes has."""
+    result: Expr = ONE
+    for size in sizes:
+        result = multiply(result, size)
+    return result
+
+
+def _ravelled(index: Sequence[Expr], shape: Sequence[Size]) -> Expr:
+    number: Expr = ZERO
+    for part, size in zip(index, shape, strict=True):
+        number = add(multiply(number, size_of(size)), part)
+    return number
+
+
+def _reshape(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2, 3, ("order",))
+    return reshaped(cx, call.values[0], call.values[1], call.node)
+
+
+def _ravel(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 2, ("order",))
+    return flattened(cx, call.values[0], call.node)
+
+
+def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False) -> Value:
+    """`a.ravel()`, `a.flatten()`."""
+    if not copies and isinstance(value, Array | View) and len(value.shape) == 1 and not is_dense(cx, value):
+        return snapshot(cx, value, materialised(cx, value, node))
+    return reshaped(cx, value, Literal(-1), node, copies=copies)
+
+
+def _concatenate(cx: Context, call: Arguments) -> Value:
+    """`np.concatenate((a, b), axis=0)`."""
+    call.expect(cx, 1, 2, ("axis",))
+    parts = _parts(cx, call)
+    axis = axes_of(cx, call.get(1, "axis") or Literal(0), len(parts[0].shape), call.node)[0]
+    return joined(cx, parts, axis, call.node)
+
+
+def _parts(cx: Context, call: Arguments) -> list[ArrayLike]:
+    if not isinstance(call.values[0], Items):
+        raise cx.error(call.node, f"np.{call.name}() takes a tuple of arrays here")
+    return [as_array(cx, item, call.place(0), f"np.{call.name}()") for item in call.values[0].items]
+
+
+def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) -> Array:
+    """The arrays, one behind the other along an axis."""
+    for part in parts[1:]:
+        for k, (a, b) in enumerate(zip(parts[0].shape, part.shape, strict=True)):
+            if k != axis:
+                require_same(cx, a, b, node)
+    total: Expr = ZERO
+    for part in parts:
+        total = add(total, size_of(clipped(cx, part.shape[axis])))
+    shape = tuple(as_size(total) if k == axis else size for k, size in enumerate(parts[0].shape))
+    result = new_array(cx, shape, common_element(cx, parts, node), node)
+    whole = as_view(result)
+    begin: Expr = ZERO
+    for part in parts:
+        size = clipped(cx, part.shape[axis])
+        places = tuple(
+            replace(p, start=begin) if isinstance(p, Along) and k == axis else p for k, p in enumerate(whole.places)
+        )
+        window = View(result, places, tuple(size if k == axis else s for k, s in enumerate(whole.shape)))
+        assign_elements(cx, window, part, node, node)
+        begin = add(begin, size_of(size))
+    return result
+
+
+def _stack(axis: int) -> Handler:
+    """`np.stack` and its like for arrays of one axis: each one is a row, or a column."""
+
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 1, 2, ("axis",))
+        chosen = call.get(1, "axis")
+        parts = _parts(cx, call)
+        where = axis if chosen is None else axes_of(cx, chosen, len(parts[0].shape) + 1, call.node)[0]
+        raised = []
+        for part in parts:
+            view = view_of(cx, part, call.node, f"np.{call.name}()")
+            raised.append(_with_axis(view, where))
+        return joined(cx, raised, where, call.node)
+
+    return handler
+
+
+def _vstack(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    parts = _parts(cx, call)
+    if len(parts[0].shape) == 1:
+        return _stack(0)(cx, call)
+    return joined(cx, parts, 0, call.node)
+
+
+def _hstack(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    parts = _parts(cx, call)
+    return joined(cx, parts, 0 if len(parts[0].shape) == 1 else 1, call.node)
+
+
+def _column_stack(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    parts = _parts(cx, call)
+    return _stack(1)(cx, call) if len(parts[0].shape) == 1 else joined(cx, parts, 1, call.node)
+
+
+MANIPULATION: dict[Any, Handler] = {
+    np.transpose: _transpose, np.swapaxes: _swapaxes, np.expand_dims: _expand_dims, np.reshape: _reshape,
+    np.ravel: _ravel,
+    np.concatenate: _concatenate, np.stack: _stack(0), np.vstack: _vstack, np.hstack: _hstack,
+    np.column_stack: _column_stack,
+}  # fmt: skip

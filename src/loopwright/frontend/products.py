@@ -1,0 +1,159 @@
+"""Products of vectors and matrices, as their loops; norms."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend import operators, promote
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.arrays import fill_constant
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import convert
+from loopwright.frontend.creation import as_array
+from loopwright.frontend.elementwise import (
+    broadcast,
+    made,
+    map_elements,
+    materialised,
+    nest,
+    new_array,
+    reads_of,
+    require_same,
+)
+from loopwright.frontend.manipulation import view_of
+from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced
+from loopwright.frontend.ufuncs import ufunc_of
+from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+from loopwright.frontend.views import ZERO, element_at, is_array
+from loopwright.ir.nodes import Binary, Call, Expr, Load, Store
+from loopwright.ir.types import BOOL, FLOAT64
+
+Handler = Callable[[Context, Arguments], Value]
+
+
+def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str = "'@'") -> Value:
+    """`a @ b`: the product of vectors and matrices, as its three loops."""
+    a, b = as_array(cx, left, node, what), as_array(cx, right, node, what)
+    if isinstance(a, Elementwise):
+        a = materialised(cx, a, node)
+    if isinstance(b, Elementwise):
+        b = materialised(cx, b, node)
+    rows, columns = len(a.shape), len(b.shape)
+    if rows > 2 or columns > 2:
+        return _stacked_product(cx, a, b, node)
+    require_same(cx, a.shape[-1], b.shape[0], node)
+    outer_a, outer_b = a.shape[:-1], b.shape[1:]
+    kind = promote.binary("mul", promote.NumberType(a.element, False), promote.NumberType(b.element, False))[0]
+
+    def at_pair(cx: Context, i: Sequence[Expr], j: Sequence[Expr], k: Expr) -> Number:
+        x = element_at(cx, a, [*i, k], node)
+        y = element_at(cx, b, [k, *j], node)
+        product = operators.binary_operation(cx, "mul", x, y, node)
+        assert isinstance(product, Number)
+        return product
+
+    if rows == columns == 1:
+        pair = made(cx, (a.shape[0],), lambda cx, index: at_pair(cx, [], [], index[0]), reads_of(a) | reads_of(b))
+        if kind == BOOL:
+            return reduced(cx, ANY, pair, [0], False, node)
+        return reduced(cx, SUM, pair, [0], False, node, kind if kind.is_integer or kind == FLOAT64 else None)
+    zero = fill_constant(cx, Literal(0), kind, node)
+    result = new_array(cx, (*outer_a, *outer_b), kind, node, fill=zero)
+    depth = a.shape[-1]
+
+    def body(index: list[Expr]) -> None:
+        *outer, k = index
+        i, j = outer[: len(outer_a)], outer[len(outer_a) :]
+        old = Load(result.name, tuple(outer), kind, at=cx.at(node))
+        new = convert(cx, at_pair(cx, i, j, k), kind, node)
+        total = Binary("or" if kind == BOOL else "add", old, new)
+        cx.emit(Store(result.name, tuple(outer), total, at=cx.at(node)))
+
+    nest(cx, (*outer_a, *outer_b, depth), body, node)
+    return result
+
+
+def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
+    """The products of matrices in stacks, which are broadcast."""
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise cx.error(node, "a product of a stack of matrices and a vector is outside the language",
+                       remedy="add an axis: v[:, None]")  # fmt: skip
+    require_same(cx, a.shape[-1], b.shape[-2], node)
+    stack = broadcast(cx, [a.shape[:-2], b.shape[:-2]], node)
+    kind = promote.binary("mul", promote.NumberType(a.element, False), promote.NumberType(b.element, False))[0]
+    result = new_array(
+        cx, (*stack, a.shape[-2], b.shape[-1]), kind, node, fill=fill_constant(cx, Literal(0), kind, node)
+    )
+
+    def body(index: list[Expr]) -> None:
+        *outer, i, j, k = index
+
+        def own(array: ArrayLike) -> list[Expr]:
+            mine = outer[len(outer) - (len(array.shape) - 2) :]
+            return [ZERO if size == Literal(1) else part for part, size in zip(mine, array.shape, strict=False)]
+
+        x = element_at(cx, a, [*own(a), i, k], node)
+        y = element_at(cx, b, [*own(b), k, j], node)
+        place = (*outer, i, j)
+        product = operators.binary_operation(cx, "mul", x, y, node)
+        assert isinstance(product, Number)
+        old = Load(result.name, place, kind, at=cx.at(node))
+        cx.emit(Store(result.name, place, Binary("add", old, convert(cx, product, kind, node)), at=cx.at(node)))
+
+    nest(cx, (*stack, a.shape[-2], b.shape[-1], a.shape[-1]), body, node)
+    return result
+
+
+def dot(cx: Context, call: Arguments) -> Value:
+    """`np.dot(a, b)` and its like: a product with a number is one of each element."""
+    call.expect(cx, 2, 3, ("out",))
+    a, b = call.values[:2]
+    if not is_array(a) or not is_array(b):
+        if isinstance(a, Items) or isinstance(b, Items):
+            return product_of(cx, a, b, call.node, f"np.{call.name}()")
+        return ufunc_of(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
+    return product_of(cx, a, b, call.node, f"np.{call.name}()")
+
+
+def _outer(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    a, b = (view_of(cx, value, call.node, "np.outer()") for value in call.values)
+    column = View(a.array, a.places, (*a.shape, Literal(1)))
+
+    def multiplied(cx: Context, x: Number, y: Number) -> Value:
+        return operators.binary_operation(cx, "mul", x, y, call.node)
+
+    return map_elements(cx, multiplied, [column, b], call.node)
+
+
+def _norm(cx: Context, call: Arguments) -> Value:
+    """`np.linalg.norm(x)`: the root of the sum of squares, of all elements or along an axis."""
+    call.expect(cx, 1, 2, ("axis", "keepdims", "ord"))
+    order = call.get(1, "ord")
+    if order is not None and order not in (Fixed(None), Literal(2)):
+        raise cx.error(call.node, "np.linalg.norm() of another order than 2 is outside the language")
+    array = as_array(cx, call.values[0], call.place(0), "np.linalg.norm()")
+    kind = array.element if array.element.is_float else FLOAT64
+
+    def square(cx: Context, x: Literal | Number) -> Number:
+        value = cx.once(convert(cx, x, kind, call.node), cx.at(call.node))
+        return Number(Binary("mul", value, value), weak=False)
+
+    axes = axes_of(cx, call.named.get("axis"), len(array.shape), call.node)
+    keepdims = call.named.get("keepdims") == Literal(True)
+    total = reduced(cx, SUM, map_elements(cx, square, [array], call.node), axes, keepdims, call.node)
+
+    def root(cx: Context, x: Number) -> Number:
+        return Number(Call("sqrt", (x.expr,), kind), weak=False)
+
+    return root(cx, total) if isinstance(total, Number) else map_elements(cx, root, [total], call.node)
+
+
+PRODUCTS: dict[Any, Handler] = {
+    np.dot: dot, np.matmul: dot, np.vdot: dot, np.inner: dot, np.outer: _outer, np.linalg.norm: _norm,
+}  # fmt: skip

@@ -1,0 +1,143 @@
+"""NumPy's functions of elements, of each one where an operand is an array: ufuncs, `where`, `clip`, `round`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend import promote
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.builtin_functions import rounded
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import convert
+from loopwright.frontend.creation import array_of_items, as_array
+from loopwright.frontend.elementwise import any_array, as_bool, assign_elements, map_elements, materialised
+from loopwright.frontend.numpy_functions import ufunc_call
+from loopwright.frontend.selection import nonzero
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe
+from loopwright.frontend.views import as_view, is_array
+from loopwright.ir.nodes import Load, Select
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import subexpressions
+
+Handler = Callable[[Context, Arguments], Value]
+
+
+def _where(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3)
+    if len(call.values) == 1:
+        return nonzero(cx, as_array(cx, call.values[0], call.place(0), "np.where()"), call.node)
+    if len(call.values) != 3:
+        raise cx.error(call.node, "np.where() takes a condition and two choices, or the condition alone")
+    _, a, b = call.values
+    kind = _common_weak([_kind(cx, value, call) for value in (a, b)])
+
+    def choose(cx: Context, c: Literal | Number, x: Literal | Number, y: Literal | Number) -> Number:
+        x, y = (_read_anyway(cx, one, call.node) for one in (x, y))
+        return Number(Select(as_bool(cx, c), convert(cx, x, kind, call.node), convert(cx, y, kind, call.node)), False)
+
+    if not any(is_array(value) for value in call.values):
+        return choose(cx, *call.numbers(cx))
+    values = [array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values]
+    return map_elements(cx, choose, values, call.node)
+
+
+def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:
+    """A choice of np.where(): where an array of indices chooses it, an index out of range is an error anyway."""
+    loads = [] if isinstance(number, Literal) else subexpressions(number.expr, Load)
+    if any(any(subexpressions(part, Load)) for load in loads for part in load.index):
+        assert isinstance(number, Number)
+        return replace(number, expr=cx.once(number.expr, cx.at(node)))
+    return number
+
+
+def round_elements(cx: Context, call: Arguments) -> Value:
+    """`np.round(a, decimals=0)`, as NumPy computes it: scaled, rounded to even, and scaled back."""
+    call.expect(cx, 1, 2, ("decimals",))
+    decimals = call.get(1, "decimals") or Literal(0)
+    value = call.values[0]
+    rint = replace(call, name="rint", named={})
+    whole = (value.element if is_array(value) else _kind(cx, value, call).type).is_integer
+    if whole and isinstance(decimals, Literal) and decimals.value >= 0:
+        return materialised(cx, value, call.node) if is_array(value) else value
+    if decimals == Literal(0):
+        return ufunc_of(cx, np.rint, replace(rint, values=(value,)))
+    if not isinstance(decimals, Literal) or not isinstance(decimals.value, int):
+        raise cx.error(call.node, "a number of digits must be known when code is made")
+    scale = Literal(10.0 ** abs(decimals.value))
+    first, second = (np.multiply, np.true_divide) if decimals.value > 0 else (np.true_divide, np.multiply)
+    scaled = ufunc_of(cx, first, replace(rint, values=(value, scale)))
+    if whole:
+        raise cx.error(call.node, "integers are rounded to tens outside of the language",
+                       remedy="round x / 10, and multiply by 10")  # fmt: skip
+    return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
+
+
+def _round(cx: Context, call: Arguments) -> Value:
+    if len(call.values) == 2 and isinstance(call.values[0], Number) and not call.values[0].weak:
+        return round_elements(cx, call)  # as np.float64.__round__ does
+    if len(call.values) != 1 or call.named:
+        raise cx.error(call.node, "round() with a number of digits is outside the language",
+                       remedy="write round(x * 100) / 100")  # fmt: skip
+    return rounded(cx, call.number(cx, 0), "rint", round, call.node)
+
+
+def _kind(cx: Context, value: Value, call: Arguments) -> promote.NumberType:
+    if is_array(value):
+        return promote.NumberType(value.element, weak=False)
+    if isinstance(value, Literal | Number):
+        return value.number_type
+    return promote.NumberType(as_array(cx, value, call.node, "np.where()").element, weak=False)
+
+
+def _common_weak(kinds: Sequence[promote.NumberType]) -> Scalar:
+    result = kinds[0]
+    for kind in kinds[1:]:
+        result = promote.common(result, kind)
+    return result.type
+
+
+def ufunc_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
+    """A ufunc, of each element where an operand is an array; `out` as one more operand or by name."""
+    values = tuple(array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values)
+    if not any_array(*values):
+        return ufunc_call(cx, function, replace(call, values=values))
+    out = call.named.get("out") or (values[function.nin] if len(values) > function.nin else None)
+    if set(call.named) - {"out"} or len(values) < function.nin:
+        call.expect(cx, function.nin, function.nin + 1, ("out",))
+    operands_only = values[: function.nin]
+    result = map_elements(
+        cx,
+        lambda cx, *numbers: ufunc_call(cx, function, replace(call, values=numbers, named={})),
+        operands_only,
+        call.node,
+    )
+    if out is None:
+        return result
+    if not isinstance(out, Array | View):
+        raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
+    assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
+    return out
+
+
+def _clip(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 3, 3, ("a_min", "a_max"))
+    return clip(cx, call.values[0], call.values[1], call.values[2], call)
+
+
+def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:
+    """`np.clip(a, low, high)`."""
+    if low != Fixed(None):
+        value = ufunc_of(cx, np.maximum, replace(call, name="maximum", values=(value, low), named={}))
+    if high != Fixed(None):
+        value = ufunc_of(cx, np.minimum, replace(call, name="minimum", values=(value, high), named={}))
+    return value
+
+
+BY_ELEMENT: dict[Any, Handler] = {
+    round: _round, np.where: _where, np.clip: _clip, np.round: round_elements, np.around: round_elements,
+}  # fmt: skip

@@ -1,0 +1,76 @@
+"""Names that stand for one array now and for another one later."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+
+def again(a, n):
+    x = a.copy()
+    for k in range(n):
+        x = x * 2 + k
+    return x
+
+
+def in_branches(a, flag):
+    if flag:
+        x = a + 1
+    else:
+        x = a[::-1] * 2
+    return x
+
+
+def of_an_argument(a, n):
+    for _ in range(n):
+        a = a[::-1] + 1.0
+    return a
+
+
+def two_names(a, n):
+    x = a + 0
+    y = x
+    for _ in range(n):
+        x = x + y
+    return x, y
+
+
+def swapped_once(a, b):
+    a, b = b, a
+    return a - 2 * b
+
+
+def unpacked_together(a):
+    x, y = a + 1, a * 2
+    x, y = y + x, x - y
+    return x, y
+
+
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_names_of_several_arrays(size):
+    array = np.arange(float(size))
+    for n in (0, 1, 3):
+        same(again, array, n)
+        same(of_an_argument, array, n)
+        same(two_names, array, n)
+    for flag in (True, False):
+        same(in_branches, array, flag)
+    same(swapped_once, array, array + 1)
+    same(unpacked_together, array)
+
+
+def test_arguments_stay_as_they_are():
+    array = np.arange(3.0)
+    same(of_an_argument, array, 2)
+    same(of_an_argument, array[::-1], 2)
+
+
+@pytest.mark.parametrize(("body", "message"), [
+    ("x = np.zeros(3)\n    for _ in range(2):\n        x = np.zeros((3, 3))\n    return x", "'x' is a 2-dim"),
+    ("x = np.zeros(3)\n    for _ in range(2):\n        x = np.zeros(4)\n    return x", "'x' has 4 elements here"),
+    ("x = 1\n    if a[0] > 0:\n        x = a\n    return x", "something else elsewhere"),
+])  # fmt: skip
+def test_refused(body, message):
+    assert message in refusal(define(f"def f(a):\n    {body}\n"), np.zeros(3))

@@ -1,0 +1,65 @@
+"""Other axes, other shapes, several arrays in one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+AXES = [
+    "m.T.copy()", "m.transpose().copy()", "m.transpose(1, 0) + 0", "np.transpose(m) * 2", "np.swapaxes(m, 0, 1) + 1",
+    "np.expand_dims(m, 1) + 0", "m.reshape(-1) + 0", "m.reshape(4, 3) + 0", "m.reshape((2, -1)) + 0", "m.ravel() + 0",
+    "m.flatten()", "m.T.reshape(-1) + 0", "m[::-1].reshape(-1) + 0", "np.reshape(m, (6, 2)) + 0",
+    "np.ravel(m)[3:] + 0", "(m + 1).reshape(-1)", "m.reshape(2, 2, 3).sum(axis=1)", "m.T @ m",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", AXES)
+def test_other_axes_and_shapes(text):
+    function = define(f"def f(m):\n    return {text}\n")
+    matrix = np.arange(12.0).reshape(3, 4)
+    for one in (matrix, matrix.astype(np.int32), np.asfortranarray(matrix), np.arange(24.0).reshape(3, 8)[:, ::2]):
+        same(function, one)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 4), (4, 3), (5, 2), (0, 12), (-3, -4)])
+def test_sizes_of_the_run(n, m):
+    same(define("def f(a, n, m):\n    return a.reshape(n, m) + 0\n"), np.arange(12.0), n, m)
+
+
+JOINED = [
+    "np.concatenate((a, b))", "np.concatenate([a, b[:1], a])", "np.stack((a, a))", "np.stack((a, a), axis=1)",
+    "np.vstack((a, a))", "np.hstack((a, b))", "np.column_stack((a, a))", "np.concatenate((m, m))",
+    "np.concatenate((m, m[:, :1]), axis=1)", "np.vstack((m, m))", "np.hstack((m, m))", "np.concatenate((a, k))",
+    "np.concatenate((a[::-1], b + 1))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_several_in_one(text):
+    function = define(f"def f(a, b, m, k):\n    return {text}\n")
+    for size in (0, 1, 3):
+        same(
+            function, np.arange(float(size)), np.arange(2.0), np.arange(6.0).reshape(2, 3), np.arange(2, dtype=np.int32)
+        )
+
+
+def test_sizes_that_differ():
+    function = define("def f(m, n):\n    return np.concatenate((m, n))\n")
+    same(function, np.zeros((2, 3)), np.zeros((2, 3)))
+    same(function, np.zeros((2, 3)), np.zeros((2, 4)))
+
+
+def test_transposed_views_are_written_through():
+    function = define("def f(m):\n    m.T[0] = 7.0\n    t = np.swapaxes(m, 0, 1)\n    t[:, 1] += 1.0\n")
+    same(function, np.arange(6.0).reshape(2, 3))
+    same(function, np.arange(6.0).reshape(3, 2).T)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("m.transpose(0, 0)", "axes don't match array"), ("m.reshape(-1, -1)", "can only specify one unknown dimension"),
+    ("np.concatenate(m)", "takes a tuple of arrays"),
+])  # fmt: skip
+def test_refused(text, message):
+    assert message in refusal(define(f"def f(m):\n    return {text} + 0\n"), np.zeros((2, 3)))

@@ -1,0 +1,56 @@
+"""Products of vectors and matrices, and norms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+PRODUCTS = [
+    "v @ v", "m @ v", "v @ n", "m @ n", "m @ n @ v", "np.dot(m, n)", "np.dot(v, v)", "np.dot(2.0, v)",
+    "np.matmul(m, n)", "m.dot(v)", "np.outer(v, v)", "np.inner(v, v)", "np.vdot(v, v)", "m.T @ m", "n @ m",
+    "(m + 1) @ (v * 2)", "m[:, 1:] @ n[1:]", "np.linalg.norm(v) * 0 + v @ v", "m @ n[:, 0]", "np.dot(m[0], n[:, 1])",
+    "s @ s", "s @ m",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PRODUCTS)
+def test_products(text):
+    function = define(f"def f(m, n, v, s):\n    return {text}\n")
+    for kind in (np.float64, np.int64):
+        m = np.arange(6, dtype=kind).reshape(2, 3)
+        n = np.arange(6, 0, -1).astype(kind).reshape(3, 2)
+        if text in ("v @ n", "m @ n @ v", "n @ m"):
+            m, n = m.T, n.T
+        v = np.arange(3, dtype=kind)
+        if text == "v @ n":
+            n = np.arange(6, dtype=kind).reshape(3, 2)
+        if kind == np.int64 and ("norm" in text or "2.0" in text):
+            continue
+        same(function, m, n, v, np.arange(8, dtype=kind).reshape(2, 2, 2))
+
+
+def test_sizes():
+    function = define("def f(m, v):\n    return m @ v\n")
+    for rows, columns, size in ((0, 3, 3), (2, 0, 0), (1, 1, 1), (2, 3, 4)):
+        same(function, np.ones((rows, columns)), np.ones(size))
+
+
+def into_itself(m):
+    m[:] = m @ m
+    return m[0] @ m[:, 0]
+
+
+def test_a_product_into_its_operand():
+    same(into_itself, np.arange(9.0).reshape(3, 3))
+
+
+def test_norms():
+    function = define("def f(m):\n    return np.linalg.norm(m), np.linalg.norm(m[0])\n")
+    same(function, np.array([[3.0, 4.0], [0.0, 12.0]]))
+    assert "of another order" in refusal(define("def f(m):\n    return np.linalg.norm(m, 1)\n"), np.ones((2, 2)))
+
+
+def test_refused():
+    assert "needs an array" in refusal(define("def f(m):\n    return m @ 2\n"), np.ones((2, 2)))

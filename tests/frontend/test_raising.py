@@ -1,0 +1,88 @@
+"""raise and assert: the call ends with Python's own exception, and says where."""
+
+from __future__ import annotations
+
+import linecache
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, kernel_of, refusal
+from loopwright.ir.interp import interpret
+
+RAISED = [
+    ("ValueError", '"no"'), ("ValueError", ""), ("IndexError", "'it\\'s \"n\" \\\\ 0'"),
+    ("RuntimeError", "'two\\nlines: a, b'"), ("ZeroDivisionError", 'f"limit {LIMIT}"'), ("TypeError", '"a" + "b"'),
+    ("KeyError", '"name"'), ("OverflowError", "'é €'"), ("Exception", '"Error: with: colons"'),
+    ("NotImplementedError", None), ("StopIteration", "'#'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "message"), RAISED)
+def test_an_exception_is_pythons(name, message):
+    call = name if message is None else f"{name}({message})"
+    function = define(f"def f(a):\n    if a[0] > 0:\n        raise {call}\n    a[0] = 7\n    return 1\n", LIMIT=3)
+    with pytest.raises(Exception) as theirs:
+        function(np.ones(1))
+    array = np.ones(1)
+    kernel = kernel_of(function, array)
+    with pytest.raises(type(theirs.value)) as ours:
+        interpret(kernel, (array,))
+    assert type(ours.value) is type(theirs.value) and str(ours.value) == str(theirs.value)
+    assert "example.py:3:9" in ours.value.__notes__[0] and array[0] == 1
+    assert interpret(kernel, (-array,)) == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "message"), [("a[0] < 1", '"large"'), ("len(a) == 2", None), ("a[0] < 1 and a[0] > -9", '"outside"')]
+)
+def test_an_assertion(test, message):
+    function = define(f"def f(a):\n    assert {test}{'' if message is None else ', ' + message}\n    return a[0]\n")
+    array = np.full(1, 3.0)
+    with pytest.raises(AssertionError) as theirs:
+        function(array)
+    with pytest.raises(AssertionError) as ours:
+        interpret(kernel_of(function, array), (array,))
+    if message is not None:
+        assert str(ours.value) == str(theirs.value)
+    good = np.zeros(2)
+    assert interpret(kernel_of(function, good), (good,)) == 0
+
+
+def test_what_is_written_before_stays():
+    function = define(
+        "def f(a):\n    for i in range(4):\n        if i == 2:\n            raise ValueError('two')\n        a[i] = 1\n"
+    )
+    array = np.zeros(4)
+    with pytest.raises(ValueError, match="two"):
+        interpret(kernel_of(function, array), (array,))
+    assert array.tolist() == [1, 1, 0, 0]
+
+
+def test_numbers_of_the_run_are_told_by_name():
+    function = define("def f(a, n):\n    raise ValueError(f'size {n} of {len(a)}')\n")
+    with pytest.raises(ValueError) as ours:
+        interpret(kernel_of(function, np.zeros(2), 5), (np.zeros(2), 5))
+    assert str(ours.value) == "size {n} of {len(a)}"
+    assert linecache.getline("example.py", 2)
+
+
+def test_what_follows_is_not_needed():
+    function = define(
+        "def f(n):\n    if n > 0:\n        return 1\n    else:\n        raise ValueError\n"
+    )
+    assert interpret(kernel_of(function, 3), (3,)) == 1
+    with pytest.raises(ValueError):
+        interpret(kernel_of(function, 3), (0,))
+
+
+class Own(Exception):
+    """An exception that is not Python's own."""
+
+
+@pytest.mark.parametrize(("statement", "message"), [
+    ("raise", "'raise' alone"), ("raise Own('x')", "only Python's own exceptions"),
+    ("raise ValueError('x', 1)", "takes one message"), ("raise a", "only Python's own exceptions"),
+])  # fmt: skip
+def test_refused(statement, message):
+    assert message in refusal(define(f"def f(a):\n    {statement}\n", Own=Own), np.zeros(1))

@@ -1,0 +1,32 @@
+"""sum, min, max, any and all of arrays of one axis, lists and tuples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+CALLS = [
+    "sum((1, n, 2.5))", "sum(a)", "sum(a, 1.0)", "sum((), 3)", "min((n, 2))", "max(a)", "min(a[1:])", "max([n, 4])",
+    "any((False, n > 2))", "all((True, n > 2))", "any(a > 2)", "all(a >= 0)", "any(())", "all(())", "max(n, 2, 1)",
+    "sum([k for k in range(n)])",
+    "max(k * 0.5 for k in range(n))", "sum(x for x in a)", "min(k for k in (3, 4))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_of_sequences(text):
+    function = define(f"def f(a, n):\n    return {text}\n")
+    for n in (1, 5):
+        same(function, np.array([0.5, 3.0, 2.0]), n)
+
+
+@pytest.mark.parametrize("text", ["max(a)", "min(a)", "any(a > 1)", "all(a > 1)"])
+def test_of_nothing(text):
+    same(define(f"def f(a):\n    return {text}\n"), np.zeros(0))
+
+
+@pytest.mark.parametrize("text", ["sum(m)", "min(m)", "any(m)", "sum(1)", "max(1)", "all(2)"])
+def test_refused(text):
+    assert "this is a" in refusal(define(f"def f(m):\n    return {text}\n"), np.zeros((2, 2)))

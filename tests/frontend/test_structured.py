@@ -1,0 +1,73 @@
+"""Arguments that hold others: tuples, named tuples and dataclasses of arrays; functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+
+class Point(NamedTuple):
+    x: np.ndarray[Any, Any]
+    scale: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    values: np.ndarray[Any, Any]
+    step: int
+
+
+def halved(x):
+    return x / 2
+
+
+@lw.kernel
+def total(pair, point, grid):
+    result = 0.0
+    for i in range(len(pair[0])):
+        result += pair[0][i] * pair[1] + point.x[i] * point.scale
+        grid.values[i] = result * grid.step
+    return result
+
+
+@lw.kernel
+def applied(function, a):
+    for i in range(len(a)):
+        a[i] = function(a[i])
+
+
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_what_they_hold_is_used_and_written(size):
+    def given():
+        return (np.arange(float(size)), 2), Point(np.ones(size), 0.5), Grid(np.zeros(size), 3)
+
+    ours, theirs = given(), given()
+    assert total(*ours) == total.__wrapped__(*theirs)
+    assert (ours[2].values == theirs[2].values).all()
+
+
+def test_other_types_are_other_code():
+    grid = Grid(np.zeros(2), 1)
+    assert total((np.arange(2), 1.5), Point(np.ones(2, np.float32), 2.0), grid) == 5.5
+    with pytest.raises(lw.KernelError, match="this is a str"):
+        total((np.arange(2), "x"), Point(np.ones(2), 2.0), grid)
+
+
+def test_functions_as_arguments():
+    a = np.arange(3.0)
+    applied(halved, a)
+    assert a.tolist() == [0, 0.5, 1]
+    with pytest.raises(lw.ArgumentTypeError):
+        applied(abs, a)  # not written in Python
+
+
+def test_a_read_only_array_inside():
+    values = np.zeros(2)
+    values.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        total((np.arange(2.0), 1), Point(np.ones(2), 1.0), Grid(values, 1))
