@@ -129,7 +129,7 @@ def test_notes_tell_what_stays_and_what_is_used() -> None:
 
 EXAMPLES = {
     "Try": "try:\n        x = 1\n    finally:\n        pass", "With": "with a:\n        pass", "Import": "import math",
-    "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "", "Delete": "b = 1; del b",
+    "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
     "Await": "", "Match": "match 1:\n        case 1:\n            pass", "Dict": "x = {1: 2}",
     "SetComp": "x = {i for i in range(3)}", "DictComp": "x = {i: 2 for i in range(3)}",

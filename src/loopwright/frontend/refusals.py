@@ -70,7 +70,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
 }
 
 WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
-    **{kind: STATEMENTS[kind] for kind in STATEMENTS},
+    **{kind: told for kind, told in STATEMENTS.items() if kind is not ast.Delete},  # a name can be deleted
     **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
 }
 """What no types and no place make legal: it can be told from the text of a function alone."""
