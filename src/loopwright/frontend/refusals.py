@@ -63,6 +63,12 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
     ast.Starred: ("'*' before an argument is outside the language", "", "write the arguments out"),
 }
 
+WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
+    **{kind: told for kind, told in STATEMENTS.items() if kind is not ast.Delete},  # a name can be deleted
+    **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
+}
+"""What no types and no place make legal: it can be told from the text of a function alone."""
+
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "print": ("", "return the value, or write it into an array argument"),
     "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
