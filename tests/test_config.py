@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loopwright.config import DEBUG_TOPICS, Config, available_cores, current, from_environment, options, parse_size
+from loopwright.config import (
+    CURRENT,
+    DEBUG_TOPICS,
+    PROCESS,
+    Config,
+    available_cores,
+    current,
+    from_environment,
+    options,
+    parse_size,
+    set_options,
+)
 
 # ---- the environment ----------------------------------------------------------------------------------------------
 
@@ -207,3 +218,45 @@ def test_what_is_no_size_of_a_cache(value: object) -> None:
     if isinstance(value, str) and value:
         with pytest.raises(ValueError, match=f"LOOPWRIGHT_CACHE_SIZE: '{value}' is no size"):
             from_environment({"LOOPWRIGHT_CACHE_SIZE": value})
+
+
+# ---- options of the process ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def process_options():
+    before = PROCESS[0]
+    yield
+    PROCESS[0] = before
+
+
+def test_options_of_the_process_are_those_of_every_thread(process_options) -> None:
+    token, seen = CURRENT.set(PROCESS), []
+    try:
+        set_options(threads=3, strict=True)
+        thread = threading.Thread(target=lambda: seen.append(current()))
+        thread.start()
+        thread.join()
+        assert (current().threads, current().strict) == (3, True) and seen == [current()]
+    finally:
+        CURRENT.reset(token)
+
+
+def test_options_of_the_process_change_in_the_block_here_too_and_stay_after_it(process_options) -> None:
+    token = CURRENT.set(PROCESS)
+    try:
+        with options(threads=2):
+            set_options(strict=True)
+            assert (current().threads, current().strict) == (2, True)
+        assert (current().threads, current().strict) == (PROCESS[0].threads, True)
+    finally:
+        CURRENT.reset(token)
+
+
+def test_a_wrong_option_of_the_process_changes_nothing(process_options) -> None:
+    before = PROCESS[0]
+    with pytest.raises(TypeError, match="no option 'fast'"):
+        set_options(fast=True)
+    with pytest.raises(ValueError, match="option threads=0"):
+        set_options(strict=True, threads=0)
+    assert PROCESS[0] is before

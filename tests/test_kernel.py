@@ -7,6 +7,7 @@ import copy
 import inspect
 import pickle
 import re
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.config import current
 from loopwright.kernel import WATCHERS
 
 
@@ -140,6 +142,14 @@ def total(a, factor=2.0):
     return s
 
 
+def total_of_pair(pair):
+    a, b = pair
+    s = a[0]
+    for i in range(len(b)):
+        s += b[i]
+    return s
+
+
 def test_it_tells_what_its_function_does() -> None:
     kernel = lw.kernel(total)
     assert (kernel.name, kernel.__name__, kernel.__doc__, kernel.__wrapped__) == ("total", "total", "Adds up.", total)
@@ -191,6 +201,43 @@ def test_a_budget_that_is_none_and_bits_that_may_not_change() -> None:
     with lw.options(deterministic=True), pytest.raises(ValueError, match=r"total\.tune under deterministic=True"):
         kernel.tune(np.ones(3), budget="1s")
     assert kernel.specialisations() == []
+
+
+# ---- options of one kernel ----------------------------------------------------------------------------------------
+
+
+def test_options_of_a_kernel_hold_in_its_calls_and_nowhere_else() -> None:
+    kernel = lw.kernel(threads=2, strict=True)(total)
+    before = current()
+    assert kernel(np.ones(3)) == 3.0 * 2 and current() is before
+    (one,) = kernel.specialisations()
+    assert one.compilation.semantics.strict and kernel.options == {"threads": 2, "strict": True}
+    with lw.options(strict=False, threads=1):
+        assert "all on cpu 2: " in kernel.explain(np.ones(3)).plan
+    assert kernel.py_func is total
+
+
+def test_options_of_a_kernel_hold_in_threads_and_for_what_arguments_hold() -> None:
+    kernel, seen = lw.kernel(checks="all", narrowing="wrap")(total_of_pair), []
+    thread = threading.Thread(target=lambda: seen.append(kernel((np.ones(3), np.ones(2)))))
+    thread.start()
+    thread.join()
+    assert seen == [3.0]
+    assert [one.compilation.semantics.checks for one in kernel.specialisations()] == ["all"]
+
+
+def test_a_kernel_raises_and_no_option_of_it_stays_behind() -> None:
+    kernel, before = lw.kernel(strict=True)(total_of_pair), current()
+    with pytest.raises(lw.BoundsError):
+        kernel((np.ones(0), np.ones(0)))
+    assert current() is before
+
+
+def test_a_wrong_option_of_a_kernel_is_said_at_once() -> None:
+    with pytest.raises(TypeError, match="no option 'fast'"):
+        lw.kernel(fast=True)
+    with pytest.raises(ValueError, match="option threads=0"):
+        lw.kernel(threads=0)
 
 
 # ---- code that is replaced ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from loopwright.revision import AT_IMPORT as _AT_IMPORT  # noqa: F401
 # isort: split
 from typing import TYPE_CHECKING
 
-from loopwright.config import Config, options
+from loopwright.config import Config, options, set_options
 from loopwright.deferred import deferred as _deferred
 from loopwright.errors import (
     ArgumentTypeError,
@@ -78,5 +78,6 @@ __all__ = [
     "kernel",
     "options",
     "prange",
+    "set_options",
     "tunable",
 ]

@@ -1,7 +1,7 @@
 """Every option and environment variable, in one frozen Config. It reads the environment once, at import.
 
 `current()` is the Config in force here; `options(...)` changes it for a `with` block. It lives in a context
-variable: threads and asyncio tasks do not see each other's options.
+variable: threads and asyncio tasks do not see each other's options. `set_options(...)` changes it for the process.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
@@ -268,13 +269,30 @@ def _unwanted(name: str, value: object) -> ValueError:
     return ValueError(f"option {name}={value!r}: {_WANTED[name][1]} wanted")
 
 
+class ProcessOptions(list[Config]):
+    """A list of one Config: the one in force where no `with` block is. The launcher reads it in each call."""
+
+
 DEFAULT: Config = from_environment(os.environ)
-CURRENT: ContextVar[Config] = ContextVar("loopwright_config", default=DEFAULT)
+PROCESS = ProcessOptions([DEFAULT])
+CURRENT: ContextVar[Config | ProcessOptions] = ContextVar("loopwright_config", default=PROCESS)
+_CHANGING = Lock()
 
 
 def current() -> Config:
     """The Config in force in this thread or task."""
-    return CURRENT.get()
+    found = CURRENT.get()
+    return found if isinstance(found, Config) else found[0]
+
+
+def changed(config: Config, changes: Mapping[str, Any]) -> Config:
+    """The Config with some options changed. Raises TypeError for an unknown option, ValueError for a value it cannot
+    have."""
+    names = {field.name for field in fields(Config)}
+    for name in changes:
+        if name not in names:
+            raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}")
+    return _validated(replace(config, **{name: _as_wanted(name, changes[name]) for name in changes}))
 
 
 @contextmanager
@@ -284,12 +302,20 @@ def options(**changes: Any) -> Iterator[Config]:
     takes these steps and no others (docs/schedules.md), and a call for which one is not legal raises ScheduleError.
 
     Raises TypeError for an unknown option, ValueError for a value it cannot have."""
-    names = {field.name for field in fields(Config)}
-    for name in changes:
-        if name not in names:
-            raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}")
-    token = CURRENT.set(_validated(replace(current(), **{name: _as_wanted(name, changes[name]) for name in changes})))
+    token = CURRENT.set(changed(current(), changes))
     try:
         yield current()
     finally:
         CURRENT.reset(token)
+
+
+def set_options(**changes: Any) -> None:
+    """Change options for the process: for every thread, from now on. Inside a `with options(...)` block they change
+    there too; blocks that other threads are in keep theirs until they end.
+
+    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    with _CHANGING:
+        PROCESS[0] = changed(PROCESS[0], changes)
+    found = CURRENT.get()
+    if isinstance(found, Config):
+        CURRENT.set(changed(found, changes))

@@ -6,12 +6,13 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import MethodType
-from typing import TYPE_CHECKING, Any, overload
+from contextvars import copy_context
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from loopwright.choice.base import Measured
 from loopwright.choice.experience import KernelExperience
-from loopwright.config import Config, current
+from loopwright.config import CURRENT, Config, changed, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
@@ -50,6 +51,7 @@ else:  # what calls do without
 WATCHERS: list[Callable[[LoopKernel], object]] = []
 
 
+Answer = TypeVar("Answer")
 MOST_STRUCTURES = 64  # ways in which arguments hold others, of one kernel
 
 
@@ -122,6 +124,11 @@ class LoopKernel:
     def line(self) -> int:
         """The line of its `def`, from 1."""
         return self._source.line
+
+    @property
+    def py_func(self) -> FunctionType:
+        """The Python function itself."""
+        return self._source.function
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What is proven about each loop and array for a call with these arguments, what was generated, which variant
@@ -251,31 +258,88 @@ class LoopKernel:
         return self._source
 
 
+class KernelWithOptions(LoopKernel):
+    """A kernel that has options of its own: they hold in each of its calls, whatever is in force where it is called."""
+
+    def __init__(self, function: Callable[..., Any], ranges: Ranges | None, changes: Mapping[str, Any]) -> None:
+        self._changes = dict(changes)
+        self._found = (here := current()), changed(here, self._changes)
+        super().__init__(function, ranges)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of this kernel, by their names."""
+        return dict(self._changes)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return copy_context().run(self._calling, args, kwargs)  # interrupted anywhere, no option stays behind
+
+    def _calling(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        CURRENT.set(self._own_config())
+        return self._dispatch.call(*args, **kwargs)
+
+    def _own_config(self) -> Config:
+        here, found = current(), self._found
+        if found[0] is not here:
+            found = self._found = here, changed(here, self._changes)
+        return found[1]
+
+    def _here(self, asked: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
+        def answer() -> Answer:
+            CURRENT.set(self._own_config())
+            return asked(*args, **kwargs)
+
+        return copy_context().run(answer)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        return self._here(super().explain, *args, **kwargs)
+
+    def explanations(self) -> list[Explanation]:
+        return self._here(super().explanations)
+
+    def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
+        return self._here(super().specialise, *args, **kwargs)
+
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+        return self._here(super().tune, *args, budget=budget, **kwargs)
+
+    def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:
+        return self._here(super().space, *args, device=device, most=most, **kwargs)
+
+
 @overload
 def kernel(function: Callable[..., Any]) -> LoopKernel:
     """`@lw.kernel`."""
 
 
 @overload
-def kernel(*, schedule: Ranges) -> Callable[[Callable[..., Any]], LoopKernel]:
-    """`@lw.kernel(schedule=lw.tunable(...))`."""
+def kernel(*, schedule: Ranges | None = None, **options: Any) -> Callable[[Callable[..., Any]], LoopKernel]:
+    """`@lw.kernel(schedule=lw.tunable(...))`, `@lw.kernel(threads=4, strict=True)`."""
 
 
 def kernel(
-    function: Callable[..., Any] | None = None, *, schedule: Ranges | None = None
+    function: Callable[..., Any] | None = None, *, schedule: Ranges | None = None, **options: Any
 ) -> LoopKernel | Callable[[Callable[..., Any]], LoopKernel]:
     """Decorate a function of plain loops over arrays: from then on, calls run compiled code on every core.
-    `@lw.kernel(schedule=lw.tunable(...))` says what tuning is to choose from.
+    `@lw.kernel(schedule=lw.tunable(...))` says what tuning is to choose from. All options of `lw.options` can be given
+    for the one kernel, `@lw.kernel(threads=4, strict=True)`: they hold in its calls, also where others are in force.
 
     Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
-    first call for what depends on its types."""
+    first call for what depends on its types; TypeError for an unknown option, ValueError for a value it cannot have."""
     if schedule is not None and not isinstance(schedule, search_ranges.Ranges):
         raise TypeError(
             f"schedule is lw.tunable(...), not {schedule!r}: one schedule goes into lw.options(schedule=...)"
         )
+    if options:
+        changed(current(), options)  # raises at once, not where the decorator is used
     if function is None:
-        return lambda function: LoopKernel(function, schedule)
-    return LoopKernel(function, schedule)
+        return lambda function: kernel_with(function, schedule, options)
+    return kernel_with(function, schedule, options)
+
+
+def kernel_with(function: Callable[..., Any], schedule: Ranges | None, options: Mapping[str, Any]) -> LoopKernel:
+    """The kernel of a function with options of its own, maybe none."""
+    return KernelWithOptions(function, schedule, options) if options else LoopKernel(function, schedule)
 
 
 def _own(compiled: object) -> Specialisation:

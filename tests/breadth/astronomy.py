@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from breadth.cases import case
 
 GRAVITY = 6.674e-11
@@ -40,13 +41,16 @@ def accelerations(pos, mass):
             if i == j:
                 continue
             d = pos[j] - pos[i]
-            r2 = np.sum(d ** 2) + SOFTENING[0] ** 2
-            acc[i] += mass[j] * d / r2 ** 1.5
+            r2 = np.sum(d**2) + SOFTENING[0] ** 2
+            acc[i] += mass[j] * d / r2**1.5
     return acc
 
 
-@case(lambda rng: (rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.uniform(1, 2, 4), 0.01, 5),
-      "whole-array arithmetic", "assignment to a row")
+@case(
+    lambda rng: (rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.uniform(1, 2, 4), 0.01, 5),
+    "whole-array arithmetic",
+    "assignment to a row",
+)
 def leapfrog(pos, vel, mass, dt, steps):
     acc = accelerations(pos, mass)
     for _ in range(steps):
@@ -57,8 +61,12 @@ def leapfrog(pos, vel, mass, dt, steps):
     return pos, vel
 
 
-@case(lambda rng: (_times(rng), rng.normal(size=40), np.linspace(0.1, 2.0, 12)),
-      "whole-array arithmetic", "reductions", "loop over array")
+@case(
+    lambda rng: (_times(rng), rng.normal(size=40), np.linspace(0.1, 2.0, 12)),
+    "whole-array arithmetic",
+    "reductions",
+    "loop over array",
+)
 def lomb_scargle(t, y, freqs):
     power = np.zeros(len(freqs))
     y0 = y - y.mean()
@@ -67,7 +75,7 @@ def lomb_scargle(t, y, freqs):
         tau = np.arctan2(np.sum(np.sin(2 * w * t)), np.sum(np.cos(2 * w * t))) / (2 * w)
         c = np.cos(w * (t - tau))
         s = np.sin(w * (t - tau))
-        power[k] = 0.5 * (np.sum(y0 * c) ** 2 / np.sum(c ** 2) + np.sum(y0 * s) ** 2 / np.sum(s ** 2))
+        power[k] = 0.5 * (np.sum(y0 * c) ** 2 / np.sum(c**2) + np.sum(y0 * s) ** 2 / np.sum(s**2))
     return power
 
 
@@ -91,10 +99,14 @@ def phase_dispersion(t, mag, period, nbins):
     return s / dof if dof > 0 else np.nan
 
 
-@case(lambda rng: (_times(rng), rng.normal(1, 0.1, 40), rng.uniform(0.05, 0.1, 40), 4.0, 0.5, np.linspace(0, 4, 9)),
-      "whole-array arithmetic", "reductions", "masks")
+@case(
+    lambda rng: (_times(rng), rng.normal(1, 0.1, 40), rng.uniform(0.05, 0.1, 40), 4.0, 0.5, np.linspace(0, 4, 9)),
+    "whole-array arithmetic",
+    "reductions",
+    "masks",
+)
 def box_least_squares(t, flux, err, period, duration, starts):
-    weights = 1.0 / err ** 2
+    weights = 1.0 / err**2
     weights /= weights.sum()
     base = flux - np.sum(weights * flux)
     phase = t % period
@@ -158,14 +170,16 @@ def aperture_photometry(image, x0, y0, radius):
     area = 0
     for y in range(max(0, int(y0 - radius)), min(image.shape[0], int(y0 + radius) + 2)):
         for x in range(max(0, int(x0 - radius)), min(image.shape[1], int(x0 + radius) + 2)):
-            if (x - x0) ** 2 + (y - y0) ** 2 <= radius ** 2:
+            if (x - x0) ** 2 + (y - y0) ** 2 <= radius**2:
                 total += image[y, x]
                 area += 1
     return total, area
 
 
-@case(lambda rng: (np.radians(rng.uniform(0, 360, 9)), np.radians(rng.uniform(-80, 80, 9)), 0.4, 0.2),
-      "whole-array arithmetic")
+@case(
+    lambda rng: (np.radians(rng.uniform(0, 360, 9)), np.radians(rng.uniform(-80, 80, 9)), 0.4, 0.2),
+    "whole-array arithmetic",
+)
 def angular_distance(ra, dec, ra0, dec0):
     h = np.sin((dec - dec0) / 2) ** 2 + np.cos(dec) * np.cos(dec0) * np.sin((ra - ra0) / 2) ** 2
     return np.degrees(2 * np.arcsin(np.sqrt(np.minimum(h, 1.0))))
@@ -219,7 +233,7 @@ def transit_depth(z, k, u1, u2):
         if d <= 1 - k:
             mu = math.sqrt(1 - d * d)
             intensity = 1 - u1 * (1 - mu) - u2 * (1 - mu) ** 2
-            flux[i] -= k ** 2 * intensity / (1 - u1 / 3 - u2 / 6)
+            flux[i] -= k**2 * intensity / (1 - u1 / 3 - u2 / 6)
         else:
             a0 = math.acos((k * k + d * d - 1) / (2 * k * d))
             a1 = math.acos((1 - k * k + d * d) / (2 * d))
@@ -228,8 +242,9 @@ def transit_depth(z, k, u1, u2):
     return flux
 
 
-@case(lambda rng: (rng.normal(size=(5, 6)) + 1j * rng.normal(size=(5, 6)), np.exp(1j * rng.uniform(0, 6, 5))),
-      "complex")
+@case(
+    lambda rng: (rng.normal(size=(5, 6)) + 1j * rng.normal(size=(5, 6)), np.exp(1j * rng.uniform(0, 6, 5))), "complex"
+)
 def apply_gains(vis, gains):
     out = np.zeros_like(vis)
     for a in range(vis.shape[0]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -37,7 +38,7 @@ def frame_rms(x, frame, hop):
     out = np.zeros(n)
     for i in range(n):
         seg = x[i * hop : i * hop + frame]
-        out[i] = np.sqrt(np.mean(seg ** 2))
+        out[i] = np.sqrt(np.mean(seg**2))
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -32,7 +33,9 @@ def shannon_rows(counts):
     return out
 
 
-@case(lambda rng: (rng.integers(0, 9, (6, 5)).astype(np.float64),), "slice read", "reductions", "whole-array arithmetic")
+@case(
+    lambda rng: (rng.integers(0, 9, (6, 5)).astype(np.float64),), "slice read", "reductions", "whole-array arithmetic"
+)
 def bray_curtis(table):
     n = table.shape[0]
     d = np.zeros((n, n))
@@ -166,7 +169,12 @@ def leslie_projection(survival, fecundity, years):
     return totals, population / population.sum()
 
 
-@case(lambda rng: (rng.normal(size=(10, 3)), rng.normal(size=10), rng.normal(size=3), 2.0), "whole-array arithmetic", "argsort", "index arrays")
+@case(
+    lambda rng: (rng.normal(size=(10, 3)), rng.normal(size=10), rng.normal(size=3), 2.0),
+    "whole-array arithmetic",
+    "argsort",
+    "index arrays",
+)
 def inverse_distance(stations, values, target, power):
     d = np.sqrt(((stations - target) ** 2).sum(axis=1))
     near = np.argsort(d)[:4]

@@ -6,6 +6,7 @@ import math
 from collections import namedtuple
 
 import numpy as np
+
 from breadth.cases import case
 
 Bars = namedtuple("Bars", ["high", "low", "close"])
@@ -97,7 +98,7 @@ def black_scholes(spot, strikes, t, r, sigma, is_call):
     out = np.empty(strikes.size)
     for i in range(strikes.size):
         k = strikes[i]
-        d1 = (math.log(spot / k) + (r + 0.5 * sigma ** 2) * t) / (sigma * math.sqrt(t))
+        d1 = (math.log(spot / k) + (r + 0.5 * sigma**2) * t) / (sigma * math.sqrt(t))
         d2 = d1 - sigma * math.sqrt(t)
         if is_call:
             out[i] = spot * _norm_cdf(d1) - k * math.exp(-r * t) * _norm_cdf(d2)
@@ -127,7 +128,7 @@ def asian_paths(noise, s0, mu, sigma, dt):
     paths = np.zeros((noise.shape[0], noise.shape[1] + 1))
     paths[:, 0] = s0
     for t in range(noise.shape[1]):
-        paths[:, t + 1] = paths[:, t] * np.exp((mu - 0.5 * sigma ** 2) * dt + sigma * np.sqrt(dt) * noise[:, t])
+        paths[:, t + 1] = paths[:, t] * np.exp((mu - 0.5 * sigma**2) * dt + sigma * np.sqrt(dt) * noise[:, t])
     return paths.mean(axis=1), np.maximum(paths[:, 1:].mean(axis=1) - s0, 0.0).mean()
 
 
@@ -142,7 +143,9 @@ def true_range(bars, n):
     return out
 
 
-@case(lambda rng: ((_prices(rng), _prices(rng)), np.array([0.3, 0.7])), "tuples of arrays as arguments", "loop over zip")
+@case(
+    lambda rng: ((_prices(rng), _prices(rng)), np.array([0.3, 0.7])), "tuples of arrays as arguments", "loop over zip"
+)
 def basket(series, weights):
     out = np.zeros(series[0].size)
     for prices, w in zip(series, weights):
@@ -157,8 +160,11 @@ def expected_shortfall(returns, weights, level):
     return -pnl[k - 1], -np.mean(pnl[:k])
 
 
-@case(lambda rng: (np.sort(rng.integers(0, 100, 30)), rng.uniform(99, 101, 30), rng.integers(1, 9, 30), 10),
-      "computed-size results", "lists")
+@case(
+    lambda rng: (np.sort(rng.integers(0, 100, 30)), rng.uniform(99, 101, 30), rng.integers(1, 9, 30), 10),
+    "computed-size results",
+    "lists",
+)
 def resample_ohlcv(times, prices, volumes, step):
     n = (times[-1] - times[0]) // step + 1
     ohlc = np.full((n, 4), np.nan)
@@ -199,12 +205,16 @@ def garch_likelihood(returns, params):
     total = 0.0
     for r in returns:
         total += np.log(var) + r * r / var
-        var = omega + alpha * r ** 2 + beta * var
+        var = omega + alpha * r**2 + beta * var
     return -0.5 * total
 
 
-@case(lambda rng: (rng.uniform(9, 11, 12), rng.integers(1, 50, 12), rng.uniform(9, 11, 12), rng.integers(1, 50, 12)),
-      "argsort", "index arrays", "while")
+@case(
+    lambda rng: (rng.uniform(9, 11, 12), rng.integers(1, 50, 12), rng.uniform(9, 11, 12), rng.integers(1, 50, 12)),
+    "argsort",
+    "index arrays",
+    "while",
+)
 def match_orders(bids, bid_size, asks, ask_size):
     bo = np.argsort(-bids)
     ao = np.argsort(asks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -96,7 +97,7 @@ def align_path(a, b):
 
 @case(lambda rng: (rng.integers(0, 4, 40).astype(np.int8), 3))
 def count_kmers(seq, k):
-    counts = np.zeros(4 ** k, dtype=np.uint32)
+    counts = np.zeros(4**k, dtype=np.uint32)
     mask = (1 << (2 * k)) - 1
     code = 0
     for i in range(seq.size):
@@ -106,8 +107,12 @@ def count_kmers(seq, k):
     return counts
 
 
-@case(lambda rng: (np.log(rng.dirichlet(np.ones(3), 3)), np.log(rng.dirichlet(np.ones(4), 3)), rng.integers(0, 4, 10)),
-      "slice read", "argmax", "whole-array arithmetic")
+@case(
+    lambda rng: (np.log(rng.dirichlet(np.ones(3), 3)), np.log(rng.dirichlet(np.ones(4), 3)), rng.integers(0, 4, 10)),
+    "slice read",
+    "argmax",
+    "whole-array arithmetic",
+)
 def viterbi(log_trans, log_emit, obs):
     n_states = log_trans.shape[0]
     n = len(obs)
@@ -165,7 +170,12 @@ def site_spectrum(hap):
     return sfs[1:-1]
 
 
-@case(lambda rng: (np.sort(rng.integers(0, 1000, 20)), rng.integers(0, 2, 20), 250, 100), "slice read", "searchsorted", "lists")
+@case(
+    lambda rng: (np.sort(rng.integers(0, 1000, 20)), rng.integers(0, 2, 20), 250, 100),
+    "slice read",
+    "searchsorted",
+    "lists",
+)
 def windowed_counts(positions, derived, size, step):
     starts = []
     counts = []

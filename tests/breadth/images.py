@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from breadth.cases import case
 
 SOBEL = ((-1.0, 0.0, 1.0), (-2.0, 0.0, 2.0), (-1.0, 0.0, 1.0))
@@ -30,7 +31,7 @@ def gradient_magnitude(img):
     gy = np.zeros_like(f)
     gx[:, 1:-1] = (f[:, 2:] - f[:, :-2]) / 2
     gy[1:-1, :] = (f[2:, :] - f[:-2, :]) / 2
-    return np.sqrt(gx ** 2 + gy ** 2)
+    return np.sqrt(gx**2 + gy**2)
 
 
 @case(lambda rng: (rng.integers(0, 256, (8, 9)).astype(np.uint8),), "cumsum", "index arrays", "ravel")

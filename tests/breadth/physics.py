@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -25,7 +26,7 @@ def wave_string(u0, courant, steps):
     cur = u0.copy()
     nxt = np.zeros_like(u0)
     for n in range(steps):
-        nxt[1:-1] = 2 * cur[1:-1] - prev[1:-1] + courant ** 2 * (cur[2:] - 2 * cur[1:-1] + cur[:-2])
+        nxt[1:-1] = 2 * cur[1:-1] - prev[1:-1] + courant**2 * (cur[2:] - 2 * cur[1:-1] + cur[:-2])
         nxt[0] = nxt[-1] = 0.0
         prev[:] = cur
         cur[:] = nxt
@@ -68,8 +69,8 @@ def lennard_jones(pos, box, cutoff):
             r = pos[i] - pos[j]
             r -= box * np.round(r / box)
             r2 = np.dot(r, r)
-            if r2 < cutoff ** 2:
-                inv6 = 1.0 / r2 ** 3
+            if r2 < cutoff**2:
+                inv6 = 1.0 / r2**3
                 energy += 4 * inv6 * (inv6 - 1)
                 f = 48 * inv6 * (inv6 - 0.5) / r2
                 forces[i] += f * r
@@ -77,7 +78,11 @@ def lennard_jones(pos, box, cutoff):
     return forces, energy
 
 
-@case(lambda rng: (np.array([1.0, 1.0, 1.05]), 0.01, 20, 10.0, 28.0, 8.0 / 3.0), "functions as arguments", "np.array of items")
+@case(
+    lambda rng: (np.array([1.0, 1.0, 1.05]), 0.01, 20, 10.0, 28.0, 8.0 / 3.0),
+    "functions as arguments",
+    "np.array of items",
+)
 def lorenz_rk4(state, dt, steps, sigma, rho, beta):
     out = np.empty((steps + 1, 3))
     out[0] = state
@@ -149,9 +154,11 @@ def deposit_charge(x, y, q, n):
     return rho
 
 
-@case(lambda rng: (rng.normal(size=(4, 3)), rng.normal(size=3), 0.7), "np.array of items", "assignment to a row", "linalg")
+@case(
+    lambda rng: (rng.normal(size=(4, 3)), rng.normal(size=3), 0.7), "np.array of items", "assignment to a row", "linalg"
+)
 def rodrigues(vectors, axis, angle):
-    k = axis / np.sqrt((axis ** 2).sum())
+    k = axis / np.sqrt((axis**2).sum())
     out = np.empty_like(vectors)
     for i, v in enumerate(vectors):
         cross = np.array([k[1] * v[2] - k[2] * v[1], k[2] * v[0] - k[0] * v[2], k[0] * v[1] - k[1] * v[0]])
@@ -178,7 +185,7 @@ def escape_times(n, lo, hi, limit):
 def damp_modes(amplitudes, rate):
     total = 0.0
     for k in range(amplitudes.size):
-        amplitudes[k] *= np.exp(-rate * k ** 2)
+        amplitudes[k] *= np.exp(-rate * k**2)
         total += abs(amplitudes[k]) ** 2
     return total
 
@@ -238,8 +245,15 @@ def legendre(n, x):
     return ((2 * n - 1) * x * legendre(n - 1, x) - (n - 1) * legendre(n - 2, x)) / n
 
 
-@case(lambda rng: (rng.normal(size=(2, 2)) + 1j * rng.normal(size=(2, 2)), np.array([1, 0, 0, 0], dtype=np.complex128), 1),
-      "complex", "reshape")
+@case(
+    lambda rng: (
+        rng.normal(size=(2, 2)) + 1j * rng.normal(size=(2, 2)),
+        np.array([1, 0, 0, 0], dtype=np.complex128),
+        1,
+    ),
+    "complex",
+    "reshape",
+)
 def apply_gate(gate, state, qubit):
     n = state.size
     out = np.zeros(n, dtype=np.complex128)

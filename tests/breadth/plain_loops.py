@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from breadth.cases import case
 
 TAU = 2 * math.pi
@@ -46,7 +47,8 @@ def find(a, v):
 
 def quad(a, b, c):
     d = b * b - 4 * a * c
-    if d < 0: return math.nan, math.nan
+    if d < 0:
+        return math.nan, math.nan
     s = math.sqrt(d)
     return (-b - s) / (2 * a), (-b + s) / (2 * a)
 
@@ -97,7 +99,8 @@ def reversed_in_place(a):
     lo, hi = 0, len(a) - 1
     while lo < hi:
         a[lo], a[hi] = a[hi], a[lo]
-        lo += 1; hi -= 1
+        lo += 1
+        hi -= 1
 
 
 @case(lambda rng: (_integers(),), "explicit loops")
@@ -123,9 +126,11 @@ def narrow_sums(a):
 @case(lambda rng: (_singles(),), "explicit loops")
 def single_sums(a):
     s = np.float32(0.0)
-    for x in a: s += x * np.float32(0.1)
+    for x in a:
+        s += x * np.float32(0.1)
     t = 0.0
-    for x in a: t += x
+    for x in a:
+        t += x
     return s, t, a[0] / 3, a[1] * 2.0, a[0] + np.pi
 
 
@@ -146,7 +151,8 @@ def integer_that_becomes_a_float(a):
     for i in range(4):
         x = x + 0.5 * i
     y = 1
-    for i in range(70): y *= 2.0
+    for i in range(70):
+        y *= 2.0
     return x, y
 
 
@@ -176,7 +182,7 @@ def narrow_arrays(a):
     d[0, 0] = a[0]
     d[1] = 2
     d[2, :] = a[:3]
-    e = np.zeros(3, dtype='int64')
+    e = np.zeros(3, dtype="int64")
     e[0] = a[1]
     f = np.empty(4, dtype=np.bool_)
     f[:] = False
@@ -186,7 +192,23 @@ def narrow_arrays(a):
 
 @case(lambda rng: (_floats(),), "explicit loops")
 def conversions(a):
-    return int(a[1]), float(3), round(a[1]), round(2.5), math.floor(a[3]), math.ceil(a[3]), int(-2.7), bool(a[0]), math.fabs(a[3]), pow(a[0], 2), math.isnan(a[0]), math.hypot(3.0, 4.0), math.copysign(1.0, -0.0), math.inf, np.nan
+    return (
+        int(a[1]),
+        float(3),
+        round(a[1]),
+        round(2.5),
+        math.floor(a[3]),
+        math.ceil(a[3]),
+        int(-2.7),
+        bool(a[0]),
+        math.fabs(a[3]),
+        pow(a[0], 2),
+        math.isnan(a[0]),
+        math.hypot(3.0, 4.0),
+        math.copysign(1.0, -0.0),
+        math.inf,
+        np.nan,
+    )
 
 
 @case(lambda rng: (_grid(),), "explicit loops")
@@ -205,9 +227,11 @@ def packed_triangle(a):
 def none_at_times(a):
     if a.ndim != 2:
         raise ValueError("need 2-D")
-    if a.shape[0] == 0: return None
+    if a.shape[0] == 0:
+        return None
     s = 0.0
-    for i in range(a.shape[0]): s += a[i, 0]
+    for i in range(a.shape[0]):
+        s += a[i, 0]
     return s
 
 
@@ -223,7 +247,8 @@ def tuple_that_changes(a):
 @case(lambda rng: (_floats(),), "explicit loops")
 def large_integers(a):
     p = 1
-    for i in range(25): p *= i + 1 if i < 15 else 1
+    for i in range(25):
+        p *= i + 1 if i < 15 else 1
     q = 1 << 40
     return p, q, p % 1000003, q // 3
 
@@ -233,8 +258,8 @@ def linear_congruence(a):
     state = 12345
     out = np.zeros(4)
     for i in range(4):
-        state = (1103515245 * state + 12345) & 0x7fffffff
-        out[i] = state / 0x7fffffff
+        state = (1103515245 * state + 12345) & 0x7FFFFFFF
+        out[i] = state / 0x7FFFFFFF
     return out
 
 
@@ -255,10 +280,11 @@ def insertion_sort(a):
 @case(lambda rng: (_floats(),), "explicit loops")
 def deleted_names(a):
     del_ = 0
-    total = 0.
+    total = 0.0
     for i in range(len(a)):
         v = a[i]
-        if np.isnan(v): continue
+        if np.isnan(v):
+            continue
         total += v
         del v
     return total
@@ -274,7 +300,9 @@ def rows_scaled_in_place(a):
 
 @case(lambda rng: (_floats(),), "explicit loops")
 def running_variance(a):
-    mean = 0.; M2 = 0.; n = 0
+    mean = 0.0
+    M2 = 0.0
+    n = 0
     for x in a:
         n += 1
         d = x - mean
@@ -285,9 +313,11 @@ def running_variance(a):
 
 @case(lambda rng: (_floats(),), "explicit loops")
 def variable_after_a_loop(a):
-    i = 0; s = 0.
+    i = 0
+    s = 0.0
     for i in range(len(a)):
-        if a[i] < 0: break
+        if a[i] < 0:
+            break
         s += a[i]
     return i, s
 

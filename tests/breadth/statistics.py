@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -12,7 +13,7 @@ from breadth.cases import case
 def pearson(x, y):
     dx = x - np.mean(x)
     dy = y - np.mean(y)
-    return np.sum(dx * dy) / np.sqrt(np.sum(dx ** 2) * np.sum(dy ** 2))
+    return np.sum(dx * dy) / np.sqrt(np.sum(dx**2) * np.sum(dy**2))
 
 
 @case(lambda rng: (rng.normal(size=(20, 4)),), "reductions", "axis", "dot", ".T")
@@ -52,7 +53,9 @@ def rank_average(x):
     return ranks
 
 
-@case(lambda rng: (rng.normal(size=(15, 3)), rng.integers(0, 3, 15)), "assignment to a row", "slice read", "a[i] += row")
+@case(
+    lambda rng: (rng.normal(size=(15, 3)), rng.integers(0, 3, 15)), "assignment to a row", "slice read", "a[i] += row"
+)
 def class_means(data, labels):
     k = labels.max() + 1
     means = np.zeros((k, data.shape[1]))
@@ -122,18 +125,26 @@ def autocorrelation(x, max_lag):
     return acf
 
 
-@case(lambda rng: (np.column_stack((np.ones(20), rng.normal(size=(20, 2)))), rng.normal(size=20)),
-      "dot", ".T", "linalg.solve")
+@case(
+    lambda rng: (np.column_stack((np.ones(20), rng.normal(size=(20, 2)))), rng.normal(size=20)),
+    "dot",
+    ".T",
+    "linalg.solve",
+)
 def least_squares(x, y):
     xtx = x.T @ x
     xty = x.T @ y
     beta = np.linalg.solve(xtx, xty)
     residual = y - x @ beta
-    return beta, (residual ** 2).sum()
+    return beta, (residual**2).sum()
 
 
-@case(lambda rng: (rng.normal(size=(20, 3)), rng.integers(0, 2, 20).astype(np.float64), 0.1, 15),
-      "dot", "whole-array arithmetic", "names assigned in loop")
+@case(
+    lambda rng: (rng.normal(size=(20, 3)), rng.integers(0, 2, 20).astype(np.float64), 0.1, 15),
+    "dot",
+    "whole-array arithmetic",
+    "names assigned in loop",
+)
 def logistic_gradient(x, y, rate, steps):
     w = np.zeros(x.shape[1])
     for _ in range(steps):
@@ -182,8 +193,14 @@ def benjamini_hochberg(p):
 
 @case(lambda rng: (rng.uniform(0.1, 5.0, 12),), "helper function")
 def log_gamma(x):
-    coefficients = (76.18009172947146, -86.50532032941677, 24.01409824083091,
-                    -1.231739572450155, 0.1208650973866179e-2, -0.5395239384953e-5)
+    coefficients = (
+        76.18009172947146,
+        -86.50532032941677,
+        24.01409824083091,
+        -1.231739572450155,
+        0.1208650973866179e-2,
+        -0.5395239384953e-5,
+    )
     out = np.empty_like(x)
     for i in range(len(x)):
         y = x[i]

@@ -10,11 +10,24 @@ import zlib
 
 import numpy as np
 import pytest
-from breadth import astronomy, audio, ecology, finance, genetics, graphs, images, physics, statistics  # noqa: F401
-from breadth import numpy_meaning, plain_loops, views_and_names  # noqa: F401
-from breadth.cases import CASES, Case, differences, outcome, same_error
 
 import loopwright as lw
+from breadth import (  # noqa: F401
+    astronomy,
+    audio,
+    ecology,
+    finance,
+    genetics,
+    graphs,
+    images,
+    numpy_meaning,
+    numpy_shapes,
+    physics,
+    plain_loops,
+    statistics,
+    views_and_names,
+)
+from breadth.cases import CASES, Case, differences, outcome, same_error
 
 REFUSED: dict[str, str] = {
     "astronomy.accelerations": "a global array",

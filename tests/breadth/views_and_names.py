@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from breadth.cases import case
 
 
@@ -54,12 +55,14 @@ def both(a):
 
 def scale(v, s=2.0):
     out = np.empty_like(v)
-    for i in range(v.size): out[i] = v[i] * s
+    for i in range(v.size):
+        out[i] = v[i] * s
     return out
 
 
 def fill(x, v):
-    for i in range(x.size): x[i] += v
+    for i in range(x.size):
+        x[i] += v
 
 
 def firstrow(a):
@@ -108,11 +111,13 @@ def rows(a):
 
 
 @case(lambda rng: (_floats(),), "views and names")
-def expression_given_to_a_writer(a): return use_first(a + 1, a)
+def expression_given_to_a_writer(a):
+    return use_first(a + 1, a)
 
 
 @case(lambda rng: (_floats(),), "views and names")
-def operands_with_effects(a): return bump(a, 1.0) + a[0] * bump(a, 2.0), a
+def operands_with_effects(a):
+    return bump(a, 1.0) + a[0] * bump(a, 2.0), a
 
 
 @case(lambda rng: (_floats(),), "views and names")
@@ -327,10 +332,12 @@ def fibonacci_of_rows(a):
 
 @case(lambda rng: (_grid(),), "views and names")
 def swap_with_a_break(a):
-    u = a.copy(); v = np.zeros_like(u)
+    u = a.copy()
+    v = np.zeros_like(u)
     for n in range(5):
         v[1:-1, 1:-1] = u[1:-1, 1:-1] + u[2:, 1:-1]
-        if n == 3: break
+        if n == 3:
+            break
         u, v = v, u
     return u, v
 
@@ -363,6 +370,7 @@ def closure_that_writes(a):
     def inner(k):
         a[k] = a[k] * 2
         return a[k]
+
     return inner(0) + inner(1) * inner(0), a
 
 
@@ -446,7 +454,8 @@ def reshape_of_reshape(a):
 def ravel_of_a_local(a):
     z = np.zeros((2, 6))
     f = z.ravel()
-    for i in range(12): f[i] = i
+    for i in range(12):
+        f[i] = i
     z2 = z.reshape(3, 4)
     z2[1, 1] = 100
     return z, z2
@@ -475,7 +484,8 @@ def parts_given_to_a_writer(a):
 
 @case(lambda rng: (_grid(),), "views and names")
 def columns_of_the_transposed(a):
-    for col in a.T: col -= col.mean()
+    for col in a.T:
+        col -= col.mean()
     fill(a.T[1], 2.0)
     fill(a.ravel(), 1.0)
     return a
@@ -496,7 +506,8 @@ def history_in_a_list(a):
     for k in range(5):
         x = x * 0.5 + 1
         hist.append(x)
-        if abs(x - 2) < 0.2: break
+        if abs(x - 2) < 0.2:
+            break
     return np.array(hist), len(hist), hist[-1]
 
 
@@ -506,10 +517,12 @@ def stack_of_ranges(a):
     c = 0
     while len(st):
         lo, hi = st.pop()
-        if hi - lo <= 1: continue
+        if hi - lo <= 1:
+            continue
         c += 1
         mid = (lo + hi) // 2
-        st.append((lo, mid)); st.append((mid, hi))
+        st.append((lo, mid))
+        st.append((mid, hi))
     return c
 
 
@@ -541,7 +554,8 @@ def sized_in_a_loop(a):
 def list_of_rows(a):
     rows = [a[0], a[2]]
     s = np.zeros(4)
-    for r in rows: s += r
+    for r in rows:
+        s += r
     return s
 
 
@@ -549,7 +563,8 @@ def list_of_rows(a):
 def square_of_computed_size(a):
     n = int(a[1]) + 2
     b = np.zeros((n, n))
-    for i in range(n): b[i, i] = 1
+    for i in range(n):
+        b[i, i] = 1
     c = b @ b + b
     return c.sum(), np.trace(c), c[0, 0]
 

@@ -174,17 +174,18 @@ def test_what_is_returned_is_made_in_postfix_order(entry):
     none, arrays = (base.NOTHING, 0), lambda arguments: (np.arange(4.0), np.arange(6.0).reshape(3, 2))
     values = (
         (FRESH, 0), size, (CUT, 1),  # an array cut along its axis
-        (FRESH, 1), flag, (MAYBE, 0), none, (TUPLE, 2), (TUPLE, 0), (TUPLE, 2),
-        (FRESH, 1), size, size, (CUT, 2), (FRESH, 1), (LIST, 0), (TUPLE, 4),
+        (FRESH, 1), flag, (MAYBE, 0), none, (TUPLE, 2), (TUPLE, 0), (LIST, 0), (TUPLE, 2),
+        (FRESH, 1), size, size, (CUT, 2), (FRESH, 1), (LIST, 0), (FRESH, 0), (LIST, 1), (TUPLE, 5),
     )  # fmt: skip
     make = entry(text, returns=3, values=values, fresh=arrays)
     for given in (1, 0):
-        cut, (inner, empty), both, listed = make.run((given,))
+        cut, (inner, empty), both, listed, scalars = make.run((given,))
         assert cut.tolist() == [0, 1] and cut.flags.owndata and cut.flags.c_contiguous
         assert inner[0] is None if not given else inner[0].shape == (3, 2)
-        assert inner[1] is None and empty == ()
+        assert inner[1] is None and empty == []
         assert both.tolist() == [[0, 1], [2, 3]] and both.flags.owndata
         assert listed == [[0, 1], [2, 3], [4, 5]] and type(listed[0][0]) is float
+        assert scalars == [0, 1, 2, 3] and type(scalars[0]) is np.float64
     assert entry(text, returns=3, values=(none,)).run((1,)) is None
     held = sys.getrefcount(None)
     for _ in range(1000):

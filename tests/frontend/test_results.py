@@ -46,3 +46,40 @@ def test_none_in_several_places():
         """)
     for n in (1, 3, 5):
         same(function, np.zeros(2), n)
+
+
+PATHS = [
+    ("a[a > 0]", "None"), ("(1, a * 2)", "None"), ("((n, 2), a[1:].copy())", "None"), ("a", "None"),
+    ("(n, None)", "(n + 1, None)"), ("((n, 1.5), (a[0],))", "((n + 1, 2.5), (a[1],))"),
+    ("a * 2", "a[1:] + 1"), ("(n, [1, n])", "None"), ("n > 1", "None"),
+    ("a[:n] + 0", "np.zeros(n)"), ("(a.sum(), a[a > 1], n)", "(a.max(), a[a > 0], n)"),
+    ("[n, 1.5]", "[n, 2.5]"), ("[]", "[]"), ("([n], (n,))", "([n + 1], (2,))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), PATHS)
+def test_nested_results_computed_sizes_and_nothing_at_times(one, other):
+    for first, second in ((one, other), (other, one)):
+        function = define(f"def f(a, n):\n    if n > 1:\n        return {first}\n    return {second}\n")
+        for n in (0, 2):
+            for size in (2, 5):
+                same(function, np.arange(float(size)), n)
+
+
+def test_names_of_lists():
+    function = define("""
+        def f(a, n):
+            x, y = [1, 2], (1, 2)
+            if n > 1:
+                x, y = [n, 3], (n, 3)
+            return x, y, x + [n], [x, a.sum()]
+        """)
+    for n in (0, 2):
+        same(function, np.arange(3.0), n)
+
+
+def test_nothing_at_the_end():
+    function = define("def f(a, n):\n    for i in range(len(a)):\n        if a[i] > n: return i, a[:i].copy()\n")
+    for n in (-1, 1, 9):
+        same(function, np.arange(4.0), n)
+        same(function, np.zeros(0), n)

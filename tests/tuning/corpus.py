@@ -27,7 +27,7 @@ import test_tiny
 from analysis.programs import affine_program, program
 from codegen.families import Drawn, Lying, extreme, histogram, product, stencil
 from docs.blocks import program as page_program
-from loopwright.config import CURRENT
+from loopwright.config import CURRENT, current
 from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.runtime.dispatch import Prepared
 from meaning import programs as random_programs
@@ -153,7 +153,7 @@ def harvested(into: list[Case], is_run: bool) -> Iterator[None]:
         kernel._dispatch.prepare = prepared  # type: ignore[method-assign]
         kernel._dispatch.record(record)
 
-    token = CURRENT.set(replace(CURRENT.get(), device="interpreter", store="off"))
+    token = CURRENT.set(replace(current(), device="interpreter", store="off"))
     WATCHERS.append(watch)
     try:
         yield

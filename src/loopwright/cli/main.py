@@ -12,6 +12,7 @@ from loopwright.cli import cache, db
 from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
+from loopwright.cli.migrate import migrate
 from loopwright.cli.refuse import existing_script
 from loopwright.cli.report import write_report
 from loopwright.cli.run import run_and_sum_up
@@ -101,6 +102,18 @@ def _show(
     path, name = split_target(target)
     asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c, space), strict=True) if wanted]
     raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
+
+
+@app.command("migrate", context_settings=_PASSES_REST)
+def _migrate(
+    file: Annotated[Path, typer.Argument(help="A Python file that imports numba.", metavar="FILE")],
+    arguments: Rest = None,
+    write: Annotated[bool, typer.Option("--write", help="Change the imports in the file; else show how.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run it as a script, and tell what its calls did.")] = False,
+) -> None:
+    """List each function that numba compiles: whether it runs here, as far as its text tells, and why not; and let the
+    file import loopwright.numba instead of numba."""
+    raise typer.Exit(migrate(existing_script(file), write, run, arguments or []))
 
 
 @app.command("devices")

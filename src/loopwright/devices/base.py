@@ -26,7 +26,7 @@ else:
 
 # Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
 # Of shape 3 also: a tuple of the last `number` things, None, an array cut to the last `number` things,
-# a thing, or None where the one behind it is false, and an array as a list.
+# a thing, or None where the one behind it is false, and an array or a tuple as a list.
 ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, PYTHON_SCALAR, NUMPY_SCALAR = 0, 1, 2, 3, 4, 5, 6, 32, 64
 Shape = Literal[0, 1, 2, 3]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes

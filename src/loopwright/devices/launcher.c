@@ -46,6 +46,7 @@ static PyObject *config_in_force(Dispatcher *self) {
     PyErr_SetString(PyExc_LookupError, "the context variable has no default");
     return NULL;
   }
+  if (PyList_Check(config)) Py_SETREF(config, Py_NewRef(PyList_GET_ITEM(config, 0))); /* config.ProcessOptions */
   PyObject *one = one_config(self, config);
   Py_DECREF(config);
   return one;

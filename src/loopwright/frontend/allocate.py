@@ -139,6 +139,7 @@ def _fill(cx: Context, name: str, shape: tuple[Expr, ...], value: Expr, node: as
 ALLOCATIONS: dict[object, Handler] = {
     np.zeros: _new("zeros", 0),
     np.empty: _new("empty", None),
+    np.ndarray: _new("ndarray", None),
     np.ones: _new("ones", 1),
     np.full: _full,
     np.zeros_like: _like("zeros_like", 0),

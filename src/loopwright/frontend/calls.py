@@ -18,6 +18,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.lists import method_of_list
+from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
@@ -110,18 +111,22 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return inline_function(cx, written, call)
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
-    if isinstance(function, type) and issubclass(function, np.generic):
+    kind = number_type(function)
+    if kind is not None:
         if any_array(*call.values):
             return map_elements(
-                cx, lambda cx, x: type_call(cx, function, replace(call, values=(x,))), call.values, call.node
+                cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
             )
-        return type_call(cx, function, call)
+        return type_call(cx, kind, call)
     if is_prange(function) or function is range:
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
                        remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)
     if _is_of(type(function), "numba", "loopwright"):  # a jitted function or a kernel: its Python function
+        if any_array(*call.values) and hasattr(type(function), ELEMENTWISE):  # made by vectorize
+            one = lambda cx, *each: inline_function(cx, function, replace(call, values=each))  # noqa: E731
+            return map_elements(cx, one, call.values, call.node)
         return inline_function(cx, function, call)
     raise cx.error(
         call.node,
@@ -161,6 +166,17 @@ def _handler(function: object) -> Handler | None:
         return _HANDLERS.get(function)
     except TypeError:  # not hashable
         return None
+
+
+def number_type(function: object) -> type[np.generic] | None:
+    """NumPy's type of a number, for that itself and for numba's or our own name of it."""
+    if isinstance(function, type):
+        return function if issubclass(function, np.generic) else None
+    if not _is_of(type(function), "numba", "loopwright"):
+        return None
+    dtype = getattr(function, "dtype", None)
+    found = dtype.type if isinstance(dtype, np.dtype) else getattr(np, str(getattr(function, "name", "")), None)
+    return found if isinstance(found, type) and issubclass(found, np.generic) else None
 
 
 def is_prange(function: object) -> bool:

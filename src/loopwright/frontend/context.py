@@ -59,6 +59,7 @@ class Session:
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)

@@ -129,6 +129,8 @@ def _array(cx: Context, call: Arguments) -> Value:
         return array_of_items(cx, value, call.node, element)
     if isinstance(value, Literal | Number):
         return _rank_zero(cx, value, element, call)
+    if isinstance(value, Array) and isinstance(call.place(0), ast.ListComp) and element in (None, value.element):
+        return value  # nobody else has it
     return materialised(cx, as_array(cx, value, call.place(0), "np.array()"), call.node, element)
 
 

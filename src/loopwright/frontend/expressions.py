@@ -102,7 +102,7 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
-        return Items(left.items + right.items)
+        return replace(left, items=left.items + right.items)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
 
 
@@ -209,7 +209,7 @@ def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
                 parts.append(value)
             case _:
                 raise cx.error(node, "a slice of a tuple needs constant bounds")
-    return Items(base.items[slice(*parts)])
+    return replace(base, items=base.items[slice(*parts)])
 
 
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:

@@ -212,7 +212,7 @@ def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
             sizes = tuple(replace(size, expr=keep(size.expr)) if isinstance(size, Number) else size for size in shape)
             return replace(value, places=kept, shape=sizes)
         case Items(items=items):
-            return Items(tuple(_as_it_is_now(cx, item, node) for item in items))
+            return replace(value, items=tuple(_as_it_is_now(cx, item, node) for item in items))
         case _:
             return value
 

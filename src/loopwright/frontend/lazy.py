@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.frontend import operators
 from loopwright.frontend.context import Context
@@ -143,7 +143,8 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
             raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
         condition = cx.once(condition, cx.at(node))
         pairs = zip(x.items, y.items, strict=True)
-        return Items(tuple(_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs))
+        chosen = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
+        return replace(x, items=tuple(chosen))
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",

@@ -114,7 +114,7 @@ def _round(session: Session) -> Kernel | None:
     cx.execute(frame.tree.body)
     try:
         # Types are settled by now as far as this round goes, so that what is returned has its type.
-        check_end(cx, frame.webs.falls_through, session.source.definition.at_name())
+        check_end(cx, frame.webs.falls_through)
         results, body = result_arrays(cx, (*cx.prologue, *cx.body))
         seen = {param.name for param in cx.parameters.values()} | {result.name for result in results}
         check_snapshots(cx, body, frozenset(seen))

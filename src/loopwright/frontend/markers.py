@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 

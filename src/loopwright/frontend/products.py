@@ -67,14 +67,14 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
     depth = a.shape[-1]
 
     def body(index: list[Expr]) -> None:
-        *outer, k = index
-        i, j = outer[: len(outer_a)], outer[len(outer_a) :]
-        old = Load(result.name, tuple(outer), kind, at=cx.at(node))
+        i, k, j = index[: len(outer_a)], index[len(outer_a)], index[len(outer_a) + 1 :]
+        outer = (*i, *j)
+        old = Load(result.name, outer, kind, at=cx.at(node))
         new = convert(cx, at_pair(cx, i, j, k), kind, node)
         total = Binary("or" if kind == BOOL else "add", old, new)
-        cx.emit(Store(result.name, tuple(outer), total, at=cx.at(node)))
+        cx.emit(Store(result.name, outer, total, at=cx.at(node)))
 
-    nest(cx, (*outer_a, *outer_b, depth), body, node)
+    nest(cx, (*outer_a, depth, *outer_b), body, node)  # in this order both are read along their rows
     return result
 
 
@@ -91,7 +91,7 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
     )
 
     def body(index: list[Expr]) -> None:
-        *outer, i, j, k = index
+        *outer, i, k, j = index
 
         def own(array: ArrayLike) -> list[Expr]:
             mine = outer[len(outer) - (len(array.shape) - 2) :]
@@ -105,7 +105,7 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
         old = Load(result.name, place, kind, at=cx.at(node))
         cx.emit(Store(result.name, place, Binary("add", old, convert(cx, product, kind, node)), at=cx.at(node)))
 
-    nest(cx, (*stack, a.shape[-2], b.shape[-1], a.shape[-1]), body, node)
+    nest(cx, (*stack, a.shape[-2], a.shape[-1], b.shape[-1]), body, node)
     return result
 
 

@@ -37,12 +37,6 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
 }
 
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
-    ast.Slice: ("a slice is outside the language", "it stands for a whole array at once", ELEMENTWISE),
-    ast.List: (
-        "a list is outside the language",
-        "its length and types could change",
-        "make an array with np.zeros(n) or np.empty(n), or use a tuple of constants",
-    ),
     ast.Dict: ("a dict is outside the language", "", "use an array that is indexed by a number"),
     ast.Set: ("a set is outside the language", "", "use a bool array: seen[k] = True"),
     ast.ListComp: (
@@ -52,7 +46,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
     ),
     ast.SetComp: ("a comprehension is outside the language", "", "use a bool array: seen[k] = True"),
     ast.DictComp: ("a comprehension is outside the language", "", "use an array that is indexed by a number"),
-    ast.GeneratorExp: ("a generator is outside the language", "", "write the loop out, with an accumulator"),
+    ast.GeneratorExp: ("a generator is outside the language", "", "write a list: [x for x in a]"),
     ast.Lambda: ("a lambda is outside the language", "", "give it a name: write it with 'def'; it is inlined"),
     ast.Yield: (
         "'yield' is outside the language",
@@ -69,18 +63,21 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
     ast.Starred: ("'*' before an argument is outside the language", "", "write the arguments out"),
 }
 
+WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
+    **{kind: told for kind, told in STATEMENTS.items() if kind is not ast.Delete},  # a name can be deleted
+    **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
+}
+"""What no types and no place make legal: it can be told from the text of a function alone."""
+
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "print": ("", "return the value, or write it into an array argument"),
-    "enumerate": ("", "write: for i in range(len(a)), and use a[i]"),
-    "zip": ("", "write: for i in range(len(a)), and use a[i] and b[i]"),
-    "reversed": ("", "write: range(n - 1, -1, -1)"),
-    "sorted": ("", "sort before the call, or write the sorting loop"),
-    "sum": ("", "write a loop that adds the elements up"),
-    "any": ("", "write a loop that sets a flag and breaks"),
-    "all": ("", "write a loop that sets a flag and breaks"),
+    "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
+    "zip": ("it stands only behind 'in'", "write: for x, y in zip(a, b)"),
+    "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
+    "sorted": ("", "write: np.sort(a)"),
     "map": ("", "write a loop"),
     "filter": ("", "write a loop with an 'if'"),
-    "list": ("", "make an array with np.zeros(n) or np.empty(n)"),
+    "list": ("", "write a comprehension: [x for x in a]"),
     "dict": ("", "use an array that is indexed by a number"),
     "set": ("", "use a bool array: seen[k] = True"),
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
@@ -91,24 +88,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 }
 
 
-NUMPY: dict[str, str] = {
-    **dict.fromkeys(("sum", "nansum", "prod", "mean", "average", "std", "var", "trace", "count_nonzero"),
-                    "write a loop with an accumulator"),
-    **dict.fromkeys(("min", "max", "amin", "amax", "argmin", "argmax", "ptp", "nanmin", "nanmax"),
-                    "write a loop that keeps the best value so far"),
-    **dict.fromkeys(("dot", "matmul", "vdot", "inner", "outer", "einsum", "tensordot", "cumsum", "cumprod", "diff"),
-                    "write the loops out"),
-    **dict.fromkeys(("any", "all"), "write a loop that sets a flag and breaks"),
-    **dict.fromkeys(("array", "asarray", "copy", "arange", "linspace", "eye", "identity"),
-                    "make an array with np.zeros or np.empty and write a loop that assigns each element"),
-    **dict.fromkeys(("sort", "argsort", "searchsorted", "unique"), "call it before, and pass the result"),
-    **dict.fromkeys(("reshape", "ravel", "transpose", "concatenate", "stack", "hstack", "vstack"),
-                    "index with the arithmetic of the new shape"),
-    "where": "write: a if condition else b",
-    "clip": "write: min(max(x, low), high)",
-    "isclose": "write: abs(x - y) <= tolerance",
-    "allclose": "write a loop with abs(x - y) <= tolerance",
-}  # fmt: skip
+NUMPY: dict[str, str] = dict.fromkeys(("einsum", "tensordot"), "write the loops out, or use '@'")
 
 
 def refuse_statement(cx: Context, node: ast.stmt) -> KernelError:

@@ -37,7 +37,6 @@ from loopwright.ir.nodes import (
     Const,
     Expr,
     Load,
-    Location,
     ResultArray,
     Return,
     ReturnedArray,
@@ -51,6 +50,7 @@ from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import rewrite_expr, subexpressions
 
 _LARGEST_SIZE = 64  # operations of a size that a caller computes
+_MOST_RETURNED = 1000  # numbers and arrays
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
@@ -68,10 +68,10 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     flat: list[Value] = []
     packing: list[tuple[str, int]] = []
     _flatten(cx, _own(cx, value, node), node, flat, packing, node.value)
-    if cx.session.maybe_returns and all(isinstance(item, Literal | Number) for item in flat):
+    if cx.session.maybe_returns:
         packing += [("value", len(flat)), ("maybe", 0)]
         flat.append(Literal(True))
-    is_tuple = isinstance(value, Items)
+    is_tuple = isinstance(value, Items) and not value.is_list
     plain = [("value", k) for k in range(len(flat))] + ([("tuple", len(flat))] if is_tuple else [])
     if packing == plain:
         packing = []
@@ -93,7 +93,9 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
+            parts = (
+                written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
+            )
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
             packing.append(("tuple", len(items)))
@@ -187,14 +189,13 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
 
 
 def _return_none(cx: Context, node: ast.Return | None) -> None:
-    """`return None` where other paths return numbers: zeros, and that they mean nothing."""
-    kinds = [cx.session.types.of(("return", k)) for k in range(1000)]
-    count = next(k for k, kind in enumerate(kinds) if kind is None)
-    if not count:
+    """`return None` where other paths return something: zeros for its numbers, and that they mean nothing."""
+    found = [cx.session.types.of(("return", k)) for k in range(_MOST_RETURNED)]
+    kinds = [kind for kind in found if isinstance(kind, promote.NumberType)]
+    if not kinds:
         raise NotYet("what the function returns is not known", None if node is None else cx.at(node))
     values: list[Expr] = []
-    for kind in kinds[:count]:
-        assert isinstance(kind, promote.NumberType)
+    for kind in kinds:
         values.append(Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type))
     cx.emit(Return(tuple(values), at=None if node is None else cx.at(node)))
 
@@ -263,21 +264,13 @@ def _returned(cx: Context, number: int, item: Value, node: ast.Return) -> Expr |
     return in_type(cx, item, kind, node.value or node)
 
 
-def check_end(cx: Context, falls_through: bool, end: Location) -> None:
-    """Raise KernelError where some path returns a value and another comes to the end of the function."""
-    gives = [kinds for kinds, _ in cx.returns if kinds is not None]
-    if gives and falls_through and all(name is None for kinds in gives for name in kinds):
-        if not cx.session.maybe_returns:
-            cx.session.maybe_returns = cx.session.types.grown = True
-        _return_none(cx, None)
+def check_end(cx: Context, falls_through: bool) -> None:
+    """Return None where some path returns a value and another comes to the end of the function."""
+    if not falls_through or all(kinds is None for kinds, _ in cx.returns):
         return
-    if gives and falls_through:
-        raise KernelError(
-            "the function returns a value on some paths only",
-            end,
-            "at its end there is no return",
-            "end every path with a return",
-        )
+    if not cx.session.maybe_returns:
+        cx.session.maybe_returns = cx.session.types.grown = True
+    _return_none(cx, None)
 
 
 def returned_values(cx: Context) -> tuple[Returned | None, bool]:

@@ -143,7 +143,10 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             made = comprehension(cx, node)
             if is_changed(cx.frame.tree, targets[0].id):
                 result = new_list(cx, [], node)
-                extend(cx, result, made, node)
+                whole = as_view(made) if isinstance(made, Array) else made
+                if isinstance(whole, View) and weak_items(cx, node):
+                    whole = replace(whole, array=replace(whole.array, weak=True))
+                extend(cx, result, whole, node)
                 return result
             return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
@@ -281,7 +284,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         value = cx.evaluate(node.value)
         old = kept(cx, old, start, target)
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
-            new: Value = Items(old.items + value.items)
+            new: Value = replace(old, items=old.items + value.items)
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)

@@ -169,8 +169,8 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A tuple. names: of its fields, where it is a named one. is_list: it is written as a list, as an index has to know;
-    None where it may be either."""
+    """A tuple. names: of its fields, where it is a named one. is_list: it is a list that never changes, as an index has
+    to know; None where it may be either."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
@@ -233,8 +233,8 @@ def describe(value: Value) -> str:
             return "a list"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
-        case Items():
-            return "a tuple"
+        case Items(is_list=is_list):
+            return "a list" if is_list else "a tuple"
         case Closure():
             return "a function"
         case Fixed(value=fixed):

@@ -105,7 +105,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
-        return Items(tuple(items), is_list=None)
+        return Items(tuple(items), is_list=key in cx.session.fixed_lists)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
@@ -184,6 +184,9 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if cx.session.types.assign(key, len(items)) is None:
                 what = f"'{name}' is a tuple of {len(items)} here and something else elsewhere"
                 raise cx.error(node, what, remedy="use another name")
+            if value.is_list:
+                cx.session.types.grown |= key not in cx.session.fixed_lists
+                cx.session.fixed_lists.add(key)
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)

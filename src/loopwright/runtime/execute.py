@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from loopwright.config import CURRENT, Config, current
+from loopwright.config import Config, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry
 from loopwright.devices.launcher import load_launcher
@@ -137,7 +137,7 @@ class Executor:
     def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
         """Repeat a call with the same arrays on a GPU; NOT_DONE, and nothing done, where that cannot be."""
         repeated = self._repeated.get(tokens)
-        if repeated is None or repeated.config is not CURRENT.get() or not repeated.constants.hold():
+        if repeated is None or repeated.config is not current() or not repeated.constants.hold():
             return NOT_DONE
         if not repeated.written:
             return repeated.again.run(args)
@@ -262,4 +262,4 @@ class Executor:
                 if len(self._repeated) >= MOST_REPEATED:
                     self._repeated.clear()
                 written = tuple(k for k in self._written if base_of(arguments[k]) is not None)
-                self._repeated[tokens] = _Repeated(CURRENT.get(), written, constants, again)
+                self._repeated[tokens] = _Repeated(current(), written, constants, again)

@@ -1,0 +1,5 @@
+"""Numba's `experimental` means nothing here: importing it says what to do instead."""
+
+from loopwright.numba.absent import instead_of
+
+raise ImportError(instead_of("experimental"))

@@ -1,0 +1,309 @@
+"""The door for Numba's users: its names make kernels whose results are Python's own, each option means what fits, and
+what means nothing is said once, or raises with a sentence."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+import loopwright.numba as nb
+from loopwright import errors
+from loopwright.config import CURRENT, PROCESS, current
+from loopwright.kernel import KernelWithOptions
+from loopwright.numba import float32, float64, guvectorize, int64, jit, njit, prange, types, vectorize
+from loopwright.numba.absent import ABSENT
+from loopwright.numba.options import ALWAYS, MEANT, SAID, own_options
+from loopwright.numba.types import CallSignature, signatures_of
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with lw.options(cache=tmp_path_factory.mktemp("cache"), compiler_flags=("-O0",), threads=1):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "_WARNED", set())
+
+
+# ---- njit ---------------------------------------------------------------------------------------------------------
+
+
+def total(a, k):
+    s = 0.0
+    for i in prange(len(a)):
+        s += a[i] * float64(k)
+    return s + int64(2)
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        njit, jit, njit(), njit(parallel=True, cache=True, fastmath=True, nogil=True), jit(nopython=True),
+        njit("float64(float64[:], int64)"), njit(float64(float64[:], int64)), njit((float64[::1], int64)),
+        njit([float64(float64[:], int64), "f8(f4[:], i8)"], inline="always"), nb.jit("types.double(f8[::1], i8)"),
+    ],
+)  # fmt: skip
+def test_njit_makes_a_kernel_with_any_options_and_signatures(decorate) -> None:
+    kernel = decorate(total)
+    assert isinstance(kernel, lw.LoopKernel) and kernel.py_func is total
+    assert kernel(np.arange(4.0), 3) == total(np.arange(4.0), 3) == 20.0
+
+
+def test_options_that_mean_something_are_options_of_the_kernel() -> None:
+    kernel = njit(parallel=False, fastmath=False)(total)
+    assert isinstance(kernel, KernelWithOptions) and kernel.options == {"threads": 1, "strict": True}
+    assert own_options({"target": "cuda"}) == {"device": "cuda"}
+    assert own_options({"parallel": True, "fastmath": {"nnan"}, "target": "parallel"}) == {}
+
+
+def test_an_option_without_a_meaning_is_said_once() -> None:
+    with pytest.warns(lw.LoopwrightWarning, match="boundscheck=False has no effect: an index outside") as said:
+        njit(boundscheck=False)(total)
+        njit(boundscheck=False)(total)
+    assert len(said) == 1 and said[0].filename == __file__
+    with pytest.warns(lw.LoopwrightWarning, match="error_model='python' has no effect"):
+        njit(error_model="python")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        njit(boundscheck=True, error_model="numpy", inline="always", locals={}, nogil=True, cache=False)
+
+
+def test_wrong_options_and_signatures_are_said_at_once() -> None:
+    with pytest.raises(TypeError, match="no option 'paralel'"):
+        njit(paralel=True)
+    with pytest.raises(TypeError, match="does not fit total"):
+        njit("float64(float64[:])")(total)
+    with pytest.raises(TypeError, match="a signature says 'float63', which is no type"):
+        njit("float63(float64[:])")
+    with pytest.raises(TypeError, match="3 is no signature"):
+        njit(3)
+
+
+def generator(a):
+    yield a[0]
+
+
+def calls_it(a):
+    return generator_kernel(a)
+
+
+generator_kernel = njit(generator)
+
+
+def test_what_is_refused_is_raised_by_the_call_and_not_by_the_decorator() -> None:
+    assert generator_kernel.py_func is generator
+    for _ in range(2):
+        with pytest.raises(lw.KernelError, match="'generator' is a generator"):
+            generator_kernel(np.ones(1))
+    with pytest.raises(nb.errors.TypingError, match="'generator_kernel' cannot be inlined"):
+        njit(calls_it)(np.ones(1))
+
+
+def test_a_function_stays_python_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.warns(lw.LoopwrightWarning, match="forceobj=True has no effect: the function stays"):
+        assert jit(forceobj=True)(total) is total
+    monkeypatch.setitem(vars(nb.config), "DISABLE_JIT", True)
+    assert njit(total) is total
+    kernel = lw.kernel(total)
+    assert njit(kernel) is kernel
+
+
+# ---- types --------------------------------------------------------------------------------------------------------
+
+
+def test_types_are_values_and_numbers_of_them_are_numpys() -> None:
+    assert (type(float32(0.1)), nb.boolean(1), nb.u1(255)) == (np.float32, np.True_, np.uint8(255))
+    assert np.zeros(2, dtype=nb.float32).dtype == np.float32
+    signature = types.void(types.float64[:, ::1], types.UniTuple(int64, 2), types.optional(int64))
+    assert repr(signature.arguments) == "(float64[:, :], UniTuple(int64, 2), optional(int64))"
+    with pytest.raises(TypeError, match="one ':' for each axis"):
+        float64[3]
+
+
+def test_signatures_as_texts_and_as_objects_are_the_same() -> None:
+    for text in ("void(f8[:,:], i8)", "(f8[:,:], i8)", "types.void(types.Array(f8, 2, 'C'), numba.int64)"):
+        (one,) = signatures_of(text)
+        assert isinstance(one, CallSignature) and repr(one.arguments) == "(float64[:, :], int64)"
+
+
+def of_types(n, x):
+    a = np.zeros(n, dtype=nb.float32)
+    for i in range(n):
+        a[i] = float32(x) + nb.int64(i) * types.float64(0.5)
+    return a
+
+
+def test_types_convert_numbers_in_kernels() -> None:
+    result, judge = njit(of_types)(3, 0.1), of_types(3, 0.1)
+    assert result.dtype == judge.dtype and np.array_equal(result, judge)
+
+
+# ---- vectorize and guvectorize ------------------------------------------------------------------------------------
+
+
+@vectorize
+def apart(x, y):
+    if x > y:
+        return x - y
+    return y - x
+
+
+@vectorize(["float32(float32, float32)", float64(float64, float64)], target="parallel")
+def product(x, y):
+    return x * y
+
+
+@pytest.mark.parametrize(
+    "operands",
+    [
+        (np.arange(6.0).reshape(2, 3), 2.0), (np.arange(6).reshape(2, 3)[:, ::-1], np.arange(3)), (3, 5),
+        (np.arange(2.0)[:, None], np.arange(3, dtype=np.float32)), (np.array(2.0), 1.0), (7.5, np.arange(4)),
+    ],
+)  # fmt: skip
+def test_a_vectorized_function_broadcasts_and_gives_what_its_python_does(operands) -> None:
+    result, judge = apart(*operands), np.vectorize(apart.py_func)(*operands)
+    assert np.shape(result) == np.shape(judge) and np.array_equal(result, judge)
+    assert np.result_type(result) == np.result_type(*operands if np.ndim(judge) else map(np.asarray, operands))
+    assert isinstance(result, np.ndarray) == bool(np.ndim(judge))
+
+
+def test_signatures_say_the_types_of_operands_and_results() -> None:
+    single = np.ones(3, np.float32)
+    assert product(single, single).dtype == np.float32 and product(single, 2.0).dtype == np.float64
+    assert product(2, 3) == 6.0 and isinstance(product(2, 3), np.float64)
+    with pytest.raises(TypeError, match="product has no signature for complex128"):
+        product(1j, 2.0)
+
+
+def test_a_vectorized_function_as_a_universal_function() -> None:
+    out = np.empty((2, 3))
+    assert product(np.ones(3), 2.0, out=out) is out and (out == 2).all()
+    assert np.array_equal(
+        product.outer(np.arange(2.0), np.arange(3.0)), np.multiply.outer(np.arange(2.0), np.arange(3.0))
+    )
+    assert (product.nin, product.nout, product.__name__) == (2, 1, "product")
+    with pytest.raises(TypeError, match="product takes 2 operands, and is given 1"):
+        product(1.0)
+    with pytest.raises(ValueError, match="broadcast"):
+        product(np.ones(2), np.ones(3))
+    assert apart(np.ones((0, 3)), 1.0).shape == (0, 3)
+
+
+def uses_vectorized(a):
+    return apart(a[0], 2.0) + apart(a, 1.0)
+
+
+def test_a_kernel_calls_a_vectorized_function_with_numbers_and_arrays() -> None:
+    assert np.array_equal(njit(uses_vectorized)(np.arange(3.0)), uses_vectorized(np.arange(3.0)))
+
+
+@guvectorize([(int64[:], int64, int64[:])], "(n),()->(n)")
+def shifted(x, y, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] + y
+
+
+@guvectorize(["void(float64[:, :], float64[:], float64[:])"], "(m,n),(n)->(m)", nopython=True)
+def matvec(a, x, y):
+    for i in range(a.shape[0]):
+        y[i] = 0.0
+        for j in range(a.shape[1]):
+            y[i] += a[i, j] * x[j]
+
+
+@guvectorize("(n)->()")
+def mean(x, out):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+    out[0] = s / len(x)
+
+
+def test_guvectorize_loops_over_the_axes_before() -> None:
+    a = np.arange(6).reshape(2, 3)
+    assert np.array_equal(shifted(a, 10), a + 10) and np.array_equal(shifted(a[0], 1), a[0] + 1)
+    assert np.array_equal(shifted(a, np.array([10, 20])), a + np.array([[10], [20]]))
+    matrices = np.arange(24.0).reshape(4, 2, 3)
+    assert np.array_equal(matvec(matrices, np.arange(3.0)), matrices @ np.arange(3.0))
+    out = np.zeros((2, 8))[:, ::2]
+    assert matvec(np.ones((2, 4, 3)), np.ones(3), out) is out and (out == 3).all()
+
+
+def test_guvectorize_without_signatures_is_given_what_it_writes() -> None:
+    out = np.zeros(2)
+    assert mean(np.arange(6.0).reshape(2, 3), out=out) is out and list(out) == [1.0, 4.0]
+    with pytest.raises(TypeError, match="mean has no signature that tells what it makes"):
+        mean(np.ones(3))
+    with pytest.raises(ValueError, match=r"axis 'n' of .* has 3 and 2 elements"):
+        matvec(np.ones((4, 3)), np.ones(2))
+    with pytest.raises(TypeError, match="takes 2 or 3 operands, and is given 1"):
+        matvec(np.ones((4, 3)))
+    with pytest.raises(TypeError, match="has 3 operands"):
+        guvectorize("(n),(n)->(n)")(mean.py_func)
+
+
+# ---- settings, and names that are not there -----------------------------------------------------------------------
+
+
+def test_the_number_of_threads() -> None:
+    before, token = PROCESS[0], CURRENT.set(PROCESS)
+    try:
+        nb.set_num_threads(1)
+        assert nb.get_num_threads() == current().threads == 1
+        with pytest.raises(ValueError, match="0 threads: there are 1 to"):
+            nb.set_num_threads(0)
+    finally:
+        PROCESS[0] = before
+        CURRENT.reset(token)
+    assert nb.config.NUMBA_NUM_THREADS >= 1 and nb.threading_layer() == "omp"
+    with pytest.warns(lw.LoopwrightWarning, match=r"numba.config.CACHE_DIR = 'x' has no effect"):
+        nb.config.CACHE_DIR = "x"
+    with pytest.raises(AttributeError, match=r"config\.NOTHING"):
+        _ = nb.config.NOTHING
+
+
+@pytest.mark.parametrize("name", sorted(ABSENT))
+def test_a_name_without_a_meaning_says_what_to_do(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no '{name}': "):
+        getattr(nb, name)
+
+
+def test_imports_of_such_names_say_it_too() -> None:
+    with pytest.raises(ImportError, match="has no 'cuda': a kernel of plain loops runs on a GPU"):
+        from loopwright.numba import cuda  # noqa: F401
+    with pytest.raises(ImportError, match="has no 'jitclass': instead of a jitclass"):
+        from loopwright.numba import jitclass  # noqa: F401
+    for module in ("typed", "experimental", "cuda"):
+        with pytest.raises(ImportError, match=f"has no '{module}': "):
+            importlib.import_module(f"loopwright.numba.{module}")
+
+
+def test_helpers_of_extending_are_inlined() -> None:
+    assert (
+        nb.extending.register_jitable(total) is total and nb.extending.register_jitable(inline="always")(total) is total
+    )
+    with pytest.raises(AttributeError, match="has no 'overload'"):
+        _ = nb.extending.overload
+
+
+def test_the_page_has_every_option_and_every_absent_name() -> None:
+    page = (ROOT / "docs" / "numba.md").read_text(encoding="utf-8")
+    assert [name for name in (*ALWAYS, *SAID, *MEANT, *ABSENT) if f"`{name}`" not in page] == []
+
+
+def test_neither_numba_nor_the_door_is_loaded_with_loopwright() -> None:
+    code = "import sys, loopwright; assert not {'numba', 'loopwright.numba'} & set(sys.modules)"
+    code += "; import loopwright.numba; assert 'numba' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
