@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 import loopwright as lw
-
 from loopwright.errors import NegativeSizeError
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import parse_kernel, print_kernel

@@ -75,7 +75,9 @@ class Writer:
             return f"len({symbol[1:]})" if not offset else f"len({symbol[1:]}) {offset}"
         base = f"({symbol[0]} + 1) // 2" if symbol.endswith("h") else symbol
         if self.chance(30) and not symbol.endswith("h"):
-            known = [(one.text, k) for one in self.names if one.argument for k, s in enumerate(one.shape) if s == (symbol, 0)]
+            known = [
+                (one.text, k) for one in self.names if one.argument for k, s in enumerate(one.shape) if s == (symbol, 0)
+            ]
             if known:
                 name, axis = self.random.choice(known)
                 base = f"{name}.shape[{axis}]" if axis or self.chance(60) else f"len({name})"
@@ -173,11 +175,19 @@ class Writer:
         sizes = [self.size(size) for size in shape]
         text = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
         dtype = {"f": "np.float64", "i": "np.int64", "b": "np.bool_"}[cat]
-        made = [f"np.zeros({text}, dtype={dtype})", f"np.ones({text}, {dtype})", f"np.full({text}, {self.literal(cat)})"]
+        made = [
+            f"np.zeros({text}, dtype={dtype})",
+            f"np.ones({text}, {dtype})",
+            f"np.full({text}, {self.literal(cat)})",
+        ]
         if len(shape) == 1 and cat == "i":
             made += [f"np.arange({text})"] * 3
         if len(shape) == 1 and cat == "f":
-            made += [f"np.linspace(0.0, 1.0, {text})", f"np.arange({text}) * 0.5", f"np.array([{self.literal('f')} * q for q in range({text})])"]
+            made += [
+                f"np.linspace(0.0, 1.0, {text})",
+                f"np.arange({text}) * 0.5",
+                f"np.array([{self.literal('f')} * q for q in range({text})])",
+            ]
         return self.random.choice(made)
 
     def literal(self, cat: str) -> str:
@@ -220,12 +230,20 @@ class Writer:
             if kind == 0:
                 return f"({a('b', shape, depth - 1)} {some.choice('&|^')} {b('b', shape, depth - 1)})"
             if kind == 1:
-                return f"~{full('b', shape, depth - 1)}" if self.chance(50) else f"np.isnan({full('f', shape, depth - 1)})"
+                return (
+                    f"~{full('b', shape, depth - 1)}" if self.chance(50) else f"np.isnan({full('f', shape, depth - 1)})"
+                )
             return f"({a(other, shape, depth - 1)} {some.choice(['<', '>=', '==', '!='])} {b(other, shape, depth - 1)})"
         if self.chance(25):
             x = full(cat, shape, depth - 1)
-            one = [f"-{x}", f"np.abs({x})", f"{x} ** 2", f"np.maximum({x}, {part(cat, shape, depth - 1)})",
-                   f"np.minimum({x}, {part(cat, shape, depth - 1)})", f"np.clip({x}, {self.literal(cat)}, {self.literal(cat)})"]
+            one = [
+                f"-{x}",
+                f"np.abs({x})",
+                f"{x} ** 2",
+                f"np.maximum({x}, {part(cat, shape, depth - 1)})",
+                f"np.minimum({x}, {part(cat, shape, depth - 1)})",
+                f"np.clip({x}, {self.literal(cat)}, {self.literal(cat)})",
+            ]
             if cat == "f":
                 one += [f"np.sqrt(np.abs({x}))", f"np.floor({x})", f"np.round({x})", f"np.exp(-np.abs({x}))"]
             return f"({some.choice(one)})"
@@ -265,7 +283,11 @@ class Writer:
     def gather(self, cat: str, shape: Shape, depth: int) -> str:
         sources = [one for one in self.names if one.cat == cat and len(one.shape) == len(shape)]
         axis = self.random.randrange(len(shape))
-        fitting = [one for one in sources if all(a == b for k, (a, b) in enumerate(zip(one.shape, shape, strict=True)) if k != axis)]
+        fitting = [
+            one
+            for one in sources
+            if all(a == b for k, (a, b) in enumerate(zip(one.shape, shape, strict=True)) if k != axis)
+        ]
         if not fitting:
             return self.atom(cat, shape)
         one = self.random.choice(fitting)
@@ -273,8 +295,10 @@ class Writer:
         return f"{one.text}[{':, ' * axis}{index} % 2]" if self.chance(80) else f"{one.text}[{':, ' * axis}{index}]"
 
     def choice(self, cat: str, shape: Shape, depth: int) -> str:
-        return (f"np.where({self.array('b', shape, depth - 1)}, {self.operand(cat, shape, depth - 1)}, "
-                f"{self.operand(cat, shape, depth - 1)})")
+        return (
+            f"np.where({self.array('b', shape, depth - 1)}, {self.operand(cat, shape, depth - 1)}, "
+            f"{self.operand(cat, shape, depth - 1)})"
+        )
 
     def method(self, cat: str, shape: Shape, depth: int) -> str:
         x = self.array(cat, shape, depth - 1)
@@ -299,7 +323,7 @@ class Writer:
         if kind == 4 and cat == "i":
             return f"np.searchsorted(np.sort({self.array('f', self.shape()[:1], depth - 1)}), {self.array('f', shape, depth - 1)})"
         if kind == 5 and cat == "i":
-            return "np.argsort(" + self.array('i', shape, depth - 1) + f" * 16 + np.arange({self.size(size)}))"
+            return "np.argsort(" + self.array("i", shape, depth - 1) + f" * 16 + np.arange({self.size(size)}))"
         if kind == 6 and cat != "b":
             inner = some.choice([("n", 0), ("m", 0)])
             return f"({self.array(cat, (size, inner), depth - 1)} @ {self.array(cat, (inner,), depth - 1)})"
@@ -341,8 +365,15 @@ class Writer:
         if cat == "b":
             return f"({x}).{some.choice(['any', 'all'])}()"
         if cat == "i" and self.chance(40):
-            return some.choice([f"np.argmax({x})", f"np.argmin({x})", f"np.sum({self.array('b', self.shape()[:2], depth - 1)})",
-                                f"np.count_nonzero({x})", f"len({self.array('f', (some.choice([('n', 0), ('m', -1)]),), 0)})"])
+            return some.choice(
+                [
+                    f"np.argmax({x})",
+                    f"np.argmin({x})",
+                    f"np.sum({self.array('b', self.shape()[:2], depth - 1)})",
+                    f"np.count_nonzero({x})",
+                    f"len({self.array('f', (some.choice([('n', 0), ('m', -1)]),), 0)})",
+                ]
+            )
         names = ["sum", "max", "min"] + (["mean", "std"] if cat == "f" else [])
         return f"np.{some.choice(names)}({x})" if self.chance(60) else f"({x}).{some.choice(names)}()"
 
@@ -357,7 +388,16 @@ class Writer:
 
     def statement(self) -> None:
         ways = [self.name_array] * 4 + [self.name_again] * 2 + [self.update] * 2 + [self.store] * 5 + [self.masked] * 2
-        ways += [self.bounded, self.bounded, self.shifted, self.shifted, self.out, self.chain, self.tuple_loop, self.nested]
+        ways += [
+            self.bounded,
+            self.bounded,
+            self.shifted,
+            self.shifted,
+            self.out,
+            self.chain,
+            self.tuple_loop,
+            self.nested,
+        ]
         ways += [self.indexed] * 2 + [self.name_scalar, self.swap, self.helper, self.helper, self.fill]
         if self.level < 3:
             ways += [self.countdown, self.early, self.branch, self.loop, self.loop, self.loop_over, self.guard]
@@ -370,8 +410,12 @@ class Writer:
         cat, shape = self.cat(), self.shape()
         if self.chance(40):  # a view
             one = self.random.choice(self.names)
-            shapes = [tuple((s, o - 1) if s and self.chance(40) else (s, o) for s, o in one.shape), one.shape[1:], one.shape[::-1],
-                      tuple((s + "h", 0) if s in ("n", "m") and not o and self.chance(50) else (s, o) for s, o in one.shape)]
+            shapes = [
+                tuple((s, o - 1) if s and self.chance(40) else (s, o) for s, o in one.shape),
+                one.shape[1:],
+                one.shape[::-1],
+                tuple((s + "h", 0) if s in ("n", "m") and not o and self.chance(50) else (s, o) for s, o in one.shape),
+            ]
             shape = self.random.choice([shape for shape in shapes if shape])
             text = self.view(one, shape)
             if text is not None:
@@ -430,7 +474,9 @@ class Writer:
         elif kind == 2:
             mask = self.new("m")
             self.line(f"{mask} = {self.array('b', one.shape, 2)}")
-            self.line(f"{one.text}[{mask}] = {self.random.choice([one.text, self.atom(one.cat, one.shape)])}[{mask}]{self.random.choice(['', ' + 1', ' * 2'])}")
+            self.line(
+                f"{one.text}[{mask}] = {self.random.choice([one.text, self.atom(one.cat, one.shape)])}[{mask}]{self.random.choice(['', ' + 1', ' * 2'])}"
+            )
         else:
             name = self.new("c")
             self.line(f"{name} = {one.text}[{self.array('b', one.shape, 2)}]")
@@ -505,7 +551,9 @@ class Writer:
                 self.line(f"{text}.fill({self.scalar(cat, 1)})")
 
     def branch(self) -> None:
-        self.line(f"if {self.scalar('b', 1) if self.chance(40) else self.random.choice(['p > 1', 'n > 2', 'p == 0', 'n > m'])}:")
+        self.line(
+            f"if {self.scalar('b', 1) if self.chance(40) else self.random.choice(['p > 1', 'n > 2', 'p == 0', 'n > m'])}:"
+        )
         self.inside(self.random.randint(1, 2))
         if self.chance(50):
             self.line("else:")
@@ -565,7 +613,9 @@ class Writer:
     def bound(self) -> str:
         known = [name for name, _ in self.loops]
         some = self.random
-        return some.choice([*known, "", "", "p", "-p", "p - 2", "n - p", "m", "-m", "n + 3", "-n - 2", "1", "-2", "n // 2", "p * 2"])
+        return some.choice(
+            [*known, "", "", "p", "-p", "p - 2", "n - p", "m", "-m", "n + 3", "-n - 2", "1", "-2", "n // 2", "p * 2"]
+        )
 
     def bounded(self) -> None:
         """A view whose bounds are computed while it runs; a view of that."""
@@ -589,8 +639,12 @@ class Writer:
         size = self.size(one.shape[0])
         front, back = f"{one.text}[:{size} - {k}]", f"{one.text}[{k}:]"
         turned = f"{one.text}[::-1]"
-        to, by = self.random.choice([(front, back), (back, front), (back, front), (f"{one.text}[:]", turned), (turned, one.text)])
-        value = self.random.choice([by, f"{by} + {by}", f"np.maximum({to}, {by})", f"{by} - {to}", f"np.where({by} > 1, {by}, {to})"])
+        to, by = self.random.choice(
+            [(front, back), (back, front), (back, front), (f"{one.text}[:]", turned), (turned, one.text)]
+        )
+        value = self.random.choice(
+            [by, f"{by} + {by}", f"np.maximum({to}, {by})", f"{by} - {to}", f"np.where({by} > 1, {by}, {to})"]
+        )
         self.line(f"{to} {self.random.choice(['=', '=', '=', '+=', '-='])} {value}")
 
     def out(self) -> None:
@@ -599,7 +653,9 @@ class Writer:
             return
         text, cat, shape = found
         text = text.removesuffix("[:]")
-        self.line(f"np.{self.random.choice(['add', 'multiply', 'maximum'])}({self.array(cat, shape, 1)}, {self.array(cat, shape, 1)}, out={text})")
+        self.line(
+            f"np.{self.random.choice(['add', 'multiply', 'maximum'])}({self.array(cat, shape, 1)}, {self.array(cat, shape, 1)}, out={text})"
+        )
 
     def chain(self) -> None:
         cat, shape = self.cat(), self.shape()
@@ -666,7 +722,14 @@ def program(seed: int) -> Program:
     """A program of array code; the same one for the same seed."""
     writer = Writer(random.Random(f"arrays {seed}"))
     some = writer.random
-    shapes: list[Shape] = [(("n", 0),), (("n", 0),), (("n", 0), ("m", 0)), (("n", 0), ("n", 0)), (("m", 0),), (("n", 0), ("m", 0), ("", 3))]
+    shapes: list[Shape] = [
+        (("n", 0),),
+        (("n", 0),),
+        (("n", 0), ("m", 0)),
+        (("n", 0), ("n", 0)),
+        (("m", 0),),
+        (("n", 0), ("m", 0), ("", 3)),
+    ]
     cells: list[tuple[str, str, Shape]] = []
     for name in "abcd"[: some.randint(2, 4)]:
         cat = some.choice("fffii") if name != "d" else "b"
@@ -686,7 +749,11 @@ def program(seed: int) -> Program:
 
 
 def _call(some: random.Random, cells: list[tuple[str, str, Shape]], number: int) -> tuple[Recipe, ...]:
-    n, m = some.choice([(4, 3), (5, 5), (3, 4)]) if number == 0 else some.choice([(4, 3), (2, 3), (3, 2), (2, 2), (0, 2), (5, 0), *STRETCHING])
+    n, m = (
+        some.choice([(4, 3), (5, 5), (3, 4)])
+        if number == 0
+        else some.choice([(4, 3), (2, 3), (3, 2), (2, 2), (0, 2), (5, 0), *STRETCHING])
+    )
     sizes = {"n": n, "m": m, "": 0}
     recipes: list[Recipe] = []
     for position, (name, element, symbols) in enumerate(cells):
@@ -701,6 +768,13 @@ def _call(some: random.Random, cells: list[tuple[str, str, Shape]], number: int)
         layout = some.choice(LAYOUTS) if number else "C"
         if 0 in shape:
             layout = "C"
-        recipes.append(Cells(name, element, shape, values, some.randrange(1, 1000), layout=layout, read_only=some.random() < 0.06))
-    recipes += [Numbers("n", str(n)), Numbers("m", str(m)), Numbers("p", str(some.randrange(4))), Numbers("q", some.choice(["0.5", "-2.0", "3.0"]))]
+        recipes.append(
+            Cells(name, element, shape, values, some.randrange(1, 1000), layout=layout, read_only=some.random() < 0.06)
+        )
+    recipes += [
+        Numbers("n", str(n)),
+        Numbers("m", str(m)),
+        Numbers("p", str(some.randrange(4))),
+        Numbers("q", some.choice(["0.5", "-2.0", "3.0"])),
+    ]
     return tuple(recipes)

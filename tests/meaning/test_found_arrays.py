@@ -1,4 +1,4 @@
-"""Array code on which some way to run once differed from CPython with NumPy: found by random programs, shrunken, and kept."""
+"""Array code on which some way to run once differed from CPython with NumPy: found by random programs, and kept."""
 
 from __future__ import annotations
 
@@ -46,7 +46,12 @@ def ints(name: str, *shape: int, seed: int = 7, **more: object) -> Cells:
 
 
 def test_a_position_that_counts_true_places_is_not_a_sum_for_threads(tmp_path: Path) -> None:
-    agree(tmp_path, "def kernel(b, d):\n    b[d.copy()] *= 2\n    return b\n", ints("b", 9), Cells("d", "bool", (9,), seed=3))
+    agree(
+        tmp_path,
+        "def kernel(b, d):\n    b[d.copy()] *= 2\n    return b\n",
+        ints("b", 9),
+        Cells("d", "bool", (9,), seed=3),
+    )
 
 
 def test_updates_in_branches_and_loops_write_the_array(tmp_path: Path) -> None:
@@ -142,7 +147,9 @@ def test_arrays_like_an_empty_slice(tmp_path: Path) -> None:
     agree(tmp_path, "def kernel(a):\n    return np.zeros_like(a[4:1]), np.ones_like(a + 1)\n", floats("a", 3))
 
 
-@pytest.mark.parametrize("index", ["t", "np.nonzero(a > 8)", "np.where(m)", "p", "(n, n)", "[n, n]", "[True, False, True]"])
+@pytest.mark.parametrize(
+    "index", ["t", "np.nonzero(a > 8)", "np.where(m)", "p", "(n, n)", "[n, n]", "[True, False, True]"]
+)
 def test_a_tuple_as_an_index_is_several_and_a_list_is_one(index: str, tmp_path: Path) -> None:
     text = f"""
         def kernel(a, m, n):
@@ -161,7 +168,12 @@ def test_a_tuple_as_an_index_is_several_and_a_list_is_one(index: str, tmp_path: 
                "(b > 1) @ (b > 2)", "np.dot(b > 1, b > 1)", "b.round(1)"],
 )  # fmt: skip
 def test_types_of_results(result: str, tmp_path: Path) -> None:
-    agree(tmp_path, f"def kernel(b, k):\n    return {result}\n", Cells("b", "int32", (4,), seed=3), Numbers("k", "np.uint8(3)"))
+    agree(
+        tmp_path,
+        f"def kernel(b, k):\n    return {result}\n",
+        Cells("b", "int32", (4,), seed=3),
+        Numbers("k", "np.uint8(3)"),
+    )
 
 
 @pytest.mark.parametrize("write", ["np.add(a, 1, out=a)", "np.sqrt(a, a)", "v = a[1:]; v[0] = 5.0", "h(k=5.0, x=a)"])
