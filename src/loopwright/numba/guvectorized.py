@@ -42,11 +42,8 @@ class GuVectorized:
         sizes, loop = self._sizes(inputs)
         targets = [np.asarray(one) for one in given] or self._fresh(chosen, sizes, loop)
         axes = (*self.inputs, *self.outputs)
-        boxed = (
-            [isinstance(one, NumbaArray) for one in chosen.arguments[: len(inputs)]]
-            if chosen
-            else [False] * len(inputs)
-        )
+        kinds = chosen.arguments[: len(inputs)] if chosen else [None] * len(inputs)
+        boxed = [isinstance(one, NumbaArray) for one in kinds]
         boxed += [True] * len(targets)
         items = [
             _one_after_the_other(one, loop, [sizes[name] for name in names], as_array)
