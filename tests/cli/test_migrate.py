@@ -9,7 +9,9 @@ import typer
 
 from loopwright.cli.migrate import migrate
 
-TEXT = b"from numba import njit\r\n\r\n@njit\r\ndef f(a):\r\n    global a\r\n\r\n@njit\r\ndef g(a):\r\n    return a[0]\r\n"
+TEXT = (
+    b"from numba import njit\r\n\r\n@njit\r\ndef f(a):\r\n    global a\r\n\r\n@njit\r\ndef g(a):\r\n    return a[0]\r\n"
+)
 
 
 @pytest.fixture
@@ -24,7 +26,8 @@ def test_it_lists_the_functions_and_shows_what_would_change(file: Path, capsys: 
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["function", "line", "decorator", "verdict", "why", "instead"]
     assert " ".join(lines[0].split()) == (
-        "f 4 @njit refused line 5: 'global' is outside the language return the value, or write it into an array argument"
+        "f 4 @njit refused line 5: 'global' is outside the language "
+        "return the value, or write it into an array argument"
     )
     assert lines[1].split() == ["g", "8", "@njit", "runs"] and lines[2].startswith("'runs': nothing in its text")
     assert lines[-2:] == ["-from numba import njit", "+from loopwright.numba import njit"]
