@@ -68,9 +68,7 @@ def test_numbers_of_the_run_are_told_by_name():
 
 
 def test_what_follows_is_not_needed():
-    function = define(
-        "def f(n):\n    if n > 0:\n        return 1\n    else:\n        raise ValueError\n"
-    )
+    function = define("def f(n):\n    if n > 0:\n        return 1\n    else:\n        raise ValueError\n")
     assert interpret(kernel_of(function, 3), (3,)) == 1
     with pytest.raises(ValueError):
         interpret(kernel_of(function, 3), (0,))

@@ -12,7 +12,7 @@ import ast
 from loopwright.frontend.array_names import written_in_place
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
-from loopwright.frontend.infer import ArrayType, Key
+from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import as_view, clipped, size_of
 from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
@@ -21,8 +21,8 @@ from loopwright.ir.walk import subexpressions
 
 def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AST, value_node: ast.AST) -> None:
     """Assign an array to such a name. Raises KernelError for another number of axes."""
-    kind = cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
-    if not isinstance(kind, ArrayType):
+    kind = cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
+    if not isinstance(kind, ArrayKind):
         what = f"{len(value.shape)}-dimensional array of {value.element}"
         raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
                        "a name has one type of elements, and as many axes, wherever it is assigned",
@@ -48,7 +48,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
     assign_elements(cx, as_view(known), value, node, value_node)
 
 
-def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayType, node: ast.AST, value_node: ast.AST) -> Array:
+def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayKind, node: ast.AST, value_node: ast.AST) -> Array:
     if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
         assert isinstance(value, Array)
         return value
@@ -152,11 +152,11 @@ def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_r
     elif name in written_in_place(cx.frame):
         return False
     cx.array_names[key] = name
-    cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+    cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
     if is_renamed:
         return True
     kind = cx.session.types.of(key)
-    element = kind.element if isinstance(kind, ArrayType) else value.element
+    element = kind.element if isinstance(kind, ArrayKind) else value.element
     cx.array_variables[key] = materialised(cx, value, node, element)
     return True
 

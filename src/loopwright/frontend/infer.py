@@ -16,14 +16,14 @@ Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayKind:
     """The type of the elements of an array, and how many axes it has."""
 
     element: Scalar
     rank: int
 
 
-Kind = NumberType | int | ArrayType  # the type of a number, the length of a tuple, an array
+Kind = NumberType | int | ArrayKind  # the type of a number, the length of a tuple, an array
 
 _MOST_ROUNDS = 200
 _MOST_TRIALS = 3

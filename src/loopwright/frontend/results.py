@@ -11,7 +11,7 @@ from loopwright.frontend import promote
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
-from loopwright.frontend.infer import ArrayType
+from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import as_elements
 from loopwright.frontend.values import (
     Array,
@@ -142,8 +142,8 @@ def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> t
             "its size is computed while the function runs, and nothing is known about how large it may be",
             "pass an array that is large enough, and return how much of it is used",
         )
-    kind = cx.session.types.assign(("result", position), ArrayType(array.element, len(array.shape)))
-    if not isinstance(kind, ArrayType):
+    kind = cx.session.types.assign(("result", position), ArrayKind(array.element, len(array.shape)))
+    if not isinstance(kind, ArrayKind):
         raise cx.error(place, "this return does not agree with the others", "its arrays have other numbers of axes")
     shapes = cx.session.result_shapes.setdefault(position, [])
     if most not in shapes:

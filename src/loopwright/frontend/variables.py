@@ -14,7 +14,7 @@ from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
-from loopwright.frontend.infer import ArrayType, Key
+from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
@@ -94,7 +94,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     kind = cx.session.types.of(key)
     if key in cx.fixed:
         return cx.fixed[key]
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
         refuse_out_of_scope(cx, cx.array_variables[key], name, node)
@@ -192,7 +192,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names[key] = name
-            cx.session.types.assign(key, ArrayType(value.element, len(value.shape)))
+            cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
             cx.array_variables[key] = value
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
