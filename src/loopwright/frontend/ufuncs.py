@@ -20,8 +20,8 @@ from loopwright.frontend.numpy_functions import ufunc_call
 from loopwright.frontend.selection import nonzero
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe
 from loopwright.frontend.views import as_view, is_array
-from loopwright.ir.nodes import Load, Select
-from loopwright.ir.types import Scalar
+from loopwright.ir.nodes import Cast, Load, Select
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
@@ -37,13 +37,22 @@ def _where(cx: Context, call: Arguments) -> Value:
     kind = _common_weak([_kind(cx, value, call) for value in (a, b)])
 
     def choose(cx: Context, c: Literal | Number, x: Literal | Number, y: Literal | Number) -> Number:
-        x, y = (_read_anyway(cx, one, call.node) for one in (x, y))
+        x, y = (_wrapped(_read_anyway(cx, one, call.node), kind) for one in (x, y))
         return Number(Select(as_bool(cx, c), convert(cx, x, kind, call.node), convert(cx, y, kind, call.node)), False)
 
     if not any(is_array(value) for value in call.values):
         return choose(cx, *call.numbers(cx))
     values = [array_of_items(cx, v, call.node) if isinstance(v, Items) else v for v in call.values]
     return map_elements(cx, choose, values, call.node)
+
+
+def _wrapped(number: Literal | Number, kind: Scalar) -> Literal | Number:
+    """A Python int as np.where() takes it: one that does not fit the type of the other choice wraps around."""
+    if not kind.is_integer or not number.number_type.weak or number.number_type.type != INT64:
+        return number
+    if isinstance(number, Literal):
+        return Literal(int(np.array(int(number.value)).astype(kind.dtype)))
+    return Number(Cast(number.expr, kind), weak=False)
 
 
 def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Literal | Number:

@@ -12,7 +12,7 @@ import numpy as np
 from loopwright.numba.operands import Operand, element_type, kernel_around, python_function, typed_operands
 from loopwright.numba.options import own_options
 from loopwright.numba.surrounding_loops import ALONG
-from loopwright.numba.types import ArrayType, CallSignature, signatures_of
+from loopwright.numba.types import CallSignature, NumbaArray, signatures_of
 
 
 class GuVectorized:
@@ -42,9 +42,8 @@ class GuVectorized:
         sizes, loop = self._sizes(inputs)
         targets = [np.asarray(one) for one in given] or self._fresh(chosen, sizes, loop)
         axes = (*self.inputs, *self.outputs)
-        boxed = (
-            [isinstance(one, ArrayType) for one in chosen.arguments[: len(inputs)]] if chosen else [False] * len(inputs)
-        )
+        kinds = chosen.arguments[: len(inputs)] if chosen else [None] * len(inputs)
+        boxed = [isinstance(one, NumbaArray) for one in kinds]
         boxed += [True] * len(targets)
         items = [
             _one_after_the_other(one, loop, [sizes[name] for name in names], as_array)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from loopwright.kernel import LoopKernel
 from loopwright.numba.decorate import RefusedKernel, kernel_or_refused
 from loopwright.numba.surrounding_loops import MOST_OPERANDS
-from loopwright.numba.types import ArrayType, CallSignature, NumbaType, ScalarType
+from loopwright.numba.types import CallSignature, NumbaArray, NumbaType, ScalarType
 
 Operand = NDArray[Any]
 
@@ -46,7 +46,7 @@ def typed_operands(
 
 def element_type(kind: NumbaType) -> ScalarType:
     """Of an array or a number. Raises TypeError for what has no elements."""
-    element = kind.element if isinstance(kind, ArrayType) else kind
+    element = kind.element if isinstance(kind, NumbaArray) else kind
     if not isinstance(element, ScalarType):
         raise TypeError(f"{kind} is no type of numbers")
     return element

@@ -32,12 +32,12 @@ class NumbaType:
         """The signature of a function that returns this type."""
         return CallSignature(arguments, self)
 
-    def __getitem__(self, axes: Any) -> ArrayType:
+    def __getitem__(self, axes: Any) -> NumbaArray:
         """`float64[:, ::1]`: the type of an array of these."""
         each = axes if isinstance(axes, tuple) else (axes,)
         if not all(isinstance(one, slice) for one in each):
             raise TypeError(f"{self}[{axes}]: one ':' for each axis is wanted, such as {self}[:, :]")
-        return ArrayType(self, len(each))
+        return NumbaArray(self, len(each))
 
     def __repr__(self) -> str:
         return self.__name__
@@ -57,7 +57,7 @@ class ScalarType(NumbaType):
         return CallSignature(arguments, self)
 
 
-class ArrayType(NumbaType):
+class NumbaArray(NumbaType):
     """The type of an array: what its elements are, and how many axes it has."""
 
     def __init__(self, element: NumbaType, rank: int) -> None:
@@ -65,10 +65,10 @@ class ArrayType(NumbaType):
         self.element, self.rank = element, rank
 
 
-def Array(dtype: NumbaType, ndim: int, layout: str, **_others: object) -> ArrayType:
+def Array(dtype: NumbaType, ndim: int, layout: str, **_others: object) -> NumbaArray:
     """`types.Array(types.float64, 2, "C")`."""
     del layout
-    return ArrayType(dtype, ndim)
+    return NumbaArray(dtype, ndim)
 
 
 def Tuple(items: Iterable[NumbaType]) -> NumbaType:
