@@ -203,3 +203,9 @@ def test_an_alias_that_a_nested_function_writes_is_no_copy() -> None:
             return b
     """
     assert "another name" in refused(text, floats("a", 4))
+
+
+@pytest.mark.parametrize("choice", ["a, n", "n, a", "a, -1", "300, a", "a, 2.5"])
+def test_where_wraps_python_ints(choice: str, tmp_path: Path) -> None:
+    text = f"def kernel(a, n):\n    return np.where(a > 1, {choice})\n"
+    agree(tmp_path, text, Cells("a", "uint8", (5,)), Numbers("n", "-1"))
