@@ -1,0 +1,38 @@
+"""NumPy's functions of elements: `out`, `where`, `clip`, `round`, of numbers and of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+TEXTS = [
+    "np.add(a, b)", "np.add(a, 1, out=b)", "np.sqrt(abs(a), b)", "np.where(a > 0, a, -a)", "np.where(True, a, b)",
+    "np.where(a > 0, a[0], 2.0)", "float(np.where(len(a) > 2, 1, 2.5))",
+    "np.clip(a, -1, 1)", "np.clip(a, None, b)", "np.clip(a, b, None)",
+    "np.clip(a[0], 0, 1)", "np.round(a)", "np.round(a, 1)", "np.around(a, -1)", "round(a[0], 1)", "np.minimum(a, 0.5)",
+    "np.power(a, 2)", "np.logical_and(a > 0, b > 0)", "np.arctan2(a, b)", "np.float32(a)", "np.int64(b)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_of_elements(text):
+    function = define(f"def f(a, b):\n    return {text}\n")
+    for size in (1, 3):
+        same(function, np.array([-2.5, 0.25, 15.0])[:size], np.array([1.0, -1.0, 3.0])[:size])
+    same(function, np.array([0.5, -1.5, 2.5])[::-1], np.zeros(6)[::2])
+
+
+def test_a_choice_that_is_not_taken_is_read_anyway():
+    function = define("def f(a, p):\n    return np.where(p < len(a), a[p], 0.0)\n")
+    same(function, np.arange(3.0), np.array([0, 2]))
+    same(function, np.arange(3.0), np.array([0, 3]))
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("np.sqrt(a, out=1)", "'out' must be an array"), ("np.where(a, 1)", "a condition and two choices"),
+    ("np.round(a, n)", "must be known when code is made"),
+])  # fmt: skip
+def test_refused(text, message):
+    assert message in refusal(define(f"def f(a, n):\n    return {text}\n"), np.zeros(3), 2)
