@@ -16,7 +16,6 @@ from loopwright.config import CURRENT, Config, changed, current
 from loopwright.deferred import deferred
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
-from loopwright.frontend.structured import Structure, expanded, leaves, structure_of
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Compilation
 from loopwright.runtime.dispatch import Dispatch, known_kinds
@@ -25,6 +24,8 @@ from loopwright.specialisation import Specialisation, specialise
 
 if TYPE_CHECKING:
     from loopwright import answers
+    from loopwright.frontend import structured
+    from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
     from loopwright.report import stored_choices
     from loopwright.report.explanation import Explanation
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
+    structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
     stored_choices = deferred("loopwright.report.stored_choices")
     search_ranges = deferred("loopwright.search.ranges")
@@ -87,7 +89,7 @@ class LoopKernel:
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
         """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
-        structures = tuple(map(structure_of, given))
+        structures = tuple(map(structured.structure_of, given))
         if not any(structures):
             return None
         known = self._expanded.get(structures)
@@ -95,12 +97,12 @@ class LoopKernel:
             names = [parameter.name for parameter in self._source.parameters]
             known = LoopKernel.__new__(LoopKernel)
             known._is_static = self._is_static
-            known._set_up(expanded(self._current(), dict(zip(names, structures, strict=True))), self.ranges)
+            known._set_up(structured.expanded(self._current(), dict(zip(names, structures, strict=True))), self.ranges)
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
         pairs = zip(given, structures, strict=True)
-        return known, [leaf for value, structure in pairs for leaf in leaves(value, structure)]
+        return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 
     def _serving(
         self, args: Sequence[object], kwargs: Mapping[str, object]
@@ -244,7 +246,7 @@ class LoopKernel:
         old = self._source
         if old.function.__code__ is not old.code:
             new = capture(old.function)
-            new = expanded(new, old.structures) if old.structures else new
+            new = structured.expanded(new, old.structures) if old.structures else new
             if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
                 new.written != old.written
             ):

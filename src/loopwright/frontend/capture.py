@@ -11,15 +11,17 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import Definition, parameters_of, parse
-from loopwright.frontend.structured import Structure
 from loopwright.frontend.watched import Found
 from loopwright.frontend.written import written_parameters
 from loopwright.ir.captured import ABSENT, CapturedConstant, Kind, defaults_of, value_now
 from loopwright.ir.location import Location
+
+if TYPE_CHECKING:
+    from loopwright.frontend.structured import Structure
 
 
 @dataclass(frozen=True, slots=True)
