@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, same
 from loopwright.frontend import library
 
@@ -28,7 +29,8 @@ def test_of_vectors(text):
 
 MATRICES = [
     "np.trace(m)", "m.trace()", "np.diag(m)", "m.diagonal() + 0", "np.linalg.inv(np.eye(3) * 2)",
-    "np.linalg.solve(np.eye(3) * 4, v)", "np.linalg.solve(np.eye(3) * 4, m)",
+    "np.linalg.solve(np.eye(3) * 4, v)", "np.linalg.solve(np.eye(3) * 4, m)", "np.cov(m)",
+    "np.histogram(m, 4, weights=m)", "np.histogram(v, 3)",
 ]  # fmt: skip
 
 
@@ -46,7 +48,15 @@ def test_systems_of_equations():
     assert np.allclose(library._solve_vector(a, b), np.linalg.solve(a, b))
     assert np.allclose(library._inverse(a), np.linalg.inv(a))
     assert np.isclose(library._determinant(a), np.linalg.det(a))
+    assert np.allclose(library._cholesky(a @ a.T), np.linalg.cholesky(a @ a.T))
     same(function, np.array([[0.0, 2.0], [4.0, 0.0]]), np.array([2.0, 8.0]))
+
+
+@pytest.mark.parametrize("text", ["np.linalg.inv(a * 0)", "np.linalg.cholesky(-a)", "np.linalg.solve(a * 0, a)"])
+def test_matrices_that_have_no_answer(text):
+    function = define(f"def f(a):\n    return {text}\n")
+    with pytest.raises(ValueError, match=r"Singular|positive definite"):
+        lw.kernel(function)(np.eye(3))
 
 
 SIZES = [

@@ -9,7 +9,8 @@ from frontend.judge import define, refusal, same
 
 PRODUCTS = [
     "v @ v", "m @ v", "v @ n", "m @ n", "m @ n @ v", "np.dot(m, n)", "np.dot(v, v)", "np.dot(2.0, v)",
-    "np.matmul(m, n)", "m.dot(v)", "np.outer(v, v)", "np.inner(v, v)", "np.vdot(v, v)", "m.T @ m", "n @ m",
+    "np.matmul(m, n)", "m.dot(v)", "np.outer(v, v)", "np.add.outer(v, v)",
+    "np.minimum.outer(v, v)", "m.reshape(2, 1, -1) @ n", "np.inner(v, v)", "np.vdot(v, v)", "m.T @ m", "n @ m",
     "(m + 1) @ (v * 2)", "m[:, 1:] @ n[1:]", "np.linalg.norm(v) * 0 + v @ v", "m @ n[:, 0]", "np.dot(m[0], n[:, 1])",
     "s @ s", "s @ m",
 ]  # fmt: skip

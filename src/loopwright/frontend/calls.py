@@ -22,6 +22,7 @@ from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.products import outer_of
 from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
@@ -57,6 +58,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             owner = kept(cx, owner, start, node)
             assert isinstance(owner, ArrayLike)
             return method_of_array(cx, owner, arguments)
+        if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc) and name == "outer":
+            return outer_of(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:

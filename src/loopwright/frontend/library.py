@@ -221,22 +221,23 @@ def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     return result
 
 
-def _histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
+def _histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     flat = a.ravel()
     low, high = (flat.min(), flat.max()) if range is None else range
     low, high = float(low), float(high)
     if low == high:
         low, high = low - 0.5, high + 0.5
     edges = np.linspace(low, high, bins + 1)
-    counts = np.zeros(bins, np.int64)
-    for x in flat:
+    counts = np.zeros(bins, np.int64 if weights is None else weights.dtype)
+    given = None if weights is None else weights.ravel()
+    for number, x in enumerate(flat):
         if low <= x <= high:
             k = min(int((x - low) / (high - low) * bins), bins - 1)
             if x < edges[k]:
                 k -= 1
             elif k < bins - 1 and x >= edges[k + 1]:
                 k += 1
-            counts[k] += 1
+            counts[k] += 1 if given is None else given[number]
     return counts, edges
 
 
@@ -474,7 +475,8 @@ def _substituted(a: Any, b: Any) -> None:
 
 def _solve(a: Any, b: Any) -> Any:
     lower, result = a.astype(np.float64), b.astype(np.float64)
-    assert _eliminated(lower, result) != 0.0, "Singular matrix"
+    if _eliminated(lower, result) == 0.0:
+        raise ValueError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -482,14 +484,16 @@ def _solve(a: Any, b: Any) -> Any:
 def _solve_vector(a: Any, b: Any) -> Any:
     lower, right = a.astype(np.float64), np.empty((len(b), 1))
     right[:, 0] = b
-    assert _eliminated(lower, right) != 0.0, "Singular matrix"
+    if _eliminated(lower, right) == 0.0:
+        raise ValueError("Singular matrix")
     _substituted(lower, right)
     return right[:, 0].copy()
 
 
 def _inverse(a: Any) -> Any:
     lower, result = a.astype(np.float64), np.eye(a.shape[0])
-    assert _eliminated(lower, result) != 0.0, "Singular matrix"
+    if _eliminated(lower, result) == 0.0:
+        raise ValueError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -501,6 +505,28 @@ def _determinant(a: Any) -> Any:
         for k in range(a.shape[0]):
             result *= lower[k, k]
     return np.float64(result)
+
+
+def _cholesky(a: Any) -> Any:
+    n = a.shape[0]
+    lower = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = a[i, j] * 1.0
+            for k in range(j):
+                total -= lower[i, k] * lower[j, k]
+            if i > j:
+                lower[i, j] = total / lower[j, j]
+            elif total > 0.0:
+                lower[i, i] = np.sqrt(total)
+            else:
+                raise ValueError("Matrix is not positive definite")
+    return lower
+
+
+def _cov(m: Any) -> Any:
+    centred = m - m.mean(axis=1)[:, None]
+    return centred @ centred.T / (m.shape[1] - 1)
 
 
 By = Callable[..., Any]
@@ -516,6 +542,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
+    np.linalg.cholesky: _cholesky, np.cov: _cov,
 }  # fmt: skip
 """By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
 

@@ -28,7 +28,7 @@ from loopwright.frontend.elementwise import (
 from loopwright.frontend.manipulation import view_of
 from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced
 from loopwright.frontend.ufuncs import ufunc_of
-from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Mixed, Number, Value, View
 from loopwright.frontend.views import ZERO, element_at, is_array
 from loopwright.ir.nodes import Binary, Call, Expr, Load, Store
 from loopwright.ir.types import BOOL, FLOAT64
@@ -39,10 +39,7 @@ Handler = Callable[[Context, Arguments], Value]
 def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str = "'@'") -> Value:
     """`a @ b`: the product of vectors and matrices, as its three loops."""
     a, b = as_array(cx, left, node, what), as_array(cx, right, node, what)
-    if isinstance(a, Elementwise):
-        a = materialised(cx, a, node)
-    if isinstance(b, Elementwise):
-        b = materialised(cx, b, node)
+    a, b = (_read_often(cx, one, node) for one in (a, b))
     rows, columns = len(a.shape), len(b.shape)
     if rows > 2 or columns > 2:
         return _stacked_product(cx, a, b, node)
@@ -76,6 +73,15 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
 
     nest(cx, (*outer_a, depth, *outer_b), body, node)  # in this order both are read along their rows
     return result
+
+
+def _read_often(cx: Context, array: ArrayLike, node: ast.AST) -> Array | View:
+    """An operand whose elements are read again and again: computed once, and found without a division."""
+    if isinstance(array, Elementwise):
+        return materialised(cx, array, node)
+    if isinstance(array, View) and any(isinstance(place, Mixed) for place in array.places):
+        return materialised(cx, array, node)
+    return array
 
 
 def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
@@ -122,13 +128,15 @@ def dot(cx: Context, call: Arguments) -> Value:
 
 def _outer(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
-    a, b = (view_of(cx, value, call.node, "np.outer()") for value in call.values)
-    column = View(a.array, a.places, (*a.shape, Literal(1)))
+    return outer_of(cx, np.multiply, call)
 
-    def multiplied(cx: Context, x: Number, y: Number) -> Value:
-        return operators.binary_operation(cx, "mul", x, y, call.node)
 
-    return map_elements(cx, multiplied, [column, b], call.node)
+def outer_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
+    """`np.add.outer(a, b)`: the function of every element of one and every element of the other."""
+    call.expect(cx, 2)
+    a, b = (view_of(cx, value, call.node, f"np.{call.name}()") for value in call.values)
+    column = View(a.array, a.places, (*a.shape, *[Literal(1)] * len(b.shape)))
+    return ufunc_of(cx, function, replace(call, name=function.__name__, values=(column, b)))
 
 
 def _norm(cx: Context, call: Arguments) -> Value:
