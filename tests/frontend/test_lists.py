@@ -14,6 +14,7 @@ BODIES = [
     "x = [1, 2, 3]; return sum(x), max(x), min(x)", "x = [0.0] * n; x[n - 1] = float(a[0]); return x",
     "x = [1]; x.append(n); return np.array(x)", "x = [1.0]; x.extend([2.0, float(a[0])]); return x",
     "x = [(1, 2.0)]; x.append((n, a[0])); i, v = x[-1]; return i, v, len(x)",
+    "x = [1.0, 2.0, 3.0]; y = x[1:]; x[1] = 9.0; y2 = y[0]; return y2, x[1], len(y)",
 ]  # fmt: skip
 
 
@@ -68,3 +69,15 @@ def test_out_of_range(body):
 
 def test_refused():
     assert "KernelError" in refusal(define("def f(a):\n    x = []\n    x.append('text')\n    return x\n"), np.zeros(2))
+
+
+def test_a_list_that_grows_while_a_loop_goes_over_it_is_refused():
+    function = define("""
+        def f(n):
+            x = [n]
+            for v in x:
+                if v > 0:
+                    x.append(v - 1)
+            return x
+        """)
+    assert "'x' changes its length while a loop goes over it" in refusal(function, 3)

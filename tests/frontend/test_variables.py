@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from frontend.judge import define, same, text_of
 
@@ -107,3 +108,23 @@ def test_flags_have_names_of_their_own():
     records["set"][1] = 1
     same(function, records, 3)
     assert same(function, records, 1) is UnboundLocalError
+
+
+@pytest.mark.parametrize(
+    "test", ["best is None", "best == None", "None is best", "not best is not None", "not best != None"]
+)
+def test_a_variable_that_is_none_at_times(test):
+    function = define(f"""
+        def f(a):
+            best = None
+            for x in a:
+                if {test} or x > best:
+                    best = x
+            return best, best is None
+        """)
+    for size in (0, 1, 4):
+        same(function, np.array([2.0, 5.0, 1.0, 3.0])[:size])
+
+
+def test_numbers_in_an_expression_of_arrays_are_those_of_their_place():
+    same(define("def f(a, s):\n    s = s + 1\n    b = (a * s) + (s := 2)\n    return b, s\n"), np.arange(3.0), 4)

@@ -18,10 +18,12 @@ from loopwright.ir.nodes import CompareOp, Expr, Logical
 
 def comparisons(cx: Context, node: ast.Compare) -> Value:
     """`a < b <= c`: each operand once, from left to right, the rest only while it is true."""
-    if isinstance(node.ops[0], ast.Is | ast.IsNot) and len(node.ops) == 1 and _is_none(node.comparators[0]):
-        found = presence(cx, node.left)
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+        sides = [node.left, node.comparators[0]]
+        found = presence(cx, sides[_is_none(node.left)]) if any(map(_is_none, sides)) else None
         if found is not None:
-            return Number(found[0] if isinstance(node.ops[0], ast.IsNot) else negated(found[0]), weak=True)
+            asks_presence = isinstance(node.ops[0], ast.IsNot | ast.NotEq)
+            return Number(found[0] if asks_presence else negated(found[0]), weak=True)
     nodes = [node.left, *node.comparators]
     parts: list[LazyOperand] = []
     left: Value = Literal(0)

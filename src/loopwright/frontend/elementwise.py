@@ -114,7 +114,8 @@ def reads_of(array: ArrayLike) -> frozenset[str]:
 def _held(cx: Context, value: Value, node: ast.AST) -> Value:
     """An operand that is no array, computed once."""
     if isinstance(value, Number):
-        return Number(cx.once(value.expr, cx.at(node)), value.weak)
+        expr = value.expr if cx.is_stable(value.expr) else cx.temporary(value.expr, cx.at(node))
+        return Number(expr, value.weak)
     if isinstance(value, Array):  # of rank 0
         return Number(cx.temporary(Load(value.name, value.index, value.element, at=cx.at(node)), cx.at(node)), False)
     if isinstance(value, Literal):

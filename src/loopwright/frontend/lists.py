@@ -13,7 +13,7 @@ from dataclasses import replace
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_index, in_type
-from loopwright.frontend.elementwise import check, nest
+from loopwright.frontend.elementwise import check, materialised, nest
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
@@ -194,7 +194,9 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
     value = _known(cx, value, node)
     size = as_size(_now(cx, value, node))
     if isinstance(index, SliceIndex):
-        parts = tuple(sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts)
+        chosen = [sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts]
+        copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
+        parts = tuple(as_view(replace(one, weak=part.array.weak)) for one, part in zip(copies, chosen, strict=True))
         return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=(*value.key, id(node)))
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)

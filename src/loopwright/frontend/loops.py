@@ -127,8 +127,25 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
 _MOST_WRITTEN_OUT = 64
 
 
+def _refuse_growing(cx: Context, node: ast.For) -> None:
+    """Raise KernelError for a loop over a list whose length its body changes: Python would go on with what is added."""
+    names = {part.id for part in ast.walk(node.iter) if isinstance(part, ast.Name)}
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop" | "extend" | "clear")):
+                if name in names:
+                    raise cx.error(
+                        part,
+                        f"'{name}' changes its length while a loop goes over it",
+                        remedy=f"count the place yourself: while k < len({name})",
+                    )
+            case _:
+                pass
+
+
 def loop_over(cx: Context, node: ast.For) -> None:
     """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
+    _refuse_growing(cx, node)
     sequence = sequence_of(cx, node.iter)
     fixed = sequence.fixed
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
