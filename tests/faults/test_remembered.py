@@ -32,12 +32,12 @@ BEGIN = """
 import os, signal, sys
 import numpy as np
 import loopwright as lw
-from loopwright.config import CURRENT
+from loopwright.config import CURRENT, current
 from loopwright.devices import launcher as launchers
 from loopwright.toolchain import store
 launchers.header_folders = lambda: ()
 from dataclasses import replace
-CURRENT.set(replace(CURRENT.get(), cache=__import__("pathlib").Path(sys.argv[1]), compiler_flags=("-O0",), threads=2))
+CURRENT.set(replace(current(), cache=__import__("pathlib").Path(sys.argv[1]), compiler_flags=("-O0",), threads=2))
 sys.path.insert(0, FOLDER)
 import scaled
 a = np.ones(3)

@@ -135,6 +135,8 @@ def _largest(partial: PartialSchedule, roles: Roles) -> Product:
 
     if fits(usual):
         return usual
+    if any({roles.rows, roles.vector} <= used and roles.depth not in used for used in operands):
+        raise NotTaken("an operand has an element for each sum: a tile of it is used once, a smaller one gains nothing")
     sizes = (
         [value for value in (*tunable.among, most) if value <= most]
         for tunable, most in ((TILE_ROWS, usual.rows), (TILE_COLUMNS, usual.columns), (TILE_DEPTH, usual.depth))
