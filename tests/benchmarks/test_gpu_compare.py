@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.gpu.compare import main, summary
 
 import loopwright as lw
-from benchmarks.gpu.compare import main, summary
 
 
 def line(case: str, seconds: float, first_s: float = 1.0) -> dict[str, object]:
