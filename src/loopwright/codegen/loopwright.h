@@ -70,8 +70,10 @@ typedef struct {
 #define LW_PATIENCE (INT64_C(1) << 20)
 #endif
 
-/* Out of line, and cold: loops keep their registers. */
+/* Out of line, and cold: loops keep their registers. What always comes to a cold function counts as cold itself, and is
+   made small instead of fast, so loops that ask between strips have a function that is not. */
 static __attribute__((noinline, cold, unused)) int lw_asked(lw_watch *watch) { return watch && watch->ask(watch); }
+LW_PART int lw_asked_between(lw_watch *watch) { return watch && watch->ask(watch); }
 
 /* So many operations are about to be done. `due`: how many are left before the next question. */
 #define LW_SPEND(due, watch, operations)      \

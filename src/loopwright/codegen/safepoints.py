@@ -44,7 +44,7 @@ from loopwright.ir.queries import arrays_made, contains, has, names_assigned, na
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of, trip_of
 
-SHORT = 1 << 20  # operations of loops that are not worth a question of their own
+SHORT = 1 << 21  # operations of loops that are not worth a question of their own
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
 MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
@@ -170,8 +170,8 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         _write_strips(loop, first, down, w, write)
         return
     w.line(f"const int64_t lw_from_here = {first};")
-    # No iterations, or less than none, are many here.
-    with w.branch(f"LW_RARE((uint64_t)({trip}) > (uint64_t)LW_STRIP({operations}))"):
+    # No iterations, or less than none, are many here. Neither version is rare: rare code is made small, not fast.
+    with w.branch(f"(uint64_t)({trip}) > (uint64_t)LW_STRIP({operations})"):
         _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
         if loop.name not in w.decided.counted:
@@ -202,7 +202,7 @@ def _write_strips(
         if counts:
             spend(f"({rest}) * {operations}", w)
         else:
-            w.leave(f"lw_asked({w.use('watch')})")
+            w.leave(f"lw_asked_between({w.use('watch')})")
         write("lw_strip", "lw_upper")
 
 

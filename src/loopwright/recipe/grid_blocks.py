@@ -14,8 +14,8 @@ from dataclasses import replace
 from loopwright.ir.nodes import For, Run, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import statements
-from loopwright.recipe.grid_tiles import Bound, made, threads_fit, whole
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.grid_tiles import Bound, threads_fit
+from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.bind import Bind

@@ -17,8 +17,8 @@ from loopwright.ir.nodes import Load, Run, Store, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
-from loopwright.recipe.grid_tiles import Bound, bound_to, made, spread, threads_fit, whole
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.grid_tiles import Bound, bound_to, spread, threads_fit
+from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
 from loopwright.steps.promote import Promote

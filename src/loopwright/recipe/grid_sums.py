@@ -7,8 +7,8 @@ from loopwright.ir.nodes import Const, For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_tiles import Bound, made, threads_fit
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.grid_tiles import Bound, threads_fit
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.promote import Promote

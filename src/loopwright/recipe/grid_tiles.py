@@ -14,10 +14,10 @@ from itertools import product as cartesian
 from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
-from loopwright.ir.nodes import Allocate, Body, Const, Expr, For, If, Load, Run, Var
+from loopwright.ir.nodes import Allocate, Const, Expr, For, Load, Run, Var
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.balance import Balance
@@ -30,7 +30,6 @@ from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.stage import Stage
-from loopwright.steps.step import Step
 from loopwright.steps.tile import Tile
 from loopwright.steps.vectorize import Vectorize
 
@@ -363,27 +362,6 @@ def _shared_bytes(operands: list[set[str]], roles: Roles, tile: Product, gpu: Gp
         *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
         total += prod(others) * (longest + pad)
     return total * roles.element_bytes * (1 + tile.double)
-
-
-def made(partial: PartialSchedule, step: Step, why: str) -> tuple[str, ...]:
-    """Take a step; the names of the loops that it made, in the order of the text."""
-    before = set(loops(partial.kernel))
-    partial.take(step, why)
-    return tuple(name for name in loops(partial.kernel) if name not in before)
-
-
-def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str]:
-    """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
-    new = set(made(partial, step, why))
-    for stmt in statements(partial.kernel.body, If):
-        names, copies = _names(stmt.then), _names(stmt.otherwise)
-        if copies and set(copies) == new and len(names) == len(copies):
-            return dict(zip(names, copies, strict=True))
-    return {}
-
-
-def _names(body: Body) -> list[str]:
-    return [stmt.name for stmt in statements(body, For)]
 
 
 def _loop(partial: PartialSchedule, name: str) -> For:

@@ -10,11 +10,12 @@ from typing import TypeVar
 from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
-from loopwright.ir.nodes import Allocate, Assign, Const, For, Kernel, Load, Stmt, Store, Var, While
+from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
+from loopwright.steps.specialize import Specialize
 from loopwright.steps.step import Step
 
 T = TypeVar("T")
@@ -247,3 +248,24 @@ def _all_chains(kernel: Kernel) -> list[Chain]:
 
 def _is_countable(loop: For) -> bool:
     return isinstance(loop.step, Const) and bool(loop.step.value)
+
+
+def made(partial: PartialSchedule, step: Step, why: str) -> tuple[str, ...]:
+    """Take a step; the names of the loops that it made, in the order of the text."""
+    before = set(loops(partial.kernel))
+    partial.take(step, why)
+    return tuple(name for name in loops(partial.kernel) if name not in before)
+
+
+def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str]:
+    """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
+    new = set(made(partial, step, why))
+    for stmt in statements(partial.kernel.body, If):
+        names, copies = _names(stmt.then), _names(stmt.otherwise)
+        if copies and set(copies) == new and len(names) == len(copies):
+            return dict(zip(names, copies, strict=True))
+    return {}
+
+
+def _names(body: Body) -> list[str]:
+    return [stmt.name for stmt in statements(body, For)]

@@ -18,7 +18,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.interchange import depends
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.target import CpuTarget
@@ -190,9 +190,21 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
             f"'{user_name(vector)}' goes down columns of '{user_name(array)}': in a copy of a block it goes along rows"
         )
         partial.take(Pack(array, partial.around(vector)[-4].name), along)
-    partial.take(Specialize((row, vector)), f"a whole block of {rows} x {columns} is written out without tests")
+    tests = f"a whole block of {rows} x {columns} is written out without tests"
+    rest = whole(partial, Specialize((row, vector)), tests)
     is_known = roles.target in {array.name for array in partial.written.arrays} and not roles.across
     partial.take(Promote(roles.target, deep[0]), why, anew=not is_known)
+    if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
+        _row_by_row(partial, roles.target, rest[row], rest[vector], rest[deep[0]])
+
+
+def _row_by_row(partial: PartialSchedule, target: str, row: str, vector: str, depth: str) -> None:
+    """The rows that are left over: each stays in registers by itself."""
+    why = f"a row of '{user_name(target)}' that is in no whole block stays in registers by itself"
+    with partial.together():
+        partial.take(Reorder((row, depth)), why)
+        partial.take(Specialize((vector,)), why)
+        partial.take(Promote(target, depth), why, anew=True)
 
 
 def _in_lanes(partial: PartialSchedule, roles: Roles, chain: Chain) -> None:
