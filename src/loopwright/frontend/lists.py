@@ -43,10 +43,10 @@ from loopwright.frontend.views import (
     size_of,
     sliced,
 )
-from loopwright.ir.nodes import Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
+from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
 from loopwright.ir.types import INT64
 
-ROOM = 2**27
+ROOM = RESERVED
 """Elements that a list has room for: a gigabyte of addresses for numbers of 64 bits."""
 _WRITERS = ("append", "pop", "extend", "clear", "sort", "reverse", "insert", "remove")
 

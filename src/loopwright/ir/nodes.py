@@ -264,6 +264,10 @@ class Store:
     key: object = _key()
 
 
+RESERVED = 2**27
+"""An Allocate of this many elements reserves addresses for a list: mostly little of it is used."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allocate:
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
