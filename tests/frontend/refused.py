@@ -109,7 +109,7 @@ dict                  def f(a):
 set                   def f(a):
                           x = {1, 2}
 nested comprehension  def f(a):
-                          x = [i * j for i in range(3) for j in range(3)]
+                          return np.array([i * j for i in range(3) for j in range(3)])
 set comprehension     def f(a):
                           x = {k for k in range(3)}
 dict comprehension    def f(a):
@@ -121,7 +121,7 @@ generator             def f(a):
 nested generator      def f(a):
                           return sum(j * k for j in range(3) for k in range(j))
 lambda                def f(a):
-                          g = lambda x: x + 1
+                          g, h = lambda x: x + 1, 2
                           a[0] = g(1)
 formatted string      def f(a):
                           x = f"{a[0]}"
@@ -264,8 +264,8 @@ sum of a matrix       def f(m):
                           return sum(m)
 min of a matrix       def f(m):
                           return min(m)
-sorted                def f(a):
-                          return sorted(a)
+sorted                def f(m):
+                          return sorted(m)
 enumerate             def f(a):
                           x = enumerate(a)
 zip                   def f(a):

@@ -14,10 +14,11 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
+from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
-from loopwright.frontend.lists import method_of_list
+from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -61,7 +62,7 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc) and name == "outer":
             return outer_of(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
-            return method_of_list(cx, owner, _arguments(cx, node, name))
+            return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -69,14 +70,28 @@ def call(cx: Context, node: ast.Call) -> Value:
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
         _refuse_by_name(cx, callee.value, node)
-    arguments = _arguments(cx, node, name)
+        if callee.value is list or callee.value is sorted:
+            return _list_or_sorted(cx, callee.value is sorted, node)
+    return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _apply(cx: Context, callee: Value, call: Arguments) -> Value:
     match callee:
         case Closure():
-            return inline_closure(cx, callee, arguments)
+            return inline_closure(cx, callee, call)
         case Fixed(value=function):
-            return _call_fixed(cx, function, arguments)
+            return _call_fixed(cx, function, call)
         case _:
-            raise cx.error(node, f"{describe(callee)} cannot be called")
+            raise cx.error(call.node, f"{describe(callee)} cannot be called")
+
+
+def _list_or_sorted(cx: Context, is_sorted: bool, node: ast.Call) -> Value:
+    made = made_list(cx, node)
+    if is_sorted:
+        given = _evaluated(cx, [keyword.value for keyword in node.keywords])
+        named = {str(keyword.arg): value for keyword, value in zip(node.keywords, given, strict=True)}
+        sort(cx, made, Arguments(node, "sorted", (), named), _apply)
+    return made
 
 
 def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
@@ -84,10 +99,15 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
         if keyword.arg is None:
             raise cx.error(keyword, "'**' in a call is outside the language", remedy="write the arguments out")
     _refuse_other_comprehensions(cx, node)
-    values = operands(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
+    values = _evaluated(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
     count = len(node.args)
     named = {str(keyword.arg): value for keyword, value in zip(node.keywords, values[count:], strict=True)}
     return Arguments(node, name, tuple(values[:count]), named)
+
+
+def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
+    others = iter(operands(cx, [node for node in nodes if not isinstance(node, ast.Lambda)]))
+    return [given_lambda(cx, node) if isinstance(node, ast.Lambda) else next(others) for node in nodes]
 
 
 _OF_COMPREHENSIONS = frozenset(

@@ -49,7 +49,7 @@ from loopwright.frontend.views import (
     subtract,
     unravelled,
 )
-from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Store, Var
+from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Stmt, Store, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 
@@ -212,14 +212,14 @@ _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
 def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike:
     """The values of `x for k in sequence if c` as an array. Raises KernelError for several `for`s."""
     if len(node.generators) != 1 or node.generators[0].is_async:
-        raise cx.error(node, "a comprehension has one 'for' here", remedy="write the loops out")
+        raise cx.error(node, "a comprehension has one 'for' here", remedy="give the list a name")
     part = node.generators[0]
     sequence = sequence_of(cx, part.iter)
     scope: dict[str, Value] = {}
     cx.frame.scopes.append(scope)
     try:
         with cx.inner_body():
-            _bind(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
+            bind_names(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
@@ -228,18 +228,13 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
         def write(index: list[Expr]) -> None:
-            _bind(cx, scope, part.target, sequence.item(cx, index[0]))
+            bind_names(cx, scope, part.target, sequence.item(cx, index[0]))
             place = index[0] if position is None else position
             with cx.inner_body() as then:
                 _store_item(cx, result, place, cx.evaluate(node.elt), node.elt)
                 if position is not None:
                     cx.emit(Assign(position.name, Binary("add", position, ONE), at=cx.at(node)))
-            with cx.inner_body() as tested:
-                for test in reversed(part.ifs):
-                    condition = truth(cx, cx.evaluate(test), test)
-                    expr = Const(condition, BOOL) if isinstance(condition, bool) else condition
-                    then = [If(expr, tuple(then), at=cx.at(test))]
-            cx.body += tested + then
+            write_tested(cx, part.ifs, then)
 
         nest(cx, (sequence.size,), write, node)
     finally:
@@ -254,12 +249,23 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
     return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
 
 
+def write_tested(cx: Context, tests: list[ast.expr], then: list[Stmt]) -> None:
+    """Statements that run where all tests hold."""
+    for number, test in enumerate(reversed(tests)):
+        with cx.inner_body(nested=number < len(tests) - 1) as tested:
+            condition = truth(cx, cx.evaluate(test), test)
+        expr = Const(condition, BOOL) if isinstance(condition, bool) else condition
+        then = [*tested, If(expr, tuple(then), at=cx.at(test))]
+    cx.body += then
+
+
 def weak_items(cx: Context, node: ast.ListComp) -> bool:
     """Whether what the comprehension makes are Python's numbers; asked after it was read."""
     return cx.weak_comprehensions.get(id(node), False)
 
 
-def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:
+def bind_names(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:
+    """Give the names of a comprehension their values."""
     match target:
         case ast.Name(id=name):
             scope[name] = freeze(cx, value, cx.at(target))
@@ -269,7 +275,7 @@ def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) 
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
             for part, item in zip(parts, value.items, strict=True):
-                _bind(cx, scope, part, item)
+                bind_names(cx, scope, part, item)
         case _:
             raise cx.error(target, "a comprehension has names here")
 

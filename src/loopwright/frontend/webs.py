@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.frontend.parse import parameters_of
-from loopwright.frontend.scopes import free_through_siblings, locals_of, loop_names
+from loopwright.frontend.scopes import free_names, free_through_siblings, lambda_definition, locals_of, loop_names
 
 Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
 _State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
@@ -117,7 +117,14 @@ class _Reach:
 
     def expression(self, node: ast.AST | None, state: _State) -> _State:
         match node:
-            case None | ast.Lambda() | ast.SetComp() | ast.DictComp():
+            case None | ast.SetComp() | ast.DictComp():
+                return state
+            case ast.Lambda(args=arguments):
+                for default in (*arguments.defaults, *arguments.kw_defaults):
+                    state = self.expression(default, state)
+                for name in free_names(lambda_definition(node)):
+                    for other in (name, *self.nested.get(name, ())):
+                        self.use(other, node, state, free=True)
                 return state
             case ast.ListComp(elt=inner, generators=generators) | ast.GeneratorExp(elt=inner, generators=generators):
                 return self.comprehension(inner, generators, state)
@@ -216,6 +223,9 @@ class _Reach:
                 return None
             case ast.Expr(value=value):
                 state = self.expression(value, state)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    state = state if isinstance(target, ast.Name) else self.target(target, state)
             case _:
                 pass
         return state
