@@ -274,7 +274,7 @@ class Entry:
             elif code == base.ZIP:
                 lists = found[len(found) - number :]
                 del found[len(found) - number :]
-                found.append(list(zip(*lists, strict=True)))  # type: ignore[call-overload]
+                found.append(list(zip(*lists, strict=True)))
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

@@ -60,6 +60,7 @@ class Session:
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
+    maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
@@ -139,6 +140,7 @@ class Context:
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)  # arrays, and the scopes that they are made in
     made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
+    list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place

@@ -21,7 +21,19 @@ from loopwright.frontend.elementwise import kept_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.scopes import names_inside
-from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, View, from_object
+from loopwright.frontend.values import (
+    Array,
+    Closure,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    from_object,
+)
 from loopwright.frontend.variables import freeze, read_variable, store_variable
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
@@ -154,6 +166,9 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
     value = kept_array(cx, value, node)
+    if isinstance(value, ListValue) and not web.is_single:
+        raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
+                       remedy="use another name in the helper")  # fmt: skip
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)

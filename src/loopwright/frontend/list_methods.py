@@ -18,6 +18,7 @@ from loopwright.frontend.lists import (
     elements_of,
     extend,
     items_at,
+    kept_item,
     known,
     length_now,
     new_list,
@@ -76,25 +77,18 @@ def _clear(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 0, 1)
-    node, at = call.node, cx.at(call.node)
+    node = call.node
     value = opened(cx, known(cx, value, node), node)
     check(cx, Compare("gt", value.length, ZERO), "pop", node)
     is_last = not call.values or call.values[0] == Literal(-1)
     place = None if is_last else as_index(cx, call.values[0], call.place(0))
     if place is None:
         _set_length(cx, value, Binary("sub", value.length, ONE), node)
-        return _kept(cx, items_at(cx, value, value.length, node), at)
+        return kept_item(cx, items_at(cx, value, value.length, node), node)
     place = in_range(cx, place, as_size(length_now(cx, value, node)), node)
-    found = _kept(cx, items_at(cx, value, place, node), at)
+    found = kept_item(cx, items_at(cx, value, place, node), node)
     _remove_at(cx, value, place, node)
     return found
-
-
-def _kept(cx: Context, item: Value, at: object) -> Value:
-    """An element that is read before it is gone."""
-    if isinstance(item, Items):
-        return replace(item, items=tuple(_kept(cx, one, at) for one in item.items))
-    return Number(cx.temporary(item.expr, at), item.weak) if isinstance(item, Number) else item  # type: ignore[arg-type]
 
 
 def _remove_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> None:
@@ -234,11 +228,15 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
         return comprehension_list(cx, argument, node)
     sequence = sequence_of(cx, argument)
     result = new_list(cx, [], node)
+
+    def write(index: list[Expr]) -> None:
+        append(cx, result, sequence.item(cx, index[0]), node)
+
     if sequence.fixed is not None and isinstance(sequence.size, Literal):
         for item in sequence.fixed:
             append(cx, result, item, node)
     else:
-        nest(cx, (sequence.size,), lambda index: append(cx, result, sequence.item(cx, index[0]), node), node)  # type: ignore[func-returns-value]
+        nest(cx, (sequence.size,), write, node)
     return cx.lists.get(result.key, result)
 
 

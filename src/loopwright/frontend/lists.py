@@ -28,7 +28,6 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
     ZERO,
@@ -52,10 +51,15 @@ RESIZERS = ("append", "pop", "extend", "clear", "insert", "remove")
 _METHODS = (*RESIZERS, "sort", "reverse", "index", "count", "copy")
 
 
-def is_changed(tree: ast.FunctionDef, name: str) -> bool:
+def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a function changes a list of this name, asks what a tuple does not answer, or hands it on."""
     for node in own_nodes(tree):
         match node:
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Name(id=other)) if owner == name:
+                if other not in (*seen, name) and is_changed(tree, other, seen | {name}):
+                    return True
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.ListComp()) if owner == name:
+                return True
             case ast.Assign(value=ast.Name(id=owner), targets=[ast.Name()]) if owner == name:
                 return True
             case ast.Delete(targets=targets):
@@ -256,11 +260,19 @@ def of_array(cx: Context, array: ArrayLike, weak: bool, key: tuple[object, ...])
     return found
 
 
+def kept_item(cx: Context, item: Value, node: ast.AST) -> Value:
+    """An element, read now."""
+    if isinstance(item, Items):
+        return replace(item, items=tuple(kept_item(cx, one, node) for one in item.items))
+    if not isinstance(item, Number) or cx.is_stable(item.expr):
+        return item
+    return Number(cx.temporary(item.expr, cx.at(node)), item.weak)
+
+
 def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
     """`value += other` of a list. Raises KernelError for what cannot be gone over."""
     if isinstance(other, Items):
-        other = replace(other, items=tuple(freeze(cx, one, cx.at(node)) for one in other.items))
-        for one in other.items:
+        for one in [kept_item(cx, one, node) for one in other.items]:
             append(cx, value, one, node)
         return
     size: Size

@@ -82,10 +82,16 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
 
 def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
-    written: ast.expr | None,
+    written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
-    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`."""
+    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
+    in nested tuples."""
     found = None if written is None else presence(cx, written)
+    if found is not None and place not in cx.session.maybe_results:
+        cx.session.maybe_results.add(place)
+        cx.session.types.grown = True
+    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number):
+        found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
         packing += [("value", len(flat)), ("value", len(flat) + 1), ("maybe", 0)]
@@ -97,7 +103,7 @@ def _flatten(
                 written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
             )
             for k, item in enumerate(items):
-                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
+                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
             packing.append(("tuple", len(items)))
             if value.is_list:
                 packing.append(("list", 0))

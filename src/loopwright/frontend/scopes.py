@@ -98,8 +98,7 @@ def free_through_siblings(tree: ast.FunctionDef) -> Mapping[str, frozenset[str]]
             nested.setdefault(node.name, set()).update(free_names(node))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
             for target in node.targets:
-                names = free_names(lambda_definition(node.value))
-                nested.setdefault(ast.unparse(target), set()).update(names)
+                nested.setdefault(ast.unparse(target), set()).update(free_names(lambda_definition(node.value)))
     for _ in nested:
         for names in nested.values():
             for other in names & nested.keys():
