@@ -50,7 +50,7 @@ for over text         def f(a):
                           for x in "abc":
                               a[0] = 1
 for over dict         def f(a):
-                          for k in {1: 2}:
+                          for k in {"one": 2}:
                               a[k] = 0
 for over two kinds    def f(a):
                           for x in (1, (2, 3)):
@@ -105,15 +105,15 @@ list of text          def f(a):
                           x = ["one", "two"]
                           return x[int(a[0])]
 dict                  def f(a):
-                          x = {1: 2}
+                          x = {"one": 2}
 set                   def f(a):
-                          x = {1, 2}
+                          x = {"one", 2}
 nested comprehension  def f(a):
                           return np.array([i * j for i in range(3) for j in range(3)])
 set comprehension     def f(a):
-                          x = {k for k in range(3)}
+                          x = {a for k in range(3)}
 dict comprehension    def f(a):
-                          x = {k: k for k in range(3)}
+                          x = {k: "x" for k in range(3)}
 star of tuples        def f(a):
                           x = (*a, 1)
 generator             def f(a):

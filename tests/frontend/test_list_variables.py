@@ -1,5 +1,6 @@
 """Names for several lists: the frontier of a search, a list that is begun anew; what is refused."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import numpy as np

@@ -70,7 +70,8 @@ static int code_of_scalar(PyObject *value) {
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
 enum {
-  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
+  PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -253,6 +254,17 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       int is_plain = PyArray_Check(things) && !value.number;
       one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
       Py_DECREF(things);
+    } else if (value.code == AS_SET) {
+      PyObject *items = stack[--top];
+      one = PySet_New(items);
+      Py_DECREF(items);
+    } else if (value.code == AS_DICT) {
+      top -= 2;
+      PyObject *pairs = zipped(stack + top, 2);
+      one = pairs ? PyDict_New() : NULL;
+      if (one && PyDict_MergeFromSeq2(one, pairs, 1) < 0) Py_CLEAR(one);
+      Py_XDECREF(pairs);
+      for (Py_ssize_t i = 0; i < 2; i++) Py_CLEAR(stack[top + i]);
     } else if (value.code == ZIP) {
       top -= value.number;
       one = zipped(stack + top, value.number);

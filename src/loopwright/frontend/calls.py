@@ -28,6 +28,8 @@ from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
+from loopwright.frontend.table_methods import called_table, method_of_table
+from loopwright.frontend.tables import as_list
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
@@ -37,6 +39,7 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     describe,
 )
@@ -63,6 +66,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return outer_of(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
+        if isinstance(owner, TableValue):
+            return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -70,12 +75,17 @@ def call(cx: Context, node: ast.Call) -> Value:
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
         _refuse_by_name(cx, callee.value, node)
+        if callee.value is set or callee.value is dict:
+            return called_table(cx, callee.value is dict, node)
         if callee.value is list or callee.value is sorted:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
 
 
 def _apply(cx: Context, callee: Value, call: Arguments) -> Value:
+    if isinstance(callee, Fixed) and any(callee.value is one for one in (sum, min, max, any, all)):
+        values = (as_list(cx, one, call.node) if isinstance(one, TableValue) else one for one in call.values)
+        call = replace(call, values=tuple(values))
     match callee:
         case Closure():
             return inline_closure(cx, callee, call)

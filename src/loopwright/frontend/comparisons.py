@@ -12,7 +12,8 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
-from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, Value, describe
+from loopwright.frontend.tables import contains
+from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, TableValue, Value, describe
 from loopwright.frontend.variables import freeze, presence
 from loopwright.ir.nodes import CompareOp, Expr, Logical
 
@@ -109,6 +110,8 @@ def _as_value(condition: bool | Expr) -> Literal | Number:
 
 
 def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
+    if isinstance(items, TableValue):
+        return contains(cx, items, item, node)
     if isinstance(items, ListValue):
         return is_among(cx, item, items, node)
     if not isinstance(items, Items):

@@ -15,7 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.values import Array, Closure, ListValue, Value
+from loopwright.frontend.values import Array, Closure, ListValue, TableValue, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
     Allocate,
@@ -65,6 +65,7 @@ class Session:
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
+    nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -140,6 +141,7 @@ class Context:
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)  # arrays, and the scopes that they are made in
     made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
+    hash_tables: dict[Key, TableValue] = field(default_factory=dict)  # sets and dicts with their arrays
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()

@@ -17,6 +17,7 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
+from loopwright.frontend.tables import elements
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -26,6 +27,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    TableValue,
     Value,
     View,
     describe,
@@ -56,11 +58,13 @@ from loopwright.ir.types import BOOL, INT64, Scalar
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """Something that can be gone over. `item` gives the one at a position (an int64 from 0 on). `fixed`: all of them,
-    where they are no numbers of one type; `size` may be less than there are."""
+    where they are no numbers of one type; `size` may be less than there are. `after`: what is asked once there are no
+    more."""
 
     size: Size
     item: Callable[[Context, Expr], Value]
     fixed: tuple[Value, ...] | None = None
+    after: Callable[[Context], object] | None = None
 
 
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
@@ -79,6 +83,9 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         assert isinstance(value, ArrayLike)
         array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
         return Sequence(clipped(cx, array.shape[0]), lambda cx, k: rows_of(cx, array, k, node))
+    if isinstance(value, TableValue):
+        size, item_of, after = elements(cx, value, node)
+        return Sequence(size, item_of, after=after)
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     if isinstance(value, Items):
@@ -130,7 +137,7 @@ def _enumerate(cx: Context, node: ast.Call) -> Sequence:
         return Items((_as_number(add(k, begin)), inner.item(cx, k)))
 
     if inner.fixed is None:
-        return Sequence(inner.size, item)
+        return Sequence(inner.size, item, after=inner.after)
     pairs = (Items((_as_number(add(Const(k, INT64), begin)), one)) for k, one in enumerate(inner.fixed))
     return Sequence(inner.size, item, tuple(pairs))
 

@@ -153,9 +153,22 @@ def loop_over(cx: Context, node: ast.For) -> None:
     def begin() -> None:
         cx.assign(node.target, sequence.item(cx, Var(name, INT64)), node.iter)
 
-    body = _loop_body(cx, name, node, begin)
-    _refuse_growing(cx, node, size_of(sequence.size), body)
-    cx.emit(For(name, Const(0, INT64), size_of(sequence.size), Const(1, INT64), tuple(body), at=cx.at(node)))
+    size, block = size_of(sequence.size), cx.frame.else_blocks.get(id(node))
+    breaks = sequence.after is not None and any(isinstance(part, ast.Break) for part in ast.walk(node))
+    if breaks and block is None:
+        block = cx.frame.else_blocks[id(node)] = cx.new_name(cx.frame.prefix + "over")
+    else:
+        breaks = False
+    with cx.inner_body(nested=breaks) as whole:
+        body = _loop_body(cx, name, node, begin)
+        _refuse_growing(cx, node, size, body)
+        cx.emit(For(name, Const(0, INT64), size, Const(1, INT64), tuple(body), at=cx.at(node)))
+        if sequence.after is not None:
+            sequence.after(cx)
+    if breaks and block is not None:
+        cx.emit(Block(block, tuple(whole), at=cx.at(node)))
+    else:
+        cx.body += whole
 
 
 def _are_numbers(items: tuple[Value, ...]) -> bool:

@@ -37,15 +37,11 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
 }
 
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
-    ast.Dict: ("a dict is outside the language", "", "use an array that is indexed by a number"),
-    ast.Set: ("a set is outside the language", "", "use a bool array: seen[k] = True"),
     ast.ListComp: (
         "a comprehension is outside the language",
         "",
         "make an array with np.empty(n) and fill it in a loop",
     ),
-    ast.SetComp: ("a comprehension is outside the language", "", "use a bool array: seen[k] = True"),
-    ast.DictComp: ("a comprehension is outside the language", "", "use an array that is indexed by a number"),
     ast.GeneratorExp: ("a generator is outside the language", "", "write a list: [x for x in a]"),
     ast.Lambda: ("a lambda cannot stand here", "", "give it a name: f = lambda x: ...; or pass it to a function"),
     ast.Yield: (
@@ -65,7 +61,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
 
 WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
     **{kind: told for kind, told in STATEMENTS.items() if kind is not ast.Delete},  # a name can be deleted
-    **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
+    **{kind: EXPRESSIONS[kind] for kind in (ast.Yield, ast.YieldFrom, ast.Await)},
 }
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
@@ -76,8 +72,6 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
     "map": ("", "write a loop"),
     "filter": ("", "write a loop with an 'if'"),
-    "dict": ("", "use an array that is indexed by a number"),
-    "set": ("", "use a bool array: seen[k] = True"),
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),
     "input": ("", "read it before the call, and pass it"),

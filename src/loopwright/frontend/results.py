@@ -13,6 +13,7 @@ from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
+from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -22,6 +23,7 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
     describe,
@@ -115,6 +117,10 @@ def _flatten(
                 packing.append(("list", int(not part.array.weak)))
             if value.is_tuple:
                 packing.append(("zip", len(value.parts)))
+        case TableValue(shows="keys"):
+            for what in ("keys", "values") if value.is_dict else ("keys",):
+                _flatten(cx, as_list(cx, replace(value, shows=what), node), node, flat, packing, None)
+            packing.append(("dict" if value.is_dict else "set", 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             _flatten_cut(cx, value, node, flat, packing)
         case _:

@@ -19,7 +19,7 @@ from loopwright.frontend.closures import named_lambda, nested_function
 from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
-from loopwright.frontend.expressions import indexed, places_of
+from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.iteration import comprehension, weak_items
@@ -31,6 +31,8 @@ from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
+from loopwright.frontend.table_methods import update
+from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -40,13 +42,14 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
     describe,
 )
 from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
-from loopwright.ir.nodes import Checked, If, Load
+from loopwright.ir.nodes import BinaryOp, Checked, If, Load
 from loopwright.ir.walk import subexpressions
 
 
@@ -121,6 +124,9 @@ def _statement(cx: Context, node: ast.stmt) -> None:
 
 def _delete(cx: Context, target: ast.Subscript) -> None:
     base, indices = indexed(cx, target)
+    if isinstance(base, TableValue) and base.is_dict:
+        delete_key(cx, base, index_of(indices), target)
+        return
     if not isinstance(base, ListValue) or len(indices) != 1:
         raise cx.error(target, f"an element of {describe(base)} cannot be deleted")
     delete_item(cx, base, indices[0], target)
@@ -214,6 +220,9 @@ def _variable_key(cx: Context, target: ast.expr) -> Key | None:
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
     start = len(cx.body)
     base, indices = indexed(cx, target)
+    if isinstance(base, TableValue) and base.is_dict:
+        set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
+        return
     if isinstance(base, ListValue) and len(indices) == 1:
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
@@ -294,9 +303,9 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         old = kept(cx, old, start, target)
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
             new: Value = replace(old, items=old.items + value.items)
-        elif isinstance(old, ListValue) and op == "add":
+        elif isinstance(old, TableValue | ListValue):
             _in_place(cx, target)
-            extend(cx, old, value, node)
+            _grow(cx, old, op, value, node)
             return
         elif is_array(old):
             assert isinstance(old, ArrayLike)
@@ -311,10 +320,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
-        if isinstance(base, ListValue) and len(indices) == 1:
-            index = freeze(cx, indices[0], cx.at(target))
-            value = freeze(cx, cx.evaluate(node.value), cx.at(node.value))
-            assign_item(cx, base, index, binary(cx, op, index_list(cx, base, index, target), value, node), target)
+        if isinstance(base, TableValue | ListValue):
+            _augmented_item(cx, node, op, base, index_of(indices), target)
             return
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
@@ -340,6 +347,30 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     arrays.store(cx, place, new, target, node)
+
+
+def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:
+    """`list += items`, `set |= set`."""
+    if isinstance(old, ListValue) and op == "add":
+        extend(cx, old, value, node)
+    elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
+        update(cx, old, node.value, value, node)
+    else:
+        raise cx.error(node, f"this operator changes no {describe(old)[2:]} here",
+                       remedy="use += for lists, and |= for sets")  # fmt: skip
+
+
+def _augmented_item(
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue, index: Value, target: ast.Subscript
+) -> None:
+    """`list[index] += v`, `dict[key] += v`."""
+    index = freeze(cx, index, cx.at(target))
+    if isinstance(base, TableValue):
+        before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
+        set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
+        return
+    before = freeze(cx, index_list(cx, base, index, target), cx.at(target))
+    assign_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
 
 
 def _in_place(cx: Context, target: ast.Name) -> None:

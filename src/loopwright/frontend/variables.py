@@ -30,6 +30,7 @@ from loopwright.frontend.values import (
     Number,
     Records,
     SliceIndex,
+    TableValue,
     Value,
     View,
     describe,
@@ -163,7 +164,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue():
+        case SliceIndex() | Elementwise() | ListValue() | TableValue():
             return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
