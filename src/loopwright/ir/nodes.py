@@ -441,7 +441,7 @@ class Kernel:
     ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("zip", n) the last n
     lists as one of tuples, ("set", 0) the list before it as a set, ("dict", 0) the two before it as keys and values,
     ("cut", n) the array before the last n things, cut to these sizes along its first axes. `overlap`: arguments may
-    share memory in ways that the names do not show, so nothing may be reordered. `arguments`: how many a call has, where
+    share memory in ways that the names do not show, so nothing may be reordered. `arguments`: how many a call has where
     the last ones are no parameters (an array that is given twice, records of which no field is used, None), else 0.
     `file` and `line` are where the user's `def` stands."""
 
