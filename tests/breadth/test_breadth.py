@@ -40,7 +40,6 @@ REFUSED: dict[str, str] = {
     "physics.legendre_table": "recursion",
     "physics.apply_gate": "complex arguments",
     "statistics.class_means": "a result whose size comes from elements",
-    "statistics.bootstrap_seeded": "np.random",
 }  # fmt: skip
 """By function: the construct that blocks it."""
 

@@ -42,7 +42,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
     entry = entry_function(w, {"threads": "call->threads", "watch": "call->watch"})
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry)
-    flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
+    flags = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
     return Program(
         print_unit(TranslationUnit(_header(w), functions)),
         "lw_entry",

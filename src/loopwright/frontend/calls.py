@@ -16,6 +16,7 @@ from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
+from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
@@ -139,6 +140,9 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
+    drawn = draws(cx, function, call)
+    if drawn is not None:
+        return drawn
     written = _written_out(function, call)
     if written is not None:
         return inline_function(cx, written, call)

@@ -130,6 +130,7 @@ class Context:
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
     snapshots: list[tuple[str, str]] = field(default_factory=list)  # arrays, and copies where NumPy may have a view
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
+    arguments: dict[str, Value] = field(default_factory=dict)  # those that no parameter of the user's stands for
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
     tables: dict[Value, Value] = field(default_factory=dict)

@@ -169,9 +169,9 @@ def index_of(indices: Sequence[Value]) -> Value:
     return indices[0] if len(indices) == 1 else Items(tuple(indices))
 
 
-def indexed(cx: Context, node: ast.Subscript) -> tuple[Value, list[Value]]:
-    """What is indexed, and the indices."""
-    base = cx.evaluate(node.value)
+def indexed(cx: Context, node: ast.Subscript, base: Value | None = None) -> tuple[Value, list[Value]]:
+    """What is indexed, and the indices. `base`: what is indexed, where it was read before."""
+    base = cx.evaluate(node.value) if base is None else base
     start = len(cx.body)
     indices = operands(cx, index_nodes(node))
     base = kept(cx, base, start, node)
@@ -203,11 +203,10 @@ def _range_before(
 
 
 def _subscript(cx: Context, node: ast.Subscript) -> Value:
-    if isinstance(node.slice, ast.Slice):
-        base = cx.evaluate(node.value)
-        if isinstance(base, Items):
-            return _slice_of_items(cx, base, node.slice)
-    base, indices = indexed(cx, node)
+    read = cx.evaluate(node.value)
+    if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
+        return _slice_of_items(cx, read, node.slice)
+    base, indices = indexed(cx, node, read)
     if isinstance(base, TableValue):
         return get_item(cx, base, index_of(indices), node)
     if isinstance(base, ListValue) and len(indices) == 1:

@@ -70,7 +70,9 @@ class Sequence:
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
-        is_method = isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed)
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        is_named = isinstance(owner, ast.Name | ast.Attribute)  # all else would be computed twice
+        is_method = owner is not None and not (is_named and isinstance(cx.evaluate(owner), Fixed))
         callee = None if is_method else cx.evaluate(node.func)
         made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
         if made is not None:

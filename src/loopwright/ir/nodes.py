@@ -469,3 +469,8 @@ class Kernel:
     @property
     def scalars(self) -> tuple[ScalarParam, ...]:
         return tuple(param for param in self.params if isinstance(param, ScalarParam))
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes the state of random numbers, which are to have NumPy's bits."""
+        return any(param.name.startswith("np.random.") for param in self.params)
