@@ -26,7 +26,8 @@ def all_of_them(n, x):
         np.random.rand(n, 2), np.random.rand(), np.random.randn(3), np.random.random(), np.random.random_sample(2),
         np.random.uniform(-1, 1, n), np.random.uniform(), np.random.randint(0, 10, size=n), np.random.randint(5),
         np.random.standard_normal((2, 3)), np.random.exponential(2.0, size=n), np.random.standard_exponential(),
-        np.random.permutation(n), np.random.permutation(x), np.random.choice(x), np.random.choice(n, n - 2, replace=False),
+        np.random.permutation(n), np.random.permutation(x), np.random.choice(x),
+        np.random.choice(n, n - 2, replace=False),
         np.random.choice(x, 3, replace=False), np.random.choice(x, size=n, p=np.ones(len(x)) / len(x)),
         np.random.choice(n, size=4), rolls, np.random.normal(1.0, scale=0.5, size=n)[1:],
     )  # fmt: skip

@@ -1,8 +1,8 @@
-"""The draws of NumPy's global generator, written in the language: the Mersenne Twister, and what is made of its numbers.
+"""The draws of NumPy's global generator, written in the language: the Mersenne Twister, and what is made of it.
 
-`key` is NumPy's own state, where it stands in memory: 624 numbers of 32 bits, and the place of the next one. `gauss` says
-whether a normal number is left over from the last draw (1.0 or 0.0), and which. Sources: numpy/random/src/mt19937 and
-legacy/legacy-distributions.c of NumPy 2.
+`key` is NumPy's own state, where it stands in memory: 624 numbers of 32 bits, and the place of the next one. `gauss`
+says whether a normal number is left over from the last draw (1.0 or 0.0), and which. Sources: numpy/random/src/mt19937
+and legacy/legacy-distributions.c of NumPy 2.
 """
 
 from __future__ import annotations

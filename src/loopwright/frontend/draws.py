@@ -1,7 +1,7 @@
 """`np.random.normal(...)` and the like: draws of NumPy's global generator, in order and bit for bit.
 
-The generator's state is an argument of the call that the caller does not write: see random_state.py. What is drawn is in
-draw_functions.py.
+The generator's state is an argument of the call that the caller does not write: see random_state.py. What is drawn is
+in draw_functions.py.
 """
 
 from __future__ import annotations
