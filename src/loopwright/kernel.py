@@ -24,7 +24,8 @@ from loopwright.specialisation import Specialisation, specialise
 
 if TYPE_CHECKING:
     from loopwright import answers
-    from loopwright.frontend import random_state, structured
+    from loopwright.frontend import hidden, structured
+    from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
     from loopwright.report import stored_choices
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
-    random_state = deferred("loopwright.frontend.random_state")
+    hidden = deferred("loopwright.frontend.hidden")
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
     stored_choices = deferred("loopwright.report.stored_choices")
@@ -76,7 +77,7 @@ class LoopKernel:
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:
         self.ranges, self._source = ranges, source
         self._expanded: dict[tuple[Structure, ...], LoopKernel] = {}
-        self._drawing: LoopKernel | None = None  # the same, with the state of random numbers as arguments
+        self._wider: tuple[LoopKernel, Hidden] | None = None  # the same, with arguments that callers do not write
         functools.update_wrapper(self, source.function)
         self._dispatch = Dispatch(
             self.name,
@@ -110,27 +111,30 @@ class LoopKernel:
         self, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[LoopKernel, Sequence[object]] | None:
         found = self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
-        if found is None and self._drawing is not None:
-            return self._drawing, (*self._dispatch.bound(args, kwargs), *random_state.sample())
+        if found is None and self._wider is not None:
+            made, more = self._wider
+            arguments = (*self._dispatch.bound(args, kwargs), *more.sample())
+            return made._serving(arguments, {}) or (made, arguments)
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._dispatch.call(*args, **kwargs)
-        except random_state.DrawsError:
-            return self._draw_from_now_on()(*args, **kwargs)
+        except hidden.NeededError as needed:
+            call = self._with_hidden(needed.hidden)
+        return call(*args, **kwargs)
 
-    def _draw_from_now_on(self) -> Callable[..., object]:
-        """The function draws random numbers: calls are those of a kernel that takes their state too."""
+    def _with_hidden(self, more: Hidden) -> Callable[..., object]:
+        """From now on calls are those of a kernel that takes these arguments too."""
         made = LoopKernel.__new__(LoopKernel)
         made._is_static = self._is_static
-        made._set_up(random_state.drawing(self._current()), self.ranges)
+        made._set_up(hidden.expanded(self._current(), more.names), self.ranges)
         bound = self._dispatch.bound
 
         def call(*args: object, **kwargs: object) -> object:
-            return random_state.with_state(made, bound(args, kwargs))
+            return more.run(made, bound(args, kwargs))
 
-        self._drawing, self._dispatch.call = made, call
+        self._wider, self._dispatch.call = (made, more), call
         return call
 
     @property
@@ -268,7 +272,7 @@ class LoopKernel:
         if old.function.__code__ is not old.code:
             new = capture(old.function)
             new = structured.expanded(new, old.structures) if old.structures else new
-            new = random_state.drawing(new) if random_state.KEY in old.structures else new
+            new = hidden.again(new, old) if old.structures else new
             if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
                 new.written != old.written
             ):

@@ -1,8 +1,8 @@
 """`lw.random`: random numbers that are functions of a seed and of integers, such as the indices of a loop.
 
 They need no state, so loops that use them may be parallel, and give the same bits on a CPU, on a GPU, in the
-interpreter and as plain Python. The source is Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011);
-all arithmetic is that of integers below 2**63, or exact.
+interpreter and as plain Python. The source is Philox4x32-10 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2,
+3, SC 2011); all arithmetic is that of integers below 2**63, or exact.
 """
 
 from __future__ import annotations

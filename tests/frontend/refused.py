@@ -259,7 +259,7 @@ records returned      def f(p):
 
 CALLS = """
 print                 def f(a):
-                          print(a[0])
+                          print(a)
 sum of a matrix       def f(m):
                           return sum(m)
 min of a matrix       def f(m):

@@ -24,6 +24,7 @@ from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
 from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
@@ -76,6 +77,8 @@ def call(cx: Context, node: ast.Call) -> Value:
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
         _refuse_by_name(cx, callee.value, node)
+        if callee.value is print:
+            return print_call(cx, node)
         if callee.value is set or callee.value is dict:
             return called_table(cx, callee.value is dict, node)
         if callee.value is list or callee.value is sorted:

@@ -15,8 +15,9 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
 from loopwright.frontend.elementwise import nest, new_array
+from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.random_state import GAUSS, KEY, DrawsError, is_global
+from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
 from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.views import as_size, as_view, element_at, in_range, is_array, size_of
 from loopwright.ir.nodes import Expr, Store
@@ -51,7 +52,7 @@ DISTRIBUTIONS: dict[str, Distribution] = {
 
 
 def draws(cx: Context, function: object, call: Arguments) -> Value | None:
-    """The result of one of np.random's functions; None for all others. Raises DrawsError where the kernel has no state
+    """The result of one of np.random's functions; None for all others. Raises NeededError where the kernel has no state
     to draw from."""
     if not is_global(function):
         return None
@@ -60,7 +61,9 @@ def draws(cx: Context, function: object, call: Arguments) -> Value | None:
         known = ", ".join(sorted({*DISTRIBUTIONS, *_OTHERS}))
         raise cx.error(call.node, f"'np.random.{name}' is outside the language", remedy=f"there are {known}")
     if KEY not in cx.parameters:
-        raise DrawsError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
+        needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
+        needed.hidden = HIDDEN
+        raise needed
     if name in DISTRIBUTIONS:
         return _drawn(cx, DISTRIBUTIONS[name], call)
     return _OTHERS[name](cx, call)

@@ -6,20 +6,14 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from loopwright.errors import KernelError
-from loopwright.frontend.capture import Parameter, Source
+from loopwright.frontend.hidden import Hidden
 
 KEY, GAUSS = "np.random.key", "np.random.gauss"
 _NUMBERS = 625  # 624 of 32 bits, and the place of the next one
-
-
-class DrawsError(KernelError):
-    """The function draws random numbers: it needs their state as an argument."""
 
 
 def is_global(function: object) -> bool:
@@ -29,13 +23,6 @@ def is_global(function: object) -> bool:
         return False
     own = getattr(function, "__self__", None) is module._rand
     return own or any(function is one for one in (module.seed, module.ranf, module.sample))
-
-
-def drawing(source: Source) -> Source:
-    """The function with two parameters more, that it writes: the state."""
-    structures = {**source.structures, KEY: None, GAUSS: None}
-    parameters = (*source.parameters, Parameter(KEY), Parameter(GAUSS))
-    return replace(source, parameters=parameters, written=source.written | {KEY, GAUSS}, structures=structures)
 
 
 def with_state(call: Callable[..., object], arguments: Sequence[object]) -> object:
@@ -62,3 +49,6 @@ def with_state(call: Callable[..., object], arguments: Sequence[object]) -> obje
 def sample() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Arguments of the kinds that a call has, to ask about it."""
     return np.zeros(_NUMBERS, np.uint32), np.zeros(2)
+
+
+HIDDEN = Hidden((KEY, GAUSS), with_state, sample)

@@ -66,7 +66,6 @@ WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
 FUNCTIONS: dict[str, tuple[str, str]] = {
-    "print": ("", "return the value, or write it into an array argument"),
     "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
     "zip": ("it stands only behind 'in'", "write: for x, y in zip(a, b)"),
     "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
