@@ -109,9 +109,14 @@ class LoopKernel:
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 
     def _serving(
-        self, args: Sequence[object], kwargs: Mapping[str, object]
+        self, args: Sequence[object], kwargs: Mapping[str, object], compiles: bool = False
     ) -> tuple[LoopKernel, Sequence[object]] | None:
         found = self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
+        if found is None and self._wider is None and compiles:
+            try:
+                self._dispatch.prepare(args, kwargs)
+            except hidden.NeededError as needed:
+                self._with_hidden(needed.hidden)
         if found is None and self._wider is not None:
             made, more = self._wider
             arguments = (*self._dispatch.bound(args, kwargs), *more.sample())
@@ -161,7 +166,7 @@ class LoopKernel:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What is proven about each loop and array for a call with these arguments, what was generated, which variant
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
-        if (other := self._serving(args, kwargs)) is not None:
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].explain(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
@@ -178,7 +183,7 @@ class LoopKernel:
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
-        if (other := self._serving(args, kwargs)) is not None:
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].specialise(*other[1])
         return _own(self._dispatch.prepare(args, kwargs).compiled)
 

@@ -1,5 +1,5 @@
-"""`print(...)` of numbers and text. What is printed is recorded while the code runs, and printed by Python when the call
-ends, also by an exception: in order, as Python formats it, to whatever `sys.stdout` is then.
+"""`print(...)` of numbers and text. What is printed is recorded while the code runs, and printed by Python when the
+call ends, also by an exception: in order, as Python formats it, to whatever `sys.stdout` is then.
 
 A record is a row of words: a kind, and what belongs to it. Text is in words of seven bytes of UTF-8; floats have a row
 of their own.
@@ -121,6 +121,7 @@ def _record(cx: Context, parts: Sequence[tuple[int, Expr | str]], node: ast.AST)
     counts = [cx.temporary(Load(_COUNTS, (Const(k, INT64),), INT64, at=at), at) for k in range(2)]
     words: list[Expr] = []
     floats: list[Expr] = []
+    one: Expr | str
     for kind, one in values:
         words.append(Const(kind, INT64))
         if isinstance(one, str):
@@ -133,8 +134,8 @@ def _record(cx: Context, parts: Sequence[tuple[int, Expr | str]], node: ast.AST)
             words.append(one if one.type == INT64 else Cast(one, INT64))
     for name, count, row in zip((_WORDS, _FLOATS), counts, (words, floats), strict=True):
         check(cx, Compare("le", count, Const(ROOM - len(row), INT64)), "memory", node)
-        for k, one in enumerate(row):
-            cx.emit(Store(name, (Binary("add", count, Const(k, INT64)),), one, at=at))
+        for k, word in enumerate(row):
+            cx.emit(Store(name, (Binary("add", count, Const(k, INT64)),), word, at=at))
     for k, row in enumerate((words, floats)):
         if row:
             total = Binary("add", counts[k], Const(len(row), INT64))
