@@ -380,7 +380,7 @@ helper gives arrays   def f(a):
 recursion             def f(a):
                           def g(x):
                               if x > 0:
-                                  return g(x - 1)
+                                  return 1 + g(x - 1)
                               return 0
                           return g(3)
 """

@@ -20,6 +20,7 @@ from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import (
     Array,
@@ -53,7 +54,7 @@ def inline_function(cx: Context, function: object, call: Arguments) -> Value:
             call.node, f"'{call.name}' cannot be inlined: {reason.what}", reason.why, reason.remedy
         ) from None
     defaults = {p.name: from_object(p.default) for p in source.parameters if p.has_default}
-    return _inline(cx, source, source.definition.tree, None, defaults, call)
+    return _inline(cx, source, without_last_calls(source.definition.tree), None, defaults, call)
 
 
 def run_written(
@@ -74,7 +75,8 @@ def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
             raise cx.error(call.node, f"'*{extra.arg}' is outside the language", remedy="name every parameter")
-    return _inline(cx, cx.frames[closure.frame].source, closure.tree, closure, closure.defaults, call)
+    tree = without_last_calls(closure.tree)
+    return _inline(cx, cx.frames[closure.frame].source, tree, closure, closure.defaults, call)
 
 
 def _inline(
@@ -85,8 +87,8 @@ def _inline(
         raise cx.error(
             call.node,
             f"'{call.name}' calls itself",
-            "helpers are inlined, so recursion would never end",
-            "write it as a loop, with a local array as the stack",
+            "helpers are inlined: only what a function returns as it is, at its end, may be a call of itself",
+            "write it as a loop, with a list as the stack",
         )
     given = _match(cx, tree, defaults, call)
     path = (*cx.frame.path, id(call.node))
