@@ -310,7 +310,7 @@ class KernelWithOptions(LoopKernel):
 
     def _calling(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         CURRENT.set(self._own_config())
-        return self._dispatch.call(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
     def _own_config(self) -> Config:
         here, found = current(), self._found

@@ -9,6 +9,7 @@ import pytest
 
 import loopwright as lw
 from frontend.judge import alike
+from loopwright.numba import njit
 
 
 def seeded(n):
@@ -118,3 +119,21 @@ def total(n):
 def test_what_draws_can_be_explained():
     kernel = lw.kernel(seeded)
     assert "for _ in range(n)" in str(kernel.explain(2))
+
+
+def of_a_pair(pair, n):
+    for i in range(n):
+        pair[0][i] = np.random.normal() * pair[1]
+    return pair[0].sum()
+
+
+def test_other_ways_to_call():
+    def make():
+        return (np.zeros(5), 2.0), 5
+
+    assert alike(*_both(of_a_pair, make))
+    for kernel in (lw.kernel(strict=True)(total), njit(total)):
+        np.random.seed(2)
+        found = kernel(7)
+        np.random.seed(2)
+        assert found == total(7)

@@ -30,6 +30,7 @@ BODIES = [
     "x = list(range(40)); x.sort(reverse=True); return x",
     "x = [(k % 3, k) for k in range(n + 5)]; x.append((0, 0)); x.sort(reverse=True); return x",
     "x = [i * 10 + j for i in range(n) for j in range(i) if j != 1]; return x, sum(x), max(x)",
+    "return [k for k in range(n) if k % 2], [(k, 0.5) for k in range(2)][1]",
     "x = [True]; x.append(n > 9); return any(x), all(x)",
     "x = [(k, -k * k % 3) for k in range(n)]; x.sort(key=lambda p: p[1]); return x",
     "x = sorted(a, key=abs, reverse=True); return x", "x = [3, n]; x.sort(key=lambda v: -v % n); return x",

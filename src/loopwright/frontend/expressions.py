@@ -17,6 +17,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
+from loopwright.frontend.list_methods import comprehension_list
 from loopwright.frontend.lists import index_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
@@ -79,6 +80,8 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
             return comprehension(cx, node)
+        case ast.ListComp():
+            return comprehension_list(cx, node, node)
         case ast.Set():
             return set_literal(cx, node)
         case ast.Dict():
