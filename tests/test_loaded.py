@@ -24,6 +24,7 @@ AT_IMPORT = {
     "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
+    "random": set(),
     "remembered": set(),
     "revision": set(),
     "runtime": {"bind", "code_table", "compiled", "considered", "dispatch", "execute", "in_use", "locks", "specialise"},

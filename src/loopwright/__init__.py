@@ -14,6 +14,7 @@ from loopwright.revision import AT_IMPORT as _AT_IMPORT  # noqa: F401
 # isort: split
 from typing import TYPE_CHECKING
 
+from loopwright import random
 from loopwright.config import Config, options, set_options
 from loopwright.deferred import deferred as _deferred
 from loopwright.errors import (
@@ -78,6 +79,7 @@ __all__ = [
     "kernel",
     "options",
     "prange",
+    "random",
     "set_options",
     "tunable",
 ]

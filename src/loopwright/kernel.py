@@ -24,7 +24,8 @@ from loopwright.specialisation import Specialisation, specialise
 
 if TYPE_CHECKING:
     from loopwright import answers
-    from loopwright.frontend import structured
+    from loopwright.frontend import hidden, structured
+    from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
     from loopwright.report import stored_choices
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
+    hidden = deferred("loopwright.frontend.hidden")
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
     stored_choices = deferred("loopwright.report.stored_choices")
@@ -75,6 +77,7 @@ class LoopKernel:
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:
         self.ranges, self._source = ranges, source
         self._expanded: dict[tuple[Structure, ...], LoopKernel] = {}
+        self._wider: tuple[LoopKernel, Hidden] | None = None  # the same, with arguments that callers do not write
         functools.update_wrapper(self, source.function)
         self._dispatch = Dispatch(
             self.name,
@@ -106,12 +109,39 @@ class LoopKernel:
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 
     def _serving(
-        self, args: Sequence[object], kwargs: Mapping[str, object]
+        self, args: Sequence[object], kwargs: Mapping[str, object], compiles: bool = False
     ) -> tuple[LoopKernel, Sequence[object]] | None:
-        return self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
+        found = self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
+        if found is None and self._wider is None and compiles:
+            try:
+                self._dispatch.prepare(args, kwargs)
+            except hidden.NeededError as needed:
+                self._with_hidden(needed.hidden)
+        if found is None and self._wider is not None:
+            made, more = self._wider
+            arguments = (*self._dispatch.bound(args, kwargs), *more.sample())
+            return made._serving(arguments, {}) or (made, arguments)
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._dispatch.call(*args, **kwargs)
+        try:
+            return self._dispatch.call(*args, **kwargs)
+        except hidden.NeededError as needed:
+            call = self._with_hidden(needed.hidden)
+        return call(*args, **kwargs)
+
+    def _with_hidden(self, more: Hidden) -> Callable[..., object]:
+        """From now on calls are those of a kernel that takes these arguments too."""
+        made = LoopKernel.__new__(LoopKernel)
+        made._is_static = self._is_static
+        made._set_up(hidden.expanded(self._current(), more.names), self.ranges)
+        bound = self._dispatch.bound
+
+        def call(*args: object, **kwargs: object) -> object:
+            return more.run(made, bound(args, kwargs))
+
+        self._wider, self._dispatch.call = (made, more), call
+        return call
 
     @property
     def name(self) -> str:
@@ -136,7 +166,7 @@ class LoopKernel:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What is proven about each loop and array for a call with these arguments, what was generated, which variant
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
-        if (other := self._serving(args, kwargs)) is not None:
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].explain(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
@@ -153,7 +183,7 @@ class LoopKernel:
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
-        if (other := self._serving(args, kwargs)) is not None:
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].specialise(*other[1])
         return _own(self._dispatch.prepare(args, kwargs).compiled)
 
@@ -248,6 +278,7 @@ class LoopKernel:
         if old.function.__code__ is not old.code:
             new = capture(old.function)
             new = structured.expanded(new, old.structures) if old.structures else new
+            new = hidden.again(new, old) if old.structures else new
             if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
                 (new.written, new.indices) != (old.written, old.indices)
             ):
@@ -279,7 +310,7 @@ class KernelWithOptions(LoopKernel):
 
     def _calling(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         CURRENT.set(self._own_config())
-        return self._dispatch.call(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
     def _own_config(self) -> Config:
         here, found = current(), self._found

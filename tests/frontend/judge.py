@@ -77,7 +77,7 @@ def outcome(run: Callable[..., object], arguments: tuple[object, ...]) -> object
         warnings.simplefilter("ignore")
         try:
             return run(*arguments)
-        except (ArithmeticError, ValueError, IndexError, UnboundLocalError) as error:
+        except (ArithmeticError, ValueError, LookupError, RuntimeError, UnboundLocalError) as error:
             return next(c for c in type(error).__mro__ if c.__module__ == "builtins")
 
 

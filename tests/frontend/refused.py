@@ -50,7 +50,7 @@ for over text         def f(a):
                           for x in "abc":
                               a[0] = 1
 for over dict         def f(a):
-                          for k in {1: 2}:
+                          for k in {"one": 2}:
                               a[k] = 0
 for over two kinds    def f(a):
                           for x in (1, (2, 3)):
@@ -105,15 +105,15 @@ list of text          def f(a):
                           x = ["one", "two"]
                           return x[int(a[0])]
 dict                  def f(a):
-                          x = {1: 2}
+                          x = {"one": 2}
 set                   def f(a):
-                          x = {1, 2}
+                          x = {"one", 2}
 nested comprehension  def f(a):
-                          x = [i * j for i in range(3) for j in range(3)]
+                          return np.array([i * j for i in range(3) for j in range(3)])
 set comprehension     def f(a):
-                          x = {k for k in range(3)}
+                          x = {a for k in range(3)}
 dict comprehension    def f(a):
-                          x = {k: k for k in range(3)}
+                          x = {k: "x" for k in range(3)}
 star of tuples        def f(a):
                           x = (*a, 1)
 generator             def f(a):
@@ -121,7 +121,7 @@ generator             def f(a):
 nested generator      def f(a):
                           return sum(j * k for j in range(3) for k in range(j))
 lambda                def f(a):
-                          g = lambda x: x + 1
+                          g, h = lambda x: x + 1, 2
                           a[0] = g(1)
 formatted string      def f(a):
                           x = f"{a[0]}"
@@ -259,13 +259,13 @@ records returned      def f(p):
 
 CALLS = """
 print                 def f(a):
-                          print(a[0])
+                          print(a)
 sum of a matrix       def f(m):
                           return sum(m)
 min of a matrix       def f(m):
                           return min(m)
-sorted                def f(a):
-                          return sorted(a)
+sorted                def f(m):
+                          return sorted(m)
 enumerate             def f(a):
                           x = enumerate(a)
 zip                   def f(a):
@@ -380,7 +380,7 @@ helper gives arrays   def f(a):
 recursion             def f(a):
                           def g(x):
                               if x > 0:
-                                  return g(x - 1)
+                                  return 1 + g(x - 1)
                               return 0
                           return g(3)
 """

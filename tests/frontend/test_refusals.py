@@ -82,8 +82,8 @@ def test_carets_of_indented_functions_and_wide_text():
 
 
 def test_the_first_error_of_the_text_is_the_one_that_is_told():
-    function = define("def f(a):\n    x = {1}\n    y = {}\n    return x\n")
-    assert "a set is outside" in refusal(function, np.zeros(2))
+    function = define("def f(a):\n    x = {'a'}\n    y = b'y'\n    return x\n")
+    assert "a key that is a str" in refusal(function, np.zeros(2))
 
 
 def test_an_error_in_a_helper_points_into_the_helper():
@@ -91,5 +91,5 @@ def test_an_error_in_a_helper_points_into_the_helper():
         def f(a):
             return helper(a[0])
         """
-    helper = define("def helper(x):\n    return {x}\n", file="other.py")
-    assert refusal(define(source, helper=helper), np.zeros(2)).startswith("other.py:2:12: KernelError: a set")
+    helper = define("def helper(x):\n    return {'x'}\n", file="other.py")
+    assert refusal(define(source, helper=helper), np.zeros(2)).startswith("other.py:2:12: KernelError: a key")

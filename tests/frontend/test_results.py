@@ -83,3 +83,20 @@ def test_nothing_at_the_end():
     for n in (-1, 1, 9):
         same(function, np.arange(4.0), n)
         same(function, np.zeros(0), n)
+
+
+def test_a_number_that_may_be_none_beside_one_that_is_not():
+    function = define("""
+        def f(a, n):
+            best = None
+            for i in range(len(a)):
+                if a[i] > n:
+                    best = i
+            if n == 7:
+                return best, (n, best)
+            if best != None:
+                return best, (best, -1)
+            return -1, (n, 2)
+        """, "presence.py")  # fmt: skip
+    for n in (-1, 1, 7, 9):
+        same(function, np.arange(4.0), n)

@@ -119,6 +119,7 @@ class Writer:
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
+        self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
@@ -315,7 +316,7 @@ class Writer:
 
     def giving_back(self, buffer: str) -> Node:
         """Code that gives the memory of a local array back."""
-        return CodeLine(f"free({buffer});")
+        return CodeLine(f"{'lw_unreserve' if buffer in self.reserved else 'free'}({buffer});")
 
     def finish(self, part: Function) -> None:
         """Keep a function whose body is complete."""

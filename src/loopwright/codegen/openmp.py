@@ -42,9 +42,9 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
     entry = entry_function(w, {"threads": "call->threads", "watch": "call->watch"})
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry)
-    flags = ("-ffp-contract=off",) if strict else ("-ffp-contract=fast",)
+    flags = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
     return Program(
-        print_unit(TranslationUnit(HEADER, functions)),
+        print_unit(TranslationUnit(_header(w), functions)),
         "lw_entry",
         guard,
         tuple(w.sites),
@@ -52,6 +52,13 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         flags,
         tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
     )
+
+
+def _header(w: Writer) -> str:
+    """What the text begins with."""
+    if not w.reserved:
+        return HEADER
+    return HEADER + (resources.files("loopwright.codegen") / "reserved.h").read_text()
 
 
 def _write_loop(loop: For, w: Writer) -> None:

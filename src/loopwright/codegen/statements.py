@@ -11,6 +11,7 @@ from loopwright.codegen.function import Writer
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
+    RESERVED,
     Allocate,
     Assign,
     Block,
@@ -127,10 +128,24 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
         w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
+    elif elements == RESERVED and len(stmt.shape) == 1 and stmt.fill is None:
+        count = str(elements)
+        _reserve(stmt, w)
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
         _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
+
+
+def _reserve(stmt: Allocate, w: Writer) -> None:
+    """Addresses for an array that is mostly used in part: see reserved.h."""
+    w.use("failure")
+    pointer = w.declare(w.arrays[stmt.array].pointer)
+    w.reserved.add(pointer)
+    if pointer not in w.function.buffers:
+        w.function.buffers.append(pointer)
+    w.line(f"{pointer} = lw_reserve({pointer});")
+    w.fail(w.site("memory", stmt.array, 0, stmt.at), str(RESERVED), condition=f"!{pointer}")
 
 
 def _heap(stmt: Allocate, w: Writer) -> str:

@@ -271,6 +271,15 @@ class Entry:
             elif code == base.LIST:
                 array: Any = found.pop()
                 found.append(list(array) if number or isinstance(array, tuple) else array.tolist())
+            elif code == base.SET:
+                found.append(set(found.pop()))  # type: ignore[call-overload]
+            elif code == base.DICT:
+                values, keys = found.pop(), found.pop()
+                found.append(dict(zip(keys, values, strict=True)))  # type: ignore[call-overload]
+            elif code == base.ZIP:
+                lists = found[len(found) - number :]
+                del found[len(found) - number :]
+                found.append(list(zip(*lists, strict=True)))
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

@@ -70,7 +70,8 @@ static int code_of_scalar(PyObject *value) {
 /* ---- Entry --------------------------------------------------------------------------------------------------- */
 
 enum {
-  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
+  PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -214,6 +215,21 @@ static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t c
   return copy;
 }
 
+/* The tuples of the items that lists of one length have in each place; NULL with an exception. */
+static PyObject *zipped(PyObject *const *lists, Py_ssize_t count) {
+  Py_ssize_t length = PyList_GET_SIZE(lists[0]);
+  PyObject *result = PyList_New(length);
+  for (Py_ssize_t k = 0; result && k < length; k++) {
+    PyObject *items = PyTuple_New(count);
+    for (Py_ssize_t i = 0; items && i < count; i++) {
+      PyTuple_SET_ITEM(items, i, Py_NewRef(PyList_GET_ITEM(lists[i], k)));
+    }
+    if (!items) Py_CLEAR(result);
+    else PyList_SET_ITEM(result, k, items);
+  }
+  return result;
+}
+
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -238,6 +254,21 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       int is_plain = PyArray_Check(things) && !value.number;
       one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
       Py_DECREF(things);
+    } else if (value.code == AS_SET) {
+      PyObject *items = stack[--top];
+      one = PySet_New(items);
+      Py_DECREF(items);
+    } else if (value.code == AS_DICT) {
+      top -= 2;
+      PyObject *pairs = zipped(stack + top, 2);
+      one = pairs ? PyDict_New() : NULL;
+      if (one && PyDict_MergeFromSeq2(one, pairs, 1) < 0) Py_CLEAR(one);
+      Py_XDECREF(pairs);
+      for (Py_ssize_t i = 0; i < 2; i++) Py_CLEAR(stack[top + i]);
+    } else if (value.code == ZIP) {
+      top -= value.number;
+      one = zipped(stack + top, value.number);
+      for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
     } else if (value.code == NOTHING) {
       one = Py_NewRef(Py_None);
     } else {

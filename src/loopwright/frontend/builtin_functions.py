@@ -7,10 +7,21 @@ from collections.abc import Callable
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import as_index, checked_float_to_int, convert, literal, truth
+from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
-from loopwright.frontend.values import Array, Elementwise, Items, ListValue, Literal, Number, Records, Value, View
+from loopwright.frontend.values import (
+    Array,
+    Elementwise,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Records,
+    TableValue,
+    Value,
+    View,
+)
 from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
@@ -116,6 +127,8 @@ def _len(cx: Context, call: Arguments) -> Value:
             return Literal(len(items))
         case ListValue() as value:
             return Number(value.length, weak=True)
+        case TableValue() as value:
+            return Number(count_of(value), weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
             return shape_of(cx, array)[0]
         case _:

@@ -14,19 +14,24 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
+from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
+from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
-from loopwright.frontend.lists import method_of_list
+from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
 from loopwright.frontend.reductions import REDUCTIONS
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
+from loopwright.frontend.table_methods import called_table, method_of_table
+from loopwright.frontend.tables import as_list
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
@@ -36,6 +41,7 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     describe,
 )
@@ -61,7 +67,9 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc) and name == "outer":
             return outer_of(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
-            return method_of_list(cx, owner, _arguments(cx, node, name))
+            return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
+        if isinstance(owner, TableValue):
+            return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -69,14 +77,35 @@ def call(cx: Context, node: ast.Call) -> Value:
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
         _refuse_by_name(cx, callee.value, node)
-    arguments = _arguments(cx, node, name)
+        if callee.value is print:
+            return print_call(cx, node)
+        if callee.value is set or callee.value is dict:
+            return called_table(cx, callee.value is dict, node)
+        if callee.value is list or callee.value is sorted:
+            return _list_or_sorted(cx, callee.value is sorted, node)
+    return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _apply(cx: Context, callee: Value, call: Arguments) -> Value:
+    if isinstance(callee, Fixed) and any(callee.value is one for one in (sum, min, max, any, all)):
+        values = (as_list(cx, one, call.node) if isinstance(one, TableValue) else one for one in call.values)
+        call = replace(call, values=tuple(values))
     match callee:
         case Closure():
-            return inline_closure(cx, callee, arguments)
+            return inline_closure(cx, callee, call)
         case Fixed(value=function):
-            return _call_fixed(cx, function, arguments)
+            return _call_fixed(cx, function, call)
         case _:
-            raise cx.error(node, f"{describe(callee)} cannot be called")
+            raise cx.error(call.node, f"{describe(callee)} cannot be called")
+
+
+def _list_or_sorted(cx: Context, is_sorted: bool, node: ast.Call) -> Value:
+    made = made_list(cx, node)
+    if is_sorted:
+        given = _evaluated(cx, [keyword.value for keyword in node.keywords])
+        named = {str(keyword.arg): value for keyword, value in zip(node.keywords, given, strict=True)}
+        sort(cx, made, Arguments(node, "sorted", (), named), _apply)
+    return made
 
 
 def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
@@ -84,10 +113,15 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
         if keyword.arg is None:
             raise cx.error(keyword, "'**' in a call is outside the language", remedy="write the arguments out")
     _refuse_other_comprehensions(cx, node)
-    values = operands(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
+    values = _evaluated(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
     count = len(node.args)
     named = {str(keyword.arg): value for keyword, value in zip(node.keywords, values[count:], strict=True)}
     return Arguments(node, name, tuple(values[:count]), named)
+
+
+def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
+    others = iter(operands(cx, [node for node in nodes if not isinstance(node, ast.Lambda)]))
+    return [given_lambda(cx, node) if isinstance(node, ast.Lambda) else next(others) for node in nodes]
 
 
 _OF_COMPREHENSIONS = frozenset(
@@ -109,6 +143,9 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
+    drawn = draws(cx, function, call)
+    if drawn is not None:
+        return drawn
     written = _written_out(function, call)
     if written is not None:
         return inline_function(cx, written, call)

@@ -10,8 +10,10 @@ from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
+from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
-from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.tables import contains
+from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, TableValue, Value, describe
 from loopwright.frontend.variables import freeze, presence
 from loopwright.ir.nodes import CompareOp, Expr, Logical
 
@@ -108,9 +110,13 @@ def _as_value(condition: bool | Expr) -> Literal | Number:
 
 
 def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
+    if isinstance(items, TableValue):
+        return contains(cx, items, item, node)
+    if isinstance(items, ListValue):
+        return is_among(cx, item, items, node)
     if not isinstance(items, Items):
         remedy = "write a loop that sets a flag and breaks"
-        raise cx.error(node, "'in' needs a tuple on its right", f"this is {describe(items)}", remedy)
+        raise cx.error(node, "'in' needs a tuple or a list on its right", f"this is {describe(items)}", remedy)
     if len(items.items) > 1:
         item = freeze(cx, item, cx.at(node))
     result: bool | Expr = False

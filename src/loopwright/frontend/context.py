@@ -15,7 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.values import Array, Closure, ListValue, Value
+from loopwright.frontend.values import Array, Closure, ListValue, TableValue, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
     Allocate,
@@ -60,9 +60,12 @@ class Session:
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
+    maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
+    calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
+    nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -127,6 +130,7 @@ class Context:
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
     snapshots: list[tuple[str, str]] = field(default_factory=list)  # arrays, and copies where NumPy may have a view
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
+    arguments: dict[str, Value] = field(default_factory=dict)  # those that no parameter of the user's stands for
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at
     tables: dict[Value, Value] = field(default_factory=dict)
@@ -138,6 +142,8 @@ class Context:
     made_in: dict[str, tuple[int, ...]] = field(default_factory=dict)  # arrays, and the scopes that they are made in
     made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
+    hash_tables: dict[Key, TableValue] = field(default_factory=dict)  # sets and dicts with their arrays
+    list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place

@@ -12,8 +12,8 @@ import numpy as np
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.values import Array, ListValue, Literal, Number, Records, Value, describe
-from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Logical, Unary
+from loopwright.frontend.values import Array, ListValue, Literal, Number, Records, TableValue, Value, describe
+from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Load, Logical, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
 
 
@@ -151,6 +151,8 @@ def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
     """The truth value of a number: known now, or a bool expression."""
     if isinstance(value, ListValue):
         return Compare("ne", value.length, Const(0, INT64))
+    if isinstance(value, TableValue):
+        return Compare("ne", count_of(value), Const(0, INT64))
     match as_number(cx, value, node, "a condition must be a number or a bool"):
         case Literal(value=known):
             return bool(known)
@@ -161,6 +163,11 @@ def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
                 return expr
             zero = Const(0.0 if expr.type.is_float else 0, expr.type)
             return Compare("ne", expr, zero)
+
+
+def count_of(table: TableValue) -> Expr:
+    """How many keys a set or dict has now; see table_functions.py."""
+    return Load(table.head.name, (Const(2, INT64),), INT64)
 
 
 def negated(condition: Expr) -> Expr:

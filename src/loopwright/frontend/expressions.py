@@ -17,12 +17,15 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, map_elements
 from loopwright.frontend.iteration import comprehension
 from loopwright.frontend.lazy import conditional, logical
+from loopwright.frontend.list_methods import comprehension_list
 from loopwright.frontend.lists import index_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.products import product_of
 from loopwright.frontend.refusals import refuse_expression
+from loopwright.frontend.table_methods import dict_literal, set_literal, set_operation, table_comprehension
+from loopwright.frontend.tables import get_item
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -34,6 +37,7 @@ from loopwright.frontend.values import (
     Number,
     Records,
     SliceIndex,
+    TableValue,
     Value,
     View,
     describe,
@@ -76,6 +80,14 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
             return comprehension(cx, node)
+        case ast.ListComp():
+            return comprehension_list(cx, node, node)
+        case ast.Set():
+            return set_literal(cx, node)
+        case ast.Dict():
+            return dict_literal(cx, node)
+        case ast.SetComp() | ast.DictComp():
+            return table_comprehension(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)
         case _:
@@ -103,6 +115,8 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         return replace(left, items=left.items + right.items)
+    if isinstance(left, TableValue) and isinstance(right, TableValue):
+        return set_operation(cx, operators.BINARY[type(node.op)], left, right, node)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
 
 
@@ -153,9 +167,14 @@ def places_of(node: ast.Subscript, indices: Sequence[Value]) -> list[ast.expr]:
     return nodes if len(nodes) == len(indices) else [node.slice] * len(indices)
 
 
-def indexed(cx: Context, node: ast.Subscript) -> tuple[Value, list[Value]]:
-    """What is indexed, and the indices."""
-    base = cx.evaluate(node.value)
+def index_of(indices: Sequence[Value]) -> Value:
+    """What stands in a subscript: `a[i, j]` has a tuple there."""
+    return indices[0] if len(indices) == 1 else Items(tuple(indices))
+
+
+def indexed(cx: Context, node: ast.Subscript, base: Value | None = None) -> tuple[Value, list[Value]]:
+    """What is indexed, and the indices. `base`: what is indexed, where it was read before."""
+    base = cx.evaluate(node.value) if base is None else base
     start = len(cx.body)
     indices = operands(cx, index_nodes(node))
     base = kept(cx, base, start, node)
@@ -187,11 +206,12 @@ def _range_before(
 
 
 def _subscript(cx: Context, node: ast.Subscript) -> Value:
-    if isinstance(node.slice, ast.Slice):
-        base = cx.evaluate(node.value)
-        if isinstance(base, Items):
-            return _slice_of_items(cx, base, node.slice)
-    base, indices = indexed(cx, node)
+    read = cx.evaluate(node.value)
+    if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
+        return _slice_of_items(cx, read, node.slice)
+    base, indices = indexed(cx, node, read)
+    if isinstance(base, TableValue):
+        return get_item(cx, base, index_of(indices), node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):

@@ -7,7 +7,7 @@ that end in a return take the rest of the body as their other branch, and only a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 
@@ -20,8 +20,21 @@ from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
-from loopwright.frontend.values import Array, Closure, Fixed, Items, Literal, Number, Records, Value, View, from_object
+from loopwright.frontend.values import (
+    Array,
+    Closure,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    from_object,
+)
 from loopwright.frontend.variables import freeze, read_variable, store_variable
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
@@ -41,7 +54,19 @@ def inline_function(cx: Context, function: object, call: Arguments) -> Value:
             call.node, f"'{call.name}' cannot be inlined: {reason.what}", reason.why, reason.remedy
         ) from None
     defaults = {p.name: from_object(p.default) for p in source.parameters if p.has_default}
-    return _inline(cx, source, source.definition.tree, None, defaults, call)
+    return _inline(cx, source, without_last_calls(source.definition.tree), None, defaults, call)
+
+
+def run_written(
+    cx: Context, function: Callable[..., object], values: Sequence[Value], node: ast.AST, number: int = 0
+) -> Value:
+    """The result of a function of ours that is written in the language. `number` tells several at one node apart."""
+    name = str(getattr(function, "__name__", ""))
+    key = (id(node), name, number)
+    if key not in cx.session.calls:
+        call = ast.Call(ast.Name(name), [], [])
+        cx.session.calls[key] = ast.fix_missing_locations(ast.copy_location(call, node))
+    return inline_function(cx, function, Arguments(cx.session.calls[key], name, tuple(values), {}))
 
 
 def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
@@ -50,7 +75,8 @@ def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
     for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
             raise cx.error(call.node, f"'*{extra.arg}' is outside the language", remedy="name every parameter")
-    return _inline(cx, cx.frames[closure.frame].source, closure.tree, closure, closure.defaults, call)
+    tree = without_last_calls(closure.tree)
+    return _inline(cx, cx.frames[closure.frame].source, tree, closure, closure.defaults, call)
 
 
 def _inline(
@@ -61,8 +87,8 @@ def _inline(
         raise cx.error(
             call.node,
             f"'{call.name}' calls itself",
-            "helpers are inlined, so recursion would never end",
-            "write it as a loop, with a local array as the stack",
+            "helpers are inlined: only what a function returns as it is, at its end, may be a call of itself",
+            "write it as a loop, with a list as the stack",
         )
     given = _match(cx, tree, defaults, call)
     path = (*cx.frame.path, id(call.node))
@@ -142,6 +168,9 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
     value = kept_array(cx, value, node)
+    if isinstance(value, ListValue) and not web.is_single:
+        raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
+                       remedy="use another name in the helper")  # fmt: skip
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)

@@ -17,6 +17,7 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
+from loopwright.frontend.tables import elements
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -26,6 +27,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    TableValue,
     Value,
     View,
     describe,
@@ -49,24 +51,28 @@ from loopwright.frontend.views import (
     subtract,
     unravelled,
 )
-from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Store, Var
+from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Stmt, Store, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """Something that can be gone over. `item` gives the one at a position (an int64 from 0 on). `fixed`: all of them,
-    where they are no numbers of one type; `size` may be less than there are."""
+    where they are no numbers of one type; `size` may be less than there are. `after`: what is asked once there are no
+    more."""
 
     size: Size
     item: Callable[[Context, Expr], Value]
     fixed: tuple[Value, ...] | None = None
+    after: Callable[[Context], object] | None = None
 
 
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
-        is_method = isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed)
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        is_named = isinstance(owner, ast.Name | ast.Attribute)  # all else would be computed twice
+        is_method = owner is not None and not (is_named and isinstance(cx.evaluate(owner), Fixed))
         callee = None if is_method else cx.evaluate(node.func)
         made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
         if made is not None:
@@ -79,6 +85,9 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         assert isinstance(value, ArrayLike)
         array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
         return Sequence(clipped(cx, array.shape[0]), lambda cx, k: rows_of(cx, array, k, node))
+    if isinstance(value, TableValue):
+        size, item_of, after = elements(cx, value, node)
+        return Sequence(size, item_of, after=after)
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     if isinstance(value, Items):
@@ -130,7 +139,7 @@ def _enumerate(cx: Context, node: ast.Call) -> Sequence:
         return Items((_as_number(add(k, begin)), inner.item(cx, k)))
 
     if inner.fixed is None:
-        return Sequence(inner.size, item)
+        return Sequence(inner.size, item, after=inner.after)
     pairs = (Items((_as_number(add(Const(k, INT64), begin)), one)) for k, one in enumerate(inner.fixed))
     return Sequence(inner.size, item, tuple(pairs))
 
@@ -212,14 +221,14 @@ _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
 def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike:
     """The values of `x for k in sequence if c` as an array. Raises KernelError for several `for`s."""
     if len(node.generators) != 1 or node.generators[0].is_async:
-        raise cx.error(node, "a comprehension has one 'for' here", remedy="write the loops out")
+        raise cx.error(node, "a comprehension has one 'for' here", remedy="give the list a name")
     part = node.generators[0]
     sequence = sequence_of(cx, part.iter)
     scope: dict[str, Value] = {}
     cx.frame.scopes.append(scope)
     try:
         with cx.inner_body():
-            _bind(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
+            bind_names(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
             sample = cx.evaluate(node.elt)
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
@@ -228,18 +237,13 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
         position = accumulator(cx, "position", ZERO, node) if part.ifs else None
 
         def write(index: list[Expr]) -> None:
-            _bind(cx, scope, part.target, sequence.item(cx, index[0]))
+            bind_names(cx, scope, part.target, sequence.item(cx, index[0]))
             place = index[0] if position is None else position
             with cx.inner_body() as then:
                 _store_item(cx, result, place, cx.evaluate(node.elt), node.elt)
                 if position is not None:
                     cx.emit(Assign(position.name, Binary("add", position, ONE), at=cx.at(node)))
-            with cx.inner_body() as tested:
-                for test in reversed(part.ifs):
-                    condition = truth(cx, cx.evaluate(test), test)
-                    expr = Const(condition, BOOL) if isinstance(condition, bool) else condition
-                    then = [If(expr, tuple(then), at=cx.at(test))]
-            cx.body += tested + then
+            write_tested(cx, part.ifs, then)
 
         nest(cx, (sequence.size,), write, node)
     finally:
@@ -254,12 +258,23 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
     return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
 
 
+def write_tested(cx: Context, tests: list[ast.expr], then: list[Stmt]) -> None:
+    """Statements that run where all tests hold."""
+    for number, test in enumerate(reversed(tests)):
+        with cx.inner_body(nested=number < len(tests) - 1) as tested:
+            condition = truth(cx, cx.evaluate(test), test)
+        expr = Const(condition, BOOL) if isinstance(condition, bool) else condition
+        then = [*tested, If(expr, tuple(then), at=cx.at(test))]
+    cx.body += then
+
+
 def weak_items(cx: Context, node: ast.ListComp) -> bool:
     """Whether what the comprehension makes are Python's numbers; asked after it was read."""
     return cx.weak_comprehensions.get(id(node), False)
 
 
-def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:
+def bind_names(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) -> None:
+    """Give the names of a comprehension their values."""
     match target:
         case ast.Name(id=name):
             scope[name] = freeze(cx, value, cx.at(target))
@@ -269,7 +284,7 @@ def _bind(cx: Context, scope: dict[str, Value], target: ast.expr, value: Value) 
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
             for part, item in zip(parts, value.items, strict=True):
-                _bind(cx, scope, part, item)
+                bind_names(cx, scope, part, item)
         case _:
             raise cx.error(target, "a comprehension has names here")
 

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
@@ -20,7 +19,6 @@ from loopwright.frontend.values import (
     Along,
     Array,
     ArrayLike,
-    Fixed,
     Items,
     ListValue,
     Literal,
@@ -43,20 +41,32 @@ from loopwright.frontend.views import (
     size_of,
     sliced,
 )
-from loopwright.ir.nodes import Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
+from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
 from loopwright.ir.types import INT64
 
-ROOM = 2**27
+ROOM = RESERVED
 """Elements that a list has room for: a gigabyte of addresses for numbers of 64 bits."""
-_WRITERS = ("append", "pop", "extend", "clear", "sort", "reverse", "insert", "remove")
+RESIZERS = ("append", "pop", "extend", "clear", "insert", "remove")
+"""Methods that change how many elements a list has."""
+_METHODS = (*RESIZERS, "sort", "reverse", "index", "count", "copy")
 
 
-def is_changed(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether a function changes a list of this name, or hands it to a function that may."""
+def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a function changes a list of this name, asks what a tuple does not answer, or hands it on."""
     for node in own_nodes(tree):
         match node:
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Name(id=other)) if owner == name:
+                if other not in (*seen, name) and is_changed(tree, other, seen | {name}):
+                    return True
+            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.ListComp()) if owner == name:
+                return True
+            case ast.Assign(value=ast.Name(id=owner), targets=[ast.Name()]) if owner == name:
+                return True
+            case ast.Delete(targets=targets):
+                if any(isinstance(one, ast.Subscript) and ast.unparse(one.value) == name for one in targets):
+                    return True
             case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))) if owner == name:
-                if attribute in _WRITERS:
+                if attribute in _METHODS:
                     return True
             case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=owner)) if owner == name:
                 return True
@@ -94,7 +104,7 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     check(cx, room, "memory", node)
     result = _grown(cx, result, items[0], node)
     if result.parts:
-        nest(cx, (as_size(times),), lambda index: _put(cx, result, index[0], items[0], node), node)
+        nest(cx, (as_size(times),), lambda index: put(cx, result, index[0], items[0], node), node)
     cx.emit(Assign(length, Binary("max", times, ZERO), at=cx.at(node)))
     return result
 
@@ -134,25 +144,27 @@ def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListVal
 
 def append(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """`list.append(item)`."""
-    value = _open(cx, _grown(cx, value, item, node), node)
+    value = opened(cx, _grown(cx, value, item, node), node)
     length = value.length
     assert isinstance(length, Var)
     if not value.parts:
         return value  # in the next round
     check(cx, Compare("lt", length, Const(ROOM, INT64)), "memory", node)
-    _put(cx, value, length, item, node)
+    put(cx, value, length, item, node)
     cx.emit(Assign(length.name, Binary("add", length, ONE), at=cx.at(node)))
     return value
 
 
-def _open(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
+def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
+    """The list. Raises KernelError where it cannot grow."""
     if not value.is_open:
         raise cx.error(node, "this list cannot grow", "it is part of another list, or made by a comprehension",
                        "begin with [] and append")  # fmt: skip
     return value
 
 
-def _put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) -> None:
+def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) -> None:
+    """Write an element at a place that is known to be in range."""
     items = item.items if isinstance(item, Items) else (item,)
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
@@ -160,7 +172,8 @@ def _put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST)
         cx.emit(Store(part.array.name, place_of(part, [place]), converted, at=cx.at(node)))
 
 
-def _known(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
+def known(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
+    """The list with its arrays. Raises NotYet where nothing is known of its elements."""
     value = cx.lists.get(value.key, value)
     if not value.parts:
         raise NotYet("nothing is appended to this list", cx.at(node), remedy="append what it is to hold")
@@ -174,12 +187,12 @@ def size_of_list(cx: Context, value: ListValue) -> Number:
 
 def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value:
     """The element at a place that is known to be in range."""
-    value = _known(cx, value, node)
+    value = known(cx, value, node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
     return Items(found) if value.is_tuple else found[0]
 
 
-def _now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
+def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
     """How long the list is now, to be read later too."""
     if isinstance(value.length, Const):
         return value.length
@@ -191,8 +204,8 @@ def _now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
 
 def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> Value:
     """`list[index]`, `list[a:b]`."""
-    value = _known(cx, value, node)
-    size = as_size(_now(cx, value, node))
+    value = known(cx, value, node)
+    size = as_size(length_now(cx, value, node))
     if isinstance(index, SliceIndex):
         chosen = [sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts]
         copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
@@ -207,18 +220,26 @@ def assign_item(cx: Context, value: ListValue, index: Value, item: Value, node: 
     value = _grown(cx, value, item, node)
     if not value.parts:
         return
-    place = in_range(cx, as_index(cx, index, node), as_size(_now(cx, value, node)), node)
-    _put(cx, value, place, item, node)
+    place = in_range(cx, as_index(cx, index, node), as_size(length_now(cx, value, node)), node)
+    put(cx, value, place, item, node)
 
 
-def as_elements(cx: Context, value: ListValue, node: ast.AST) -> View:
-    """The elements as an array, as `np.array(list)` has them. Raises KernelError for tuples."""
-    value = _known(cx, value, node)
+def elements_of(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
+    """For each place of its tuples, the elements as they are now."""
+    value = known(cx, value, node)
+    size = as_size(length_now(cx, value, node))
+    return tuple(replace(part, shape=(size,)) for part in value.parts)
+
+
+def as_elements(cx: Context, value: ListValue, node: ast.AST, weak: bool = False) -> View:
+    """The elements as an array, as `np.array(list)` has them. `weak`: Python's numbers stay what they are. Raises
+    KernelError for tuples."""
+    value = known(cx, value, node)
     if value.is_tuple:
         raise cx.error(node, "an array of a list of tuples is outside the language",
                        remedy="keep a list for each place of the tuple")  # fmt: skip
-    (part,) = value.parts
-    return replace(part, array=replace(part.array, weak=False), shape=(as_size(_now(cx, value, node)),))
+    (part,) = elements_of(cx, value, node)
+    return part if weak else replace(part, array=replace(part.array, weak=False))
 
 
 def of_array(cx: Context, array: ArrayLike, weak: bool, key: tuple[object, ...]) -> ListValue:
@@ -239,61 +260,25 @@ def of_array(cx: Context, array: ArrayLike, weak: bool, key: tuple[object, ...])
     return found
 
 
-# ---- methods --------------------------------------------------------------------------------------------------
-
-
-def method_of_list(cx: Context, value: ListValue, call: Arguments) -> Value:
-    """`list.append(x)` and the like."""
-    node = call.node
-    match call.name:
-        case "append":
-            call.expect(cx, 1)
-            append(cx, value, call.values[0], node)
-            return Fixed(None)
-        case "pop":
-            call.expect(cx, 0, 1)
-            return _pop(cx, value, call)
-        case "clear":
-            call.expect(cx, 0)
-            length = _open(cx, value, node).length
-            assert isinstance(length, Var)
-            cx.emit(Assign(length.name, ZERO, at=cx.at(node)))
-            return Fixed(None)
-        case "extend":
-            call.expect(cx, 1)
-            extend(cx, value, call.values[0], node)
-            return Fixed(None)
-        case _:
-            raise cx.error(node, f"'.{call.name}()' of a list is outside the language",
-                           remedy="use append, pop, extend, clear, an index, or an array")  # fmt: skip
-
-
-def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
-    if call.values and call.values[0] != Literal(-1):
-        raise cx.error(
-            call.node, "pop() takes the last element here", remedy="keep the place of the first one beside it"
-        )
-    value = _open(cx, _known(cx, value, call.node), call.node)
-    length = value.length
-    assert isinstance(length, Var)
-    check(cx, Compare("gt", length, ZERO), "pop", call.node)
-    cx.emit(Assign(length.name, Binary("sub", length, ONE), at=cx.at(call.node)))
-    at = cx.at(call.node)
-    found = tuple(element_at(cx, part, [length], call.node) for part in value.parts)
-    kept = tuple(Number(cx.temporary(one.expr, at), one.weak) if isinstance(one, Number) else one for one in found)
-    return Items(kept) if value.is_tuple else kept[0]
+def kept_item(cx: Context, item: Value, node: ast.AST) -> Value:
+    """An element, read now."""
+    if isinstance(item, Items):
+        return replace(item, items=tuple(kept_item(cx, one, node) for one in item.items))
+    if not isinstance(item, Number) or cx.is_stable(item.expr):
+        return item
+    return Number(cx.temporary(item.expr, cx.at(node)), item.weak)
 
 
 def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
     """`value += other` of a list. Raises KernelError for what cannot be gone over."""
     if isinstance(other, Items):
-        for one in other.items:
+        for one in [kept_item(cx, one, node) for one in other.items]:
             append(cx, value, one, node)
         return
     size: Size
     item: Callable[[Expr], Value]
     if isinstance(other, ListValue):
-        size, item = as_size(_now(cx, other, node)), lambda k: items_at(cx, other, k, node)
+        size, item = as_size(length_now(cx, other, node)), lambda k: items_at(cx, other, k, node)
     elif is_array(other):
         assert isinstance(other, ArrayLike)
         array = other

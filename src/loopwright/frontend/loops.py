@@ -18,6 +18,7 @@ from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Val
 from loopwright.frontend.variables import assign_web, store_variable
 from loopwright.frontend.views import Size, never_negative, size_of
 from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
 
@@ -127,25 +128,17 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
 _MOST_WRITTEN_OUT = 64
 
 
-def _refuse_growing(cx: Context, node: ast.For) -> None:
+def _refuse_growing(cx: Context, node: ast.For, size: Expr, body: list[Stmt]) -> None:
     """Raise KernelError for a loop over a list whose length its body changes: Python would go on with what is added."""
-    names = {part.id for part in ast.walk(node.iter) if isinstance(part, ast.Name)}
-    for part in ast.walk(node):
-        match part:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop" | "extend" | "clear")):
-                if name in names:
-                    raise cx.error(
-                        part,
-                        f"'{name}' changes its length while a loop goes over it",
-                        remedy=f"count the place yourself: while k < len({name})",
-                    )
-            case _:
-                pass
+    lengths = names_in(size)
+    for name in sorted(lengths & names_assigned(tuple(body))):
+        shown = name.removesuffix(".length")
+        raise cx.error(node.iter, f"'{shown}' changes its length while a loop goes over it",
+                       remedy=f"count the place yourself: while k < len({shown})")  # fmt: skip
 
 
 def loop_over(cx: Context, node: ast.For) -> None:
     """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
-    _refuse_growing(cx, node)
     sequence = sequence_of(cx, node.iter)
     fixed = sequence.fixed
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
@@ -160,8 +153,22 @@ def loop_over(cx: Context, node: ast.For) -> None:
     def begin() -> None:
         cx.assign(node.target, sequence.item(cx, Var(name, INT64)), node.iter)
 
-    body = _loop_body(cx, name, node, begin)
-    cx.emit(For(name, Const(0, INT64), size_of(sequence.size), Const(1, INT64), tuple(body), at=cx.at(node)))
+    size, block = size_of(sequence.size), cx.frame.else_blocks.get(id(node))
+    breaks = sequence.after is not None and any(isinstance(part, ast.Break) for part in ast.walk(node))
+    if breaks and block is None:
+        block = cx.frame.else_blocks[id(node)] = cx.new_name(cx.frame.prefix + "over")
+    else:
+        breaks = False
+    with cx.inner_body(nested=breaks) as whole:
+        body = _loop_body(cx, name, node, begin)
+        _refuse_growing(cx, node, size, body)
+        cx.emit(For(name, Const(0, INT64), size, Const(1, INT64), tuple(body), at=cx.at(node)))
+        if sequence.after is not None:
+            sequence.after(cx)
+    if breaks and block is not None:
+        cx.emit(Block(block, tuple(whole), at=cx.at(node)))
+    else:
+        cx.body += whole
 
 
 def _are_numbers(items: tuple[Value, ...]) -> bool:

@@ -155,6 +155,7 @@ def _arguments(cx: Context) -> dict[str, Value]:
     values: list[Value] = []
     for position, (parameter, argument) in enumerate(zip(source.parameters, arguments, strict=True)):
         values.append(_argument(cx, parameter.name, position, argument, values))
+    cx.arguments = {one.name: value for one, value in zip(source.parameters, values, strict=True)}
     names = [parameter.arg for parameter in parameters_of(source.definition.tree)]
     return _whole_values(names, source.structures, iter(values))
 

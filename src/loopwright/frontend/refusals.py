@@ -37,17 +37,13 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
 }
 
 EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
-    ast.Dict: ("a dict is outside the language", "", "use an array that is indexed by a number"),
-    ast.Set: ("a set is outside the language", "", "use a bool array: seen[k] = True"),
     ast.ListComp: (
         "a comprehension is outside the language",
         "",
         "make an array with np.empty(n) and fill it in a loop",
     ),
-    ast.SetComp: ("a comprehension is outside the language", "", "use a bool array: seen[k] = True"),
-    ast.DictComp: ("a comprehension is outside the language", "", "use an array that is indexed by a number"),
     ast.GeneratorExp: ("a generator is outside the language", "", "write a list: [x for x in a]"),
-    ast.Lambda: ("a lambda is outside the language", "", "give it a name: write it with 'def'; it is inlined"),
+    ast.Lambda: ("a lambda cannot stand here", "", "give it a name: f = lambda x: ...; or pass it to a function"),
     ast.Yield: (
         "'yield' is outside the language",
         "values cannot be yielded from compiled code",
@@ -65,21 +61,16 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
 
 WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
     **{kind: told for kind, told in STATEMENTS.items() if kind is not ast.Delete},  # a name can be deleted
-    **{kind: EXPRESSIONS[kind] for kind in (ast.Dict, ast.SetComp, ast.DictComp, ast.Yield, ast.YieldFrom, ast.Await)},
+    **{kind: EXPRESSIONS[kind] for kind in (ast.Yield, ast.YieldFrom, ast.Await)},
 }
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
 FUNCTIONS: dict[str, tuple[str, str]] = {
-    "print": ("", "return the value, or write it into an array argument"),
     "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
     "zip": ("it stands only behind 'in'", "write: for x, y in zip(a, b)"),
     "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
-    "sorted": ("", "write: np.sort(a)"),
     "map": ("", "write a loop"),
     "filter": ("", "write a loop with an 'if'"),
-    "list": ("", "write a comprehension: [x for x in a]"),
-    "dict": ("", "use an array that is indexed by a number"),
-    "set": ("", "use a bool array: seen[k] = True"),
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),
     "input": ("", "read it before the call, and pass it"),

@@ -12,7 +12,8 @@ from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
-from loopwright.frontend.lists import as_elements
+from loopwright.frontend.lists import elements_of
+from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -22,6 +23,7 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
     describe,
@@ -82,10 +84,16 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
 
 def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
-    written: ast.expr | None,
+    written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
-    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`."""
+    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
+    in nested tuples."""
     found = None if written is None else presence(cx, written)
+    if found is not None and place not in cx.session.maybe_results:
+        cx.session.maybe_results.add(place)
+        cx.session.types.grown = True
+    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number):
+        found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
         packing += [("value", len(flat)), ("value", len(flat) + 1), ("maybe", 0)]
@@ -97,29 +105,38 @@ def _flatten(
                 written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
             )
             for k, item in enumerate(items):
-                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k])
+                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
             packing.append(("tuple", len(items)))
             if value.is_list:
                 packing.append(("list", 0))
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
-            elements = as_elements(cx, value, node)
-            _flatten(cx, materialised(cx, elements, node), node, flat, packing, None)
-            packing.append(("list", int(_has_numpy_scalars(value))))
+            for part in elements_of(cx, value, node):
+                _flatten_cut(cx, part, node, flat, packing)
+                packing.append(("list", int(not part.array.weak)))
+            if value.is_tuple:
+                packing.append(("zip", len(value.parts)))
+        case TableValue(shows="keys"):
+            for what in ("keys", "values") if value.is_dict else ("keys",):
+                _flatten(cx, as_list(cx, replace(value, shows=what), node), node, flat, packing, None)
+            packing.append(("dict" if value.is_dict else "set", 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
-            result, sizes = _cut_result(cx, value, len(flat), node)
-            made: tuple[Value, ...] = (result, *sizes)
-            packing += [("value", len(flat) + k) for k in range(len(made))]
-            flat += made
-            packing.append(("cut", len(sizes)))
+            _flatten_cut(cx, value, node, flat, packing)
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
 
 
-def _has_numpy_scalars(value: ListValue) -> bool:
-    return len(value.parts) == 1 and not value.parts[0].array.weak
+def _flatten_cut(
+    cx: Context, value: Array | View, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """An array whose sizes the code computes: a result that is large enough, and these sizes."""
+    result, sizes = _cut_result(cx, value, len(flat), node)
+    made: tuple[Value, ...] = (result, *sizes)
+    packing += [("value", len(flat) + k) for k in range(len(made))]
+    flat += made
+    packing.append(("cut", len(sizes)))
 
 
 def _is_known(cx: Context, array: Array) -> bool:
@@ -129,15 +146,16 @@ def _is_known(cx: Context, array: Array) -> bool:
     return not depth and not several and all(known_at_call(cx, size) is not None for size in allocate.shape)
 
 
-def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
+def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
     """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError
     where nothing is known about how large it may be."""
     place = node.value or node
     most = tuple(bound_of(cx, size_of(size)) for size in array.shape)
     if any(size is None for size in most):
-        allocate, _ = cx.allocations[array.name]
+        name = array.name if isinstance(array, Array) else array.array.name
+        allocate, _ = cx.allocations[name]
         raise KernelError(
-            f"the array '{array.name}' cannot be returned",
+            f"the array '{name}' cannot be returned",
             allocate.at,
             "its size is computed while the function runs, and nothing is known about how large it may be",
             "pass an array that is large enough, and return how much of it is used",
@@ -149,8 +167,7 @@ def _cut_result(cx: Context, array: Array, position: int, node: ast.Return) -> t
     if most not in shapes:
         shapes.append(most)  # type: ignore[arg-type]
         cx.session.types.grown = True
-    name = cx.result_names.get(position)
-    if name is None:
+    if position not in cx.result_names:
         sizes = tuple(
             as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis))
             for axis in zip(*shapes, strict=True)

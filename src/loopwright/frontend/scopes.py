@@ -29,6 +29,16 @@ def _asked_once(ask: Callable[[ast.FunctionDef], _Answer]) -> Callable[[ast.Func
     return answer
 
 
+def lambda_definition(node: ast.Lambda) -> ast.FunctionDef:
+    """A lambda as a `def` without a name; the same one each time."""
+    found: ast.FunctionDef | None = getattr(node, "definition", None)
+    if found is None:
+        body = ast.copy_location(ast.Return(node.body), node.body)
+        found = ast.FunctionDef("lambda", node.args, [body], [], None)
+        node.definition = ast.copy_location(found, node)  # type: ignore[attr-defined]
+    return found
+
+
 @_asked_once
 def own_nodes(tree: ast.FunctionDef) -> tuple[ast.AST, ...]:
     """The nodes of a function's body, in the order of the text, without the inside of nested functions (but with their
@@ -67,6 +77,8 @@ def free_names(tree: ast.FunctionDef) -> frozenset[str]:
             names.add(node.id)
         elif isinstance(node, ast.FunctionDef):
             names |= free_names(node)
+        elif isinstance(node, ast.Lambda):
+            names |= free_names(lambda_definition(node))
     return frozenset(names) - locals_of(tree)
 
 
@@ -84,6 +96,9 @@ def free_through_siblings(tree: ast.FunctionDef) -> Mapping[str, frozenset[str]]
     for node in own_nodes(tree):
         if isinstance(node, ast.FunctionDef):
             nested.setdefault(node.name, set()).update(free_names(node))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            for target in node.targets:
+                nested.setdefault(ast.unparse(target), set()).update(free_names(lambda_definition(node.value)))
     for _ in nested:
         for names in nested.values():
             for other in names & nested.keys():
@@ -95,4 +110,5 @@ def free_through_siblings(tree: ast.FunctionDef) -> Mapping[str, frozenset[str]]
 def names_inside(tree: ast.FunctionDef) -> frozenset[str]:
     """Every name that the function, or one nested in it, owns."""
     nested = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    nested += [lambda_definition(node) for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
     return frozenset().union(*map(locals_of, nested))

@@ -23,7 +23,7 @@ def _sum(cx: Context, call: Arguments) -> Value:
     start = call.get(1, "start") or Literal(0)
     value = call.values[0]
     if isinstance(value, ListValue):
-        value = as_elements(cx, value, call.node)
+        value = as_elements(cx, value, call.node, weak=True)
     if isinstance(value, Items):
         for item in value.items:
             start = binary(cx, "add", start, item, call.node)
@@ -47,6 +47,8 @@ def _quantified(is_any: bool) -> Callable[[Context, Arguments], Value]:
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1)
         value = call.values[0]
+        if isinstance(value, ListValue):
+            value = as_elements(cx, value, call.node)
         if isinstance(value, Items):
             result: Literal | Number = Literal(not is_any)
             for item in value.items:
@@ -75,7 +77,7 @@ def _max(cx: Context, call: Arguments) -> Value:
 
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
-        call = replace(call, values=(as_elements(cx, call.values[0], call.node),))
+        call = replace(call, values=(as_elements(cx, call.values[0], call.node, weak=True),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
         found = reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
         return _as_items(cx, found, call.values[0], call)

@@ -15,37 +15,41 @@ from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
+from loopwright.frontend.closures import named_lambda, nested_function
 from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
-from loopwright.frontend.expressions import indexed, places_of
+from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.iteration import comprehension, weak_items
 from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
+from loopwright.frontend.table_methods import update
+from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
-    Closure,
     Elementwise,
     Items,
     ListValue,
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
     describe,
 )
 from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
-from loopwright.ir.nodes import Checked, If, Load
+from loopwright.ir.nodes import BinaryOp, Checked, If, Load
 from loopwright.ir.walk import subexpressions
 
 
@@ -100,7 +104,7 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             else:
                 return_from_kernel(cx, node)
         case ast.FunctionDef():
-            _nested_function(cx, node)
+            assign_web(cx, cx.frame.webs.stores[id(node)], nested_function(cx, node), node, node)
         case ast.Expr(value=value):
             if not isinstance(value, ast.Constant):
                 cx.evaluate(value)
@@ -112,8 +116,20 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
             pass  # names cost nothing
+        case ast.Delete(targets=[ast.Subscript() as target]):
+            _delete(cx, target)
         case _:
             raise refuse_statement(cx, node)
+
+
+def _delete(cx: Context, target: ast.Subscript) -> None:
+    base, indices = indexed(cx, target)
+    if isinstance(base, TableValue) and base.is_dict:
+        delete_key(cx, base, index_of(indices), target)
+        return
+    if not isinstance(base, ListValue) or len(indices) != 1:
+        raise cx.error(target, f"an element of {describe(base)} cannot be deleted")
+    delete_item(cx, base, indices[0], target)
 
 
 # ---- assignments ----------------------------------------------------------------------------------------------
@@ -121,7 +137,11 @@ def _statement(cx: Context, node: ast.stmt) -> None:
 
 def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     _note_names(cx, targets[0], value_node)
-    value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
+    is_function = isinstance(value_node, ast.Lambda) and all(isinstance(target, ast.Name) for target in targets)
+    if is_function:
+        value: Value = named_lambda(cx, value_node)  # type: ignore[arg-type]
+    else:
+        value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))
     for target in targets:
@@ -138,16 +158,11 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
         case ast.BinOp(left=ast.List(elts=[part]), op=ast.Mult(), right=times):
             value, count = operands(cx, [part, times])
             return new_list(cx, [value], node, cx.once(as_index(cx, count, times, "a number of times"), cx.at(times)))
-        case ast.ListComp():
+        case ast.ListComp(elt=item, generators=parts):
+            if isinstance(item, ast.Tuple) or len(parts) > 1 or is_changed(cx.frame.tree, targets[0].id):
+                return comprehension_list(cx, node, node)
             cx.comprehensions.add(id(node))
             made = comprehension(cx, node)
-            if is_changed(cx.frame.tree, targets[0].id):
-                result = new_list(cx, [], node)
-                whole = as_view(made) if isinstance(made, Array) else made
-                if isinstance(whole, View) and weak_items(cx, node):
-                    whole = replace(whole, array=replace(whole.array, weak=True))
-                extend(cx, result, whole, node)
-                return result
             return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
@@ -205,6 +220,9 @@ def _variable_key(cx: Context, target: ast.expr) -> Key | None:
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
     start = len(cx.body)
     base, indices = indexed(cx, target)
+    if isinstance(base, TableValue) and base.is_dict:
+        set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
+        return
     if isinstance(base, ListValue) and len(indices) == 1:
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
@@ -285,6 +303,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         old = kept(cx, old, start, target)
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
             new: Value = replace(old, items=old.items + value.items)
+        elif isinstance(old, TableValue | ListValue):
+            _in_place(cx, target)
+            _grow(cx, old, op, value, node)
+            return
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)
@@ -298,10 +320,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
-        if isinstance(base, ListValue) and len(indices) == 1:
-            index = freeze(cx, indices[0], cx.at(target))
-            value = freeze(cx, cx.evaluate(node.value), cx.at(node.value))
-            assign_item(cx, base, index, binary(cx, op, index_list(cx, base, index, target), value, node), target)
+        if isinstance(base, TableValue | ListValue):
+            _augmented_item(cx, node, op, base, index_of(indices), target)
             return
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
@@ -327,6 +347,30 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     arrays.store(cx, place, new, target, node)
+
+
+def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:
+    """`list += items`, `set |= set`."""
+    if isinstance(old, ListValue) and op == "add":
+        extend(cx, old, value, node)
+    elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
+        update(cx, old, node.value, value, node)
+    else:
+        raise cx.error(node, f"this operator changes no {describe(old)[2:]} here",
+                       remedy="use += for lists, and |= for sets")  # fmt: skip
+
+
+def _augmented_item(
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue, index: Value, target: ast.Subscript
+) -> None:
+    """`list[index] += v`, `dict[key] += v`."""
+    index = freeze(cx, index, cx.at(target))
+    if isinstance(base, TableValue):
+        before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
+        set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
+        return
+    before = freeze(cx, index_list(cx, base, index, target), cx.at(target))
+    assign_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
 
 
 def _in_place(cx: Context, target: ast.Name) -> None:
@@ -371,15 +415,3 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
     with cx.inner_body() as otherwise:
         cx.execute(second)
     cx.emit(If(condition, tuple(then), tuple(otherwise), at=cx.at(node.test)))
-
-
-def _nested_function(cx: Context, node: ast.FunctionDef) -> None:
-    names = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
-    defaults: dict[str, Value] = {}
-    for name, default in zip(reversed(names), reversed(node.args.defaults), strict=False):
-        defaults[name] = freeze(cx, cx.evaluate(default), cx.at(default))
-    for parameter, keyword_default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-        if keyword_default is not None:
-            defaults[parameter.arg] = freeze(cx, cx.evaluate(keyword_default), cx.at(keyword_default))
-    closure = Closure(node, cx.frame.number, {}, defaults)
-    assign_web(cx, cx.frame.webs.stores[id(node)], closure, node, node)

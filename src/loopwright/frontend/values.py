@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal as Choice
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from loopwright.ir.nodes import Const, Expr
 from loopwright.ir.signature import Field
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
 
+Shows = Choice["keys", "values", "items"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopwright.frontend.context import Context
@@ -143,6 +145,23 @@ class ListValue:
 
 
 @dataclass(frozen=True, slots=True)
+class TableValue:
+    """A set or a dict. keys, values: a view for each place of the tuples that these are, or one for numbers; empty
+    while nothing is known of them. state, slots, head: see table_functions.py. shows: what a loop over a dict gives."""
+
+    keys: tuple[View, ...]
+    values: tuple[View, ...]
+    state: Array | None
+    slots: Array | None
+    head: Array
+    key: tuple[object, ...]
+    is_dict: bool
+    has_tuple_keys: bool = False
+    has_tuple_values: bool = False
+    shows: Shows = "keys"
+
+
+@dataclass(frozen=True, slots=True)
 class SliceIndex:
     """`lower:upper:step` in a subscript; None where it is left out."""
 
@@ -195,7 +214,10 @@ class Closure:
     defaults: Mapping[str, Value]
 
 
-Value = Literal | Number | Array | View | Elementwise | ListValue | SliceIndex | Records | Items | Fixed | Closure
+Value = (
+    Literal | Number | Array | View | Elementwise | ListValue | TableValue
+    | SliceIndex | Records | Items | Fixed | Closure
+)  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
 
@@ -231,6 +253,8 @@ def describe(value: Value) -> str:
             return "a slice"
         case ListValue():
             return "a list"
+        case TableValue(is_dict=is_dict):
+            return "a dict" if is_dict else "a set"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
         case Items(is_list=is_list):

@@ -15,6 +15,7 @@ from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import ArrayKind, Key
+from loopwright.frontend.list_variables import refuse_another_name, store_list
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.values import (
@@ -29,6 +30,7 @@ from loopwright.frontend.values import (
     Number,
     Records,
     SliceIndex,
+    TableValue,
     Value,
     View,
     describe,
@@ -94,6 +96,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     kind = cx.session.types.of(key)
     if key in cx.fixed:
         return cx.fixed[key]
+    if key in cx.list_variables:
+        return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
@@ -134,13 +138,16 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
     key = web_key(cx.frame, web)
     if web.is_single:
         value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
+        if isinstance(value, ListValue):
+            refuse_another_name(cx, web.name, value, node)
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(value_node))
     if web.is_single:
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    if web.definitions == 1 and not is_none and not isinstance(value, Literal | Number | Items | ArrayLike):
+    is_open = isinstance(value, Literal | Number | Items | ArrayLike) or (isinstance(value, ListValue) and web.certain)
+    if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
             f"'{web.name}' may be used where it has no value",
@@ -157,7 +164,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue():
+        case SliceIndex() | Elementwise() | ListValue() | TableValue():
             return value
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
@@ -197,6 +204,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
+        case ListValue() if cx.session.types.of(key) is None:
+            store_list(cx, key, name, value, node, value_node)
         case Fixed(value=None):
             if key not in cx.session.optional:
                 cx.session.optional.add(key)
@@ -206,7 +215,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             _refuse_second_meaning(cx, key, name, value, node)
 
 
-def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number] | None:
+def presence(cx: Context, node: ast.expr) -> tuple[Expr, Literal | Number] | None:
     """Of a name of a variable that is None at times: whether it is a number now, and that number, or 0. None for
     everything else."""
     if not isinstance(node, ast.Name) or node.id not in cx.frame.webs.locals:

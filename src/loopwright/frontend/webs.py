@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.frontend.parse import parameters_of
-from loopwright.frontend.scopes import free_through_siblings, locals_of, loop_names
+from loopwright.frontend.scopes import free_names, free_through_siblings, lambda_definition, locals_of, loop_names
 
 Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
 _State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
@@ -117,10 +117,19 @@ class _Reach:
 
     def expression(self, node: ast.AST | None, state: _State) -> _State:
         match node:
-            case None | ast.Lambda() | ast.SetComp() | ast.DictComp():
+            case None:
                 return state
-            case ast.ListComp(elt=inner, generators=generators) | ast.GeneratorExp(elt=inner, generators=generators):
-                return self.comprehension(inner, generators, state)
+            case ast.Lambda(args=arguments):
+                for default in (*arguments.defaults, *arguments.kw_defaults):
+                    state = self.expression(default, state)
+                for name in free_names(lambda_definition(node)):
+                    for other in (name, *self.nested.get(name, ())):
+                        self.use(other, node, state, free=True)
+                return state
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                return self.comprehension([node.elt], node.generators, state)
+            case ast.DictComp(key=key, value=value):
+                return self.comprehension([key, value], node.generators, state)
             case ast.Name():
                 self.use(node.id, node, state)
                 for name in self.nested.get(node.id, ()):
@@ -141,7 +150,7 @@ class _Reach:
                     state = self.expression(child, state)
                 return state
 
-    def comprehension(self, inner: ast.expr, generators: list[ast.comprehension], state: _State) -> _State:
+    def comprehension(self, inner: list[ast.expr], generators: list[ast.comprehension], state: _State) -> _State:
         """Its targets are names of its own; what else it reads is the function's."""
         state = self.expression(generators[0].iter, state)
         names = {part.id for one in generators for part in ast.walk(one.target) if isinstance(part, ast.Name)}
@@ -149,7 +158,8 @@ class _Reach:
         for one in generators:
             for part in ([] if one is generators[0] else [one.iter]) + one.ifs:
                 state = self.expression(part, state)
-        state = self.expression(inner, state)
+        for part in inner:
+            state = self.expression(part, state)
         self.hidden = outer
         return state
 
@@ -216,6 +226,9 @@ class _Reach:
                 return None
             case ast.Expr(value=value):
                 state = self.expression(value, state)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    state = state if isinstance(target, ast.Name) else self.target(target, state)
             case _:
                 pass
         return state

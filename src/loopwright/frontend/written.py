@@ -115,7 +115,8 @@ class _DefReader:
                 written |= self.roots(keyword.value)
         if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
             written |= set().union(*map(self.roots, call.args[callee.nin :]))
-        if callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal) and call.args:
+        shuffles = getattr(callee, "__name__", "") == "shuffle" and not isinstance(callee, FunctionType)
+        if (shuffles or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
             written |= self.roots(call.args[0])
         if written or _never_writes(callee):
             return written

@@ -155,6 +155,16 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 things: Any = stack.pop()
                 is_plain = isinstance(things, np.ndarray) and not number
                 stack.append(things.tolist() if is_plain else list(things))
+            case "set":
+                things = stack.pop()
+                stack.append(set(things))
+            case "dict":
+                values, keys = stack.pop(), stack.pop()
+                stack.append(dict(zip(keys, values, strict=True)))  # type: ignore[call-overload]
+            case "zip":
+                lists: list[Any] = stack[len(stack) - number :]
+                del stack[len(stack) - number :]
+                stack.append(list(zip(*lists, strict=True)))
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()

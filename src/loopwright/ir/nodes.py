@@ -264,6 +264,10 @@ class Store:
     key: object = _key()
 
 
+RESERVED = 2**27
+"""An Allocate of this many elements reserves addresses for a list: mostly little of it is used."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allocate:
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
@@ -434,11 +438,12 @@ class Kernel:
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
     made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n
     things, ("none", 0) None, ("maybe", 0) the thing before the last one, or None where the last one is false,
-    ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("cut", n) the array
-    before the last n things, cut to these sizes along its first axes. `overlap`: arguments may share memory in ways
-    that the names do not show, so nothing may be reordered. `arguments`: how many a call has, where the last ones are
-    no parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and `line`
-    are where the user's `def` stands."""
+    ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("zip", n) the last n
+    lists as one of tuples, ("set", 0) the list before it as a set, ("dict", 0) the two before it as keys and values,
+    ("cut", n) the array before the last n things, cut to these sizes along its first axes. `overlap`: arguments may
+    share memory in ways that the names do not show, so nothing may be reordered. `arguments`: how many a call has where
+    the last ones are no parameters (an array that is given twice, records of which no field is used, None), else 0.
+    `file` and `line` are where the user's `def` stands."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]
@@ -464,3 +469,8 @@ class Kernel:
     @property
     def scalars(self) -> tuple[ScalarParam, ...]:
         return tuple(param for param in self.params if isinstance(param, ScalarParam))
+
+    @property
+    def draws(self) -> bool:
+        """Whether it takes the state of random numbers, which are to have NumPy's bits."""
+        return any(param.name.startswith("np.random.") for param in self.params)

@@ -1,0 +1,47 @@
+"""Functions inside of functions: a nested `def`, and a lambda, which is one without a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.scopes import free_names, lambda_definition
+from loopwright.frontend.values import Closure, Value
+from loopwright.frontend.variables import freeze
+from loopwright.frontend.webs import Web
+
+
+def nested_function(cx: Context, tree: ast.FunctionDef) -> Closure:
+    """The function that a `def` makes. What its free names mean is told where it is named."""
+    names = [parameter.arg for parameter in (*tree.args.posonlyargs, *tree.args.args)]
+    defaults: dict[str, Value] = {}
+    for name, default in zip(reversed(names), reversed(tree.args.defaults), strict=False):
+        defaults[name] = freeze(cx, cx.evaluate(default), cx.at(default))
+    for parameter, keyword_default in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True):
+        if keyword_default is not None:
+            defaults[parameter.arg] = freeze(cx, cx.evaluate(keyword_default), cx.at(keyword_default))
+    return Closure(tree, cx.frame.number, {}, defaults)
+
+
+def named_lambda(cx: Context, node: ast.Lambda) -> Closure:
+    """`name = lambda x: ...`."""
+    return nested_function(cx, _definition(cx, node))
+
+
+def given_lambda(cx: Context, node: ast.Lambda) -> Closure:
+    """A lambda that is an argument: it is called before anything is assigned."""
+    made = nested_function(cx, _definition(cx, node))
+    outer: Mapping[str, tuple[int, Web]] = {} if cx.frame.closure is None else cx.frame.closure.free
+    here = cx.frame.webs.free.get(id(node), {})
+    free = {**outer, **{name: (cx.frame.number, web) for name, web in here.items()}}
+    return Closure(made.tree, made.frame, free, made.defaults)
+
+
+def _definition(cx: Context, node: ast.Lambda) -> ast.FunctionDef:
+    tree = lambda_definition(node)
+    hidden = free_names(tree) & {name for scope in cx.frame.scopes for name in scope}
+    if hidden:
+        raise cx.error(node, f"'{min(hidden)}' belongs to a comprehension, and a lambda inside of it reads it",
+                       remedy="write the loop out")  # fmt: skip
+    return tree

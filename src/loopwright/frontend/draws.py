@@ -1,0 +1,204 @@
+"""`np.random.normal(...)` and the like: draws of NumPy's global generator, in order and bit for bit.
+
+The generator's state is an argument of the call that the caller does not write: see random_state.py. What is drawn is
+in draw_functions.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loopwright.frontend import draw_functions
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, convert
+from loopwright.frontend.elementwise import nest, new_array
+from loopwright.frontend.hidden import NeededError
+from loopwright.frontend.inline import run_written
+from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
+from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.views import as_size, as_view, element_at, in_range, is_array, size_of
+from loopwright.ir.nodes import Expr, Store
+from loopwright.ir.types import FLOAT64, INT64, Scalar
+
+Draw = Callable[..., object]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One of np.random's functions: what draws a number, and its parameters with their defaults, None for none."""
+
+    draw: Draw
+    parameters: tuple[tuple[str, float | None], ...] = ()
+    element: Scalar = FLOAT64
+    sizes_are_arguments: bool = False
+
+
+DISTRIBUTIONS: dict[str, Distribution] = {
+    "rand": Distribution(draw_functions.unit, sizes_are_arguments=True),
+    "randn": Distribution(draw_functions.standard_normal, sizes_are_arguments=True),
+    "random": Distribution(draw_functions.unit),
+    "random_sample": Distribution(draw_functions.unit),
+    "ranf": Distribution(draw_functions.unit),
+    "sample": Distribution(draw_functions.unit),
+    "uniform": Distribution(draw_functions.uniform, (("low", 0.0), ("high", 1.0))),
+    "normal": Distribution(draw_functions.normal, (("loc", 0.0), ("scale", 1.0))),
+    "standard_normal": Distribution(draw_functions.standard_normal),
+    "exponential": Distribution(draw_functions.exponential, (("scale", 1.0),)),
+    "standard_exponential": Distribution(draw_functions.standard_exponential),
+}
+
+
+def draws(cx: Context, function: object, call: Arguments) -> Value | None:
+    """The result of one of np.random's functions; None for all others. Raises NeededError where the kernel has no state
+    to draw from."""
+    if not is_global(function):
+        return None
+    name = str(getattr(function, "__name__", ""))
+    if name not in DISTRIBUTIONS and name not in _OTHERS:
+        known = ", ".join(sorted({*DISTRIBUTIONS, *_OTHERS}))
+        raise cx.error(call.node, f"'np.random.{name}' is outside the language", remedy=f"there are {known}")
+    if KEY not in cx.parameters:
+        needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
+        needed.hidden = HIDDEN
+        raise needed
+    if name in DISTRIBUTIONS:
+        return _drawn(cx, DISTRIBUTIONS[name], call)
+    return _OTHERS[name](cx, call)
+
+
+def _state(cx: Context) -> list[Value]:
+    return [cx.arguments[KEY], cx.arguments[GAUSS]]
+
+
+def _run(cx: Context, draw: Draw, values: list[Value], node: ast.AST) -> Value:
+    return run_written(cx, draw, [*_state(cx), *values], node)
+
+
+def _drawn(cx: Context, what: Distribution, call: Arguments) -> Value:
+    """A number, or an array of the size that is asked for."""
+    names = [name for name, _ in what.parameters]
+    if what.sizes_are_arguments:
+        call.expect(cx, 0, 9)
+        shape: Value = Items(call.values) if call.values else Fixed(None)
+        values: list[Value] = []
+    else:
+        call.expect(cx, 0, len(names) + 1, (*names, "size"))
+        values = [call.get(k, name) or Literal(default or 0.0) for k, (name, default) in enumerate(what.parameters)]
+        shape = call.get(len(names), "size") or Fixed(None)
+    for value in values:
+        if is_array(value):
+            raise cx.error(call.node, "a draw takes numbers here, no arrays", remedy="draw in a loop")
+    return _filled(cx, lambda: _run(cx, what.draw, values, call.node), shape, what.element, call)
+
+
+def _filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:
+    if isinstance(shape, Fixed) and shape.value is None:
+        return draw()
+    parts = shape.items if isinstance(shape, Items) else (shape,)
+    sizes = [as_size(as_index(cx, one, call.node, "a size")) for one in parts]
+    result = new_array(cx, sizes, element, call.node)
+
+    def write(index: list[Expr]) -> None:
+        value = draw()
+        assert isinstance(value, Literal | Number)
+        cx.emit(Store(result.name, tuple(index), convert(cx, value, element, call.node), at=cx.at(call.node)))
+
+    nest(cx, result.shape, write, call.node)
+    return result
+
+
+def _seed(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    number = as_index(cx, call.values[0], call.node, "a seed")
+    _run(cx, draw_functions.seed, [Number(cx.once(number, cx.at(call.node)), weak=True)], call.node)
+    return Fixed(None)
+
+
+def _randint(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3, ("low", "high", "size"))
+    low, high, shape = call.get(0, "low") or Literal(0), call.get(1, "high"), call.get(2, "size") or Fixed(None)
+    if high is None or (isinstance(high, Fixed) and high.value is None):
+        low, high = Literal(0), low
+    bounds: list[Value] = [
+        Number(cx.once(as_index(cx, one, call.node, "a bound"), cx.at(call.node)), weak=True) for one in (low, high)
+    ]
+    return _filled(cx, lambda: _run(cx, draw_functions.integer, bounds, call.node), shape, INT64, call)
+
+
+def _shuffle(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    _run(cx, draw_functions.shuffle, [_one_axis(cx, call.values[0], call)], call.node)
+    return Fixed(None)
+
+
+def _permutation(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    value = call.values[0]
+    if isinstance(value, Literal | Number):
+        return _run(cx, draw_functions.permutation_of, [value], call.node)
+    return _run(cx, draw_functions.permutation, [_one_axis(cx, value, call)], call.node)
+
+
+def _one_axis(cx: Context, value: Value, call: Arguments) -> Value:
+    if not isinstance(value, ArrayLike) or len(value.shape) != 1:
+        raise cx.error(call.node, f"np.random.{call.name} takes an array of one axis here",
+                       f"this is {describe(value)}")  # fmt: skip
+    return value
+
+
+def _choice(cx: Context, call: Arguments) -> Value:
+    """`np.random.choice(a, size, replace, p)`."""
+    call.expect(cx, 1, 4, ("size", "replace", "p"))
+    population, shape = call.values[0], call.get(1, "size") or Fixed(None)
+    replaced, p = call.get(2, "replace") or Literal(True), call.get(3, "p")
+    array = None if isinstance(population, Literal | Number) else _one_axis(cx, population, call)
+    assert array is None or isinstance(array, ArrayLike)
+    count = population if array is None else Number(size_of(array.shape[0]), weak=True)
+    if isinstance(p, Fixed) and p.value is None:
+        p = None
+    if not isinstance(replaced, Literal) or (not replaced.value and p is not None):
+        raise cx.error(call.node, "'replace' is True or False here, and False only without probabilities")
+    if not replaced.value:
+        if isinstance(shape, Fixed | Items):
+            raise cx.error(call.node, "a choice without replacement has a number as its size here")
+        places = _run(cx, draw_functions.first_of_permutation, [count, shape], call.node)
+        assert isinstance(places, ArrayLike)
+        if array is None:
+            return places
+        return _filled_from(cx, array, places, call)
+
+    cumulated = None if p is None else run_written(cx, draw_functions.sums, [p], call.node)
+
+    def draw() -> Value:
+        if cumulated is not None:
+            place = _run(cx, draw_functions.chosen_by, [cumulated], call.node)
+        else:
+            place = _run(cx, draw_functions.integer, [Literal(0), count], call.node)
+        if array is None:
+            return place
+        assert isinstance(place, Number)
+        return element_at(cx, array, [in_range(cx, place.expr, array.shape[0], call.node)], call.node)
+
+    return _filled(cx, draw, shape, INT64 if array is None else array.element, call)
+
+
+def _filled_from(cx: Context, array: ArrayLike, places: ArrayLike, call: Arguments) -> Array:
+    result = new_array(cx, places.shape, array.element, call.node)
+
+    def write(index: list[Expr]) -> None:
+        place = element_at(cx, places, index, call.node)
+        assert isinstance(place, Number)
+        value = element_at(cx, array, [place.expr], call.node)
+        assert isinstance(value, Number)
+        cx.emit(Store(result.name, tuple(index), value.expr, at=cx.at(call.node)))
+
+    nest(cx, as_view(result).shape, write, call.node)
+    return result
+
+
+_OTHERS: dict[str, Callable[[Context, Arguments], Value]] = {
+    "seed": _seed, "randint": _randint, "shuffle": _shuffle, "permutation": _permutation, "choice": _choice,
+}  # fmt: skip

@@ -1,0 +1,106 @@
+"""What Python's lists do with their elements, written in the language: a call is read as that of any helper.
+
+A list of tuples is given as a tuple of arrays, one for each place; an element is then a tuple too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopwright.frontend.library import _argsort, _sort_in_place
+
+
+def sort_numbers(a: Any) -> None:
+    """The numbers in order; NaN comes last."""
+    n = len(a)
+    if n > 16:
+        _sort_in_place(a)
+    else:
+        for i in range(1, n):
+            x = a[i]
+            k = i
+            while k > 0 and (x < a[k - 1] or (a[k - 1] != a[k - 1] and x == x)):
+                a[k] = a[k - 1]
+                k -= 1
+            a[k] = x
+
+
+def order_of(a: Any) -> Any:
+    """Where the elements stand in order, equal ones as they are."""
+    return _argsort(a)
+
+
+def ordered_further(order: Any, a: Any) -> Any:
+    """An order of elements, in order of `a` first."""
+    return order[_argsort(a[order])]
+
+
+def rearrange(a: Any, order: Any) -> None:
+    """Each element to its place in an order."""
+    moved = a[order]
+    for k in range(len(a)):
+        a[k] = moved[k]
+
+
+def turn_around(a: Any) -> None:
+    """The elements from last to first."""
+    n = len(a)
+    for k in range(n // 2):
+        a[k], a[n - 1 - k] = a[n - 1 - k], a[k]
+
+
+def place_to_insert(n: Any, index: Any) -> Any:
+    """Where `list.insert(index, x)` puts x in a list of n elements."""
+    return min(index, n) if index >= 0 else max(index + n, 0)
+
+
+def move_up(a: Any, place: Any) -> None:
+    """The last element to a place, those from there on one further."""
+    last = a[len(a) - 1]
+    for k in range(len(a) - 1, place, -1):
+        a[k] = a[k - 1]
+    a[place] = last
+
+
+def move_down(a: Any, place: Any) -> None:
+    """Write over the element at a place with those behind it."""
+    for k in range(place, len(a) - 1):
+        a[k] = a[k + 1]
+
+
+def first_place(parts: Any, wanted: Any) -> Any:
+    """Where the first element stands that equals `wanted`, or -1."""
+    for k in range(len(parts[0])):
+        is_same = True
+        for number, part in enumerate(parts):
+            if part[k] != wanted[number]:
+                is_same = False
+        if is_same:
+            return k
+    return -1
+
+
+def known_place(parts: Any, wanted: Any) -> Any:
+    """The same; ValueError where there is none."""
+    place = first_place(parts, wanted)
+    if place < 0:
+        raise ValueError("x is not in the list")
+    return place
+
+
+def is_among(parts: Any, wanted: Any) -> Any:
+    """Whether some element equals `wanted`."""
+    return first_place(parts, wanted) >= 0
+
+
+def times_among(parts: Any, wanted: Any) -> Any:
+    """How many elements equal `wanted`."""
+    count = 0
+    for k in range(len(parts[0])):
+        is_same = True
+        for number, part in enumerate(parts):
+            if part[k] != wanted[number]:
+                is_same = False
+        if is_same:
+            count += 1
+    return count

@@ -1,0 +1,273 @@
+"""The methods of lists, `in`, `del`, `sorted` and `list`; what they do with elements is in list_functions.py."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from loopwright.frontend import list_functions
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index, as_number
+from loopwright.frontend.elementwise import check, nest
+from loopwright.frontend.inline import run_written
+from loopwright.frontend.iteration import bind_names, sequence_of, write_tested
+from loopwright.frontend.lists import (
+    append,
+    elements_of,
+    extend,
+    items_at,
+    kept_item,
+    known,
+    length_now,
+    new_list,
+    opened,
+)
+from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, Value, View
+from loopwright.frontend.variables import freeze
+from loopwright.frontend.views import ONE, ZERO, as_size, in_range
+from loopwright.ir.nodes import Assign, Binary, Compare, Expr, Var
+
+Apply = Callable[[Context, Value, Arguments], Value]
+"""Calls a value with arguments."""
+
+
+def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> Value:
+    """`list.append(x)` and the like."""
+    node = call.node
+    handler = _METHODS.get(call.name)
+    match call.name:
+        case "append":
+            call.expect(cx, 1)
+            append(cx, value, call.values[0], node)
+        case "extend":
+            call.expect(cx, 1)
+            extend(cx, value, call.values[0], node)
+        case "sort":
+            call.expect(cx, 0, keywords=("key", "reverse"))
+            sort(cx, value, call, apply)
+        case _ if handler is not None:
+            return handler(cx, value, call)
+        case _:
+            raise cx.error(node, f"'.{call.name}()' of a list is outside the language",
+                           remedy="use append, pop, insert, remove, sort, an index, or an array")  # fmt: skip
+    return Fixed(None)
+
+
+def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
+    """For each place of its tuples, the elements as they are now, to be written."""
+    return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
+
+
+def _set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> None:
+    variable = opened(cx, value, node).length
+    assert isinstance(variable, Var)
+    cx.emit(Assign(variable.name, length, at=cx.at(node)))
+
+
+# ---- what changes the number of elements ----------------------------------------------------------------------
+
+
+def _clear(cx: Context, value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 0)
+    _set_length(cx, value, ZERO, call.node)
+    return Fixed(None)
+
+
+def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 0, 1)
+    node = call.node
+    value = opened(cx, known(cx, value, node), node)
+    check(cx, Compare("gt", value.length, ZERO), "pop", node)
+    is_last = not call.values or call.values[0] == Literal(-1)
+    place = None if is_last else as_index(cx, call.values[0], call.place(0))
+    if place is None:
+        _set_length(cx, value, Binary("sub", value.length, ONE), node)
+        return kept_item(cx, items_at(cx, value, value.length, node), node)
+    place = in_range(cx, place, as_size(length_now(cx, value, node)), node)
+    found = kept_item(cx, items_at(cx, value, place, node), node)
+    _remove_at(cx, value, place, node)
+    return found
+
+
+def _remove_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> None:
+    for number, part in enumerate(_writable(cx, value, node)):
+        run_written(cx, list_functions.move_down, [part, Number(place, weak=True)], node, number)
+    _set_length(cx, value, Binary("sub", value.length, ONE), node)
+
+
+def delete_item(cx: Context, value: ListValue, index: Value, node: ast.expr) -> None:
+    """`del list[index]`."""
+    value = opened(cx, known(cx, value, node), node)
+    place = in_range(cx, as_index(cx, index, node), as_size(length_now(cx, value, node)), node)
+    _remove_at(cx, value, place, node)
+
+
+def _insert(cx: Context, value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    node = call.node
+    index = Number(as_index(cx, call.values[0], call.place(0)), weak=True)
+    before = Number(length_now(cx, value, node), weak=True)
+    place = freeze(cx, run_written(cx, list_functions.place_to_insert, [before, index], node), cx.at(node))
+    value = append(cx, value, call.values[1], node)
+    if value.parts:
+        for number, part in enumerate(_writable(cx, value, node)):
+            run_written(cx, list_functions.move_up, [part, place], node, number)
+    return Fixed(None)
+
+
+def _remove(cx: Context, value: ListValue, call: Arguments) -> Value:
+    place = as_number(cx, _find(cx, list_functions.known_place, value, call), call.node)
+    assert isinstance(place, Number)
+    _remove_at(cx, value, cx.once(place.expr, cx.at(call.node)), call.node)
+    return Fixed(None)
+
+
+# ---- what finds elements ----------------------------------------------------------------------------------------
+
+
+def _find(cx: Context, function: Callable[..., object], value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    return find(cx, function, value, call.values[0], call.node)
+
+
+def find(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
+    """What one of list_functions.py says of the elements that equal an item."""
+    parts = Items(elements_of(cx, value, node))
+    wanted = item if isinstance(item, Items) else Items((item,))
+    if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
+        raise cx.error(node, "the elements of this list are of another kind")
+    return run_written(cx, function, [parts, wanted], node)
+
+
+def is_among(cx: Context, item: Value, value: ListValue, node: ast.AST) -> Value:
+    """`item in list`."""
+    return find(cx, list_functions.is_among, value, item, node)
+
+
+def _index(cx: Context, value: ListValue, call: Arguments) -> Value:
+    return _find(cx, list_functions.known_place, value, call)
+
+
+def _count(cx: Context, value: ListValue, call: Arguments) -> Value:
+    return _find(cx, list_functions.times_among, value, call)
+
+
+# ---- what orders and copies elements -----------------------------------------------------------------------------
+
+
+def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
+    """`list.sort(key=..., reverse=...)`."""
+    node, key, turned = call.node, call.named.get("key"), call.named.get("reverse", Literal(False))
+    if not isinstance(turned, Literal):
+        raise cx.error(node, "'reverse' is True or False here, known when the code is made")
+    value = known(cx, value, node)
+    if turned.value:  # equal elements stay in their order
+        _turn_around(cx, value, node)
+    parts = _writable(cx, value, node)
+    if key is None or (isinstance(key, Fixed) and key.value is None):
+        keys: Sequence[View] = parts
+    else:
+        keys = _keys(cx, value, key, call, apply)
+    if len(parts) == 1 and keys is parts:
+        run_written(cx, list_functions.sort_numbers, parts, node)
+    else:
+        order = run_written(cx, list_functions.order_of, [keys[-1]], node)
+        for number in range(len(keys) - 2, -1, -1):
+            order = run_written(cx, list_functions.ordered_further, [order, keys[number]], node, number)
+        for number, part in enumerate(parts):
+            run_written(cx, list_functions.rearrange, [part, order], node, number)
+    if turned.value:
+        _turn_around(cx, value, node, len(parts))
+
+
+def _keys(cx: Context, value: ListValue, key: Value, call: Arguments, apply: Apply) -> Sequence[View]:
+    """What `key` gives for each element."""
+    place = call.node.func if call.node.keywords else call.node
+    result = new_list(cx, [], place)
+    size = as_size(length_now(cx, value, call.node))
+
+    def write(index: list[Expr]) -> None:
+        item = items_at(cx, value, index[0], call.node)
+        append(cx, result, apply(cx, key, Arguments(call.node, "key", (item,), {})), place)
+
+    nest(cx, (size,), write, call.node)
+    return _writable(cx, cx.lists.get(result.key, result), call.node)
+
+
+def _turn_around(cx: Context, value: ListValue, node: ast.AST, first: int = 0) -> None:
+    for number, part in enumerate(_writable(cx, value, node)):
+        run_written(cx, list_functions.turn_around, [part], node, first + number)
+
+
+def _reverse(cx: Context, value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 0)
+    _turn_around(cx, value, call.node)
+    return Fixed(None)
+
+
+def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
+    """A new list of the elements of a list, an array or a tuple."""
+    result = new_list(cx, [], node)
+    extend(cx, result, value, node)
+    return cx.lists.get(result.key, result)
+
+
+def _copy(cx: Context, value: ListValue, call: Arguments) -> Value:
+    call.expect(cx, 0)
+    return copy_of(cx, value, call.node)
+
+
+def made_list(cx: Context, node: ast.Call) -> ListValue:
+    """`list(sequence)`, and what `sorted(sequence)` begins with."""
+    if len(node.args) != 1:
+        raise cx.error(node, "this takes one sequence here", remedy="write [] for an empty list")
+    argument = node.args[0]
+    if isinstance(argument, ast.ListComp | ast.GeneratorExp):
+        return comprehension_list(cx, argument, node)
+    sequence = sequence_of(cx, argument)
+    result = new_list(cx, [], node)
+
+    def write(index: list[Expr]) -> None:
+        append(cx, result, sequence.item(cx, index[0]), node)
+
+    if sequence.fixed is not None and isinstance(sequence.size, Literal):
+        for item in sequence.fixed:
+            append(cx, result, item, node)
+    else:
+        nest(cx, (sequence.size,), write, node)
+    return cx.lists.get(result.key, result)
+
+
+def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
+    """`[x for ... if ... for ...]`, item by item."""
+    result = new_list(cx, [], node)
+    scope: dict[str, Value] = {}
+
+    def write(parts: list[ast.comprehension]) -> None:
+        if not parts:
+            append(cx, result, cx.evaluate(comprehension.elt), comprehension.elt)
+            return
+        sequence = sequence_of(cx, parts[0].iter)
+
+        def body(index: list[Expr]) -> None:
+            bind_names(cx, scope, parts[0].target, sequence.item(cx, index[0]))
+            with cx.inner_body(nested=bool(parts[0].ifs)) as then:
+                write(parts[1:])
+            write_tested(cx, parts[0].ifs, then)
+
+        nest(cx, (sequence.size,), body, node)
+
+    cx.frame.scopes.append(scope)
+    try:
+        write(comprehension.generators)
+    finally:
+        cx.frame.scopes.pop()
+    return cx.lists.get(result.key, result)
+
+
+_METHODS: dict[str, Callable[[Context, ListValue, Arguments], Value]] = {
+    "pop": _pop, "clear": _clear, "insert": _insert, "remove": _remove, "index": _index, "count": _count,
+    "reverse": _reverse, "copy": _copy,
+}  # fmt: skip

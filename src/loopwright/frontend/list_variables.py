@@ -1,0 +1,73 @@
+"""Names that stand for one list now and for another one later: `frontier = following` at the end of a loop.
+
+Such a name has a list of its own, into which each list that it is given is copied. That is right where nobody else goes
+on using what it is given; everything else is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.infer import Key
+from loopwright.frontend.lists import extend, new_list
+from loopwright.frontend.scopes import own_nodes
+from loopwright.frontend.values import ListValue
+from loopwright.frontend.views import ZERO
+from loopwright.ir.nodes import Assign, Var
+
+
+def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
+    """`name = list`. Raises KernelError where the list has another name that is used later."""
+    is_new = value.key[-1] == id(value_node)
+    if not is_new and not (isinstance(value_node, ast.Name) and _ends_with(cx.frame.tree, node, value_node)):
+        raise cx.error(
+            node,
+            f"'{name}' is given a list that something else goes on standing for",
+            "a name for several lists has a list of its own here",
+            f"write {name} = x.copy(), or make the other list anew in front of each use",
+        )
+    if key not in cx.list_variables:
+        outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
+        cx.target_names[id(node)] = name
+        cx.list_variables[key] = new_list(cx, [], node)  # type: ignore[arg-type]
+        cx.body, cx.depth = outer, depth
+    own = cx.list_variables[key]
+    if value.key == own.key:
+        return
+    assert isinstance(own.length, Var)
+    cx.emit(Assign(own.length.name, ZERO, at=cx.at(node)))
+    if cx.session.types.of(value.key) is not None or value.parts:  # else nothing is ever put in
+        extend(cx, own, value, node)
+
+
+def refuse_another_name(cx: Context, name: str, value: ListValue, node: ast.AST) -> None:
+    """Raise KernelError for a name of a list that is given other elements when its own name is assigned."""
+    if any(value.key == one.key for one in cx.list_variables.values()):
+        raise cx.error(
+            node, f"'{name}' is another name for a list that is assigned again", remedy="copy it, with .copy()"
+        )
+
+
+def _ends_with(tree: ast.FunctionDef, target: ast.AST, value: ast.Name) -> bool:
+    """Whether a name is assigned in the block of `target = name`, and used nowhere but from there to here."""
+    for parent in ast.walk(tree):
+        for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+            for last, statement in enumerate(block if isinstance(block, list) else []):
+                if isinstance(statement, ast.Assign) and target in statement.targets:
+                    return _lives_in(tree, block, last, value)  # type: ignore[arg-type]
+    return False
+
+
+def _lives_in(tree: ast.FunctionDef, block: list[ast.stmt], last: int, value: ast.Name) -> bool:
+    def uses(statement: ast.AST) -> int:
+        return sum(isinstance(part, ast.Name) and part.id == value.id for part in ast.walk(statement))
+
+    def begins(statement: ast.stmt) -> bool:
+        return isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == value.id for target in statement.targets
+        )
+
+    first = next((k for k in range(last) if begins(block[k])), last)
+    inside = sum(map(uses, block[first : last + 1]))
+    return uses(block[last]) == 1 and inside == uses(tree) and first < last and value in own_nodes(tree)

@@ -1,0 +1,109 @@
+"""The methods of lists, `in`, `del`, `sorted`, `list`, comprehensions that make lists; also compiled."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from frontend.judge import alike, define, refusal, same
+
+BODIES = [
+    "x = [3, 1, 2]; x.sort(); return x", "x = [3.0, 1.0, float(a[0])]; x.sort(reverse=True); return x[0], x[1], x[2]",
+    "x = [3, 1, 2]; x.insert(1, n); x.insert(-1, 7); x.insert(99, 8); x.insert(-99, 4); return x",
+    "x = [3, 1, 2]; x.reverse(); return x", "x = [3, 1, 2, 1]; x.remove(1); return x.index(1), x.count(1), len(x)",
+    "x = [3, 1]; x.append(n); return 3 in x, 9 in x, 9 not in x", "x = [3, 1]; x.remove(n + 10); return x",
+    "x = [3, 1, 2]; return x.index(n + 10)", "x = [1]; x.extend([5, 6]); x.extend(x); x += [n]; x += x; return x",
+    "x = [1, 2]; x.append(n); x.clear(); x.append(5); return x, len(x)",
+    "x = [1, 2, 3]; del x[1]; del x[-1]; return x", "x = [1]; del x[n]; return x",
+    "x = [1, 2, 3]; y = x; y.append(4); x.append(5); return x, len(y)",
+    "x = []; y = x; y.append(4); x.append(n); return y",
+    "return sorted([3, n, 1])", "return sorted([3.0, 2.5], reverse=True)", "return sorted(a)",
+    "return sorted(k * 7 % 5 for k in range(n))", "return sorted([(2, 1.0), (1, 5.0), (1, 2.0)])",
+    "x = list(range(n)); x.append(7); return x", "x = list(a); return x[0]",
+    "x = [5, 6, 7]; y = x.pop(0); z = x.pop(-2); return y, z, x", "x = [5]; return x.pop(n)",
+    "x = [(1, 2.0)]; x.insert(0, (n, 3.0)); x.append((0, 0.0)); x.sort(); del x[0]; return x, (1, 2.0) in x",
+    "x = [(1, 2.0), (2, 1.0)]; x.reverse(); x.remove((1, 2.0)); return x, x.index((2, 1.0)), x.count((0, 0.0))",
+    "x = [1, 2]; y = x.copy(); y.append(3); x[0] = 9; return x, y",
+    "x = list(range(40)); x.sort(reverse=True); return x",
+    "x = [(k % 3, k) for k in range(n + 5)]; x.append((0, 0)); x.sort(reverse=True); return x",
+    "x = [i * 10 + j for i in range(n) for j in range(i) if j != 1]; return x, sum(x), max(x)",
+    "return [k for k in range(n) if k % 2], [(k, 0.5) for k in range(2)][1]",
+    "x = [True]; x.append(n > 9); return any(x), all(x)",
+    "x = [(k, -k * k % 3) for k in range(n)]; x.sort(key=lambda p: p[1]); return x",
+    "x = sorted(a, key=abs, reverse=True); return x", "x = [3, n]; x.sort(key=lambda v: -v % n); return x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_small_programs(body):
+    lines = "\n".join(f"    {line.strip()}" for line in body.split(";"))
+    same(define(f"def f(a, n):\n{lines}\n"), np.array([4.0, 0.5, -7.0]), 5)
+
+
+def everything(a, n):
+    x = []
+    for i in range(len(a)):
+        x.append((i % n, float(a[i])))
+    x.sort(reverse=True)
+    y = [v for k, v in x if k > 0]
+    y.insert(n, 0.25)
+    y.reverse()
+    while len(y) > 6:
+        y.pop(1)
+        del y[-1]
+    places = [k for k in range(n) for m in range(k)]
+    return x, y, places, sorted(y), y.index(0.25) if 0.25 in y else -1
+
+
+def test_compiled():
+    kernel = lw.kernel(everything)
+    for size, n in ((0, 3), (9, 2), (50, 4)):
+        a = (np.arange(size) * 7 % 11).astype(float)
+        assert alike(kernel(a, n), everything(a, n))
+
+
+def filled(n):
+    x = []
+    for i in range(n):
+        x.append(i)
+    x.reverse()
+    return x[0] + len(x)
+
+
+def test_threads_have_lists_of_their_own():
+    """Two threads call one kernel at once, and lists of more than is kept between calls are right the next time."""
+    kernel = lw.kernel(filled)
+    found: list[object] = []
+
+    def call():
+        for size in (3, 300_000, 5, 70):
+            found.append(kernel(size) == filled(size))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert found == [True] * 16
+
+
+def endless(n):
+    x = [0]
+    while len(x) > 0:
+        x.append(n)
+    return len(x)
+
+
+def test_too_long_is_a_memory_error():
+    with pytest.raises(MemoryError):
+        lw.kernel(endless)(1)
+
+
+def test_refused():
+    told = refusal(define("def f(n):\n    x = [1]\n    x.sort(reverse=n > 3)\n    return x\n"), 3)
+    assert "'reverse' is True or False here" in told
+    told = refusal(define("def f(n):\n    x = [1]\n    y = x\n    for v in y:\n        x.append(v)\n    return x\n"), 3)
+    assert "'x' changes its length while a loop goes over it" in told

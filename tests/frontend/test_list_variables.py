@@ -1,0 +1,91 @@
+"""Names for several lists: the frontier of a search, a list that is begun anew; what is refused."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+
+def levels(indptr, indices, start):
+    distance = np.full(len(indptr) - 1, -1)
+    distance[start] = 0
+    frontier = [start]
+    level = 0
+    while frontier:
+        level += 1
+        following = []
+        for v in frontier:
+            for k in range(indptr[v], indptr[v + 1]):
+                if distance[indices[k]] < 0:
+                    distance[indices[k]] = level
+                    following.append(int(indices[k]))
+        frontier = following
+    return distance
+
+
+def runs(a):
+    found = []
+    current = []
+    for x in a:
+        if x < 0:
+            found.append(len(current) + sum(current))
+            current = []
+        else:
+            current.append(int(x))
+    found.append(len(current))
+    return found, current
+
+
+def turned(n):
+    x = [1]
+    for i in range(n):
+        if i % 3:
+            x = sorted(x)
+        else:
+            x = [v + 1 for v in x if v > 1]
+        x.append(i)
+    return x
+
+
+def test_searches():
+    indptr, indices = np.array([0, 2, 4, 5, 6, 6]), np.array([1, 2, 3, 0, 3, 4])
+    for start in range(5):
+        same(levels, indptr, indices, start)
+
+
+def test_lists_begun_anew():
+    same(runs, np.array([1, 2, -1, 3, -1, -1, 4]))
+    same(runs, np.array([-1]))
+    for n in (0, 1, 7):
+        same(turned, n)
+
+
+REFUSED = {
+    "x = [1]; y = [2]\n    for i in range(n):\n        y.append(i)\n        x = y\n        y.append(7)\n    return len(x)":
+        "'x' is given a list that something else goes on standing for",
+    "x = [1]\n    for i in range(n):\n        z = x\n        x = [i, 3]\n        z.append(3)\n    return len(x)":
+        "'z' is another name for a list that is assigned again",
+    "x = [n]\n    x.append(2)\n    y = [1]\n    for i in range(n):\n        y.append(i)\n        y = given(x)\n    return len(y)":
+        "'y' is given a list that something else goes on standing for",
+    "if n > 3:\n        x = [1]\n        x.append(2)\n    return len(x)": "'x' may be used where it has no value",
+    "x = [n]\n    emptied(x)\n    return len(x)": "'x' is a list of the caller, and assigned again here",
+}  # fmt: skip
+
+
+def given(x):
+    return x
+
+
+def emptied(x):
+    if len(x) > 1:
+        x = []
+    x.append(1)
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(body):
+    function = define(f"def f(n):\n    {body}\n", f"lists_{len(body)}.py", given=given, emptied=emptied)
+    assert REFUSED[body] in refusal(function, 3)

@@ -1,0 +1,65 @@
+"""Helpers that call themselves at their end; what else calls itself is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+
+def gcd(a, b):
+    if b == 0:
+        return a
+    return gcd(b, a % b)
+
+
+def place(a, wanted, low, high):
+    """A binary search."""
+    if low >= high:
+        return -1
+    middle = (low + high) // 2
+    if a[middle] == wanted:
+        return middle
+    elif a[middle] < wanted:
+        return place(a, wanted, middle + 1, high)
+    else:
+        return place(a, wanted, low, middle)
+
+
+def power(x, n, result):
+    return result if n == 0 else power(x * x, n // 2, result * x if n % 2 else result)
+
+
+def endless(n):
+    return endless(n + 1)
+
+
+def test_as_python():
+    names = {"gcd": gcd, "place": place, "power": power}
+    function = define("""
+        def f(a, n):
+            total = 0
+            for i in range(n):
+                total += gcd(i * 12, 18) + place(a, i, 0, len(a))
+            def steps(k, count):
+                return count if k == 1 else steps(k // 2 if k % 2 == 0 else 3 * k + 1, count + 1)
+            return total, power(1.5, n, 1.0), steps(n + 1, 0)
+        """, "last_calls.py", **names)  # fmt: skip
+    for n in (0, 1, 9):
+        same(function, np.array([0, 2, 3, 5, 6]), n)
+
+
+def test_no_end():
+    same(define("def f(n):\n    return endless(n)\n", "endless.py", endless=endless), 3)
+
+
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@pytest.mark.parametrize("helper", [fibonacci])
+def test_refused(helper):
+    told = refusal(define("def f(n):\n    return helper(n)\n", "recursive.py", helper=helper), 3)
+    assert "calls itself" in told
+    assert "with a list as the stack" in told
