@@ -1,9 +1,10 @@
-"""Who does what a team is to do: all of its threads, or one where threads come late; the results are the same."""
+"""Who does what a team is to do: all of its threads, or one where the team took longer; the results are the same."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,77 +20,85 @@ from loopwright.steps.schedule import apply_schedule
 from loopwright.toolchain.cc import build
 
 MS = 1_000_000
+UNITS = 1000.0
 HARNESS = """
-int64_t crew(int64_t unit, int64_t threads, double work, int64_t late, int64_t ago) {
-  lw_run run;
-  lw_pace pace = {unit};
-  lw_late = late;
-  lw_late_since = lw_now() - ago;
-  return lw_crew_for(&run, &pace, threads, work);
-}
-void learn(int64_t *unit, int64_t *late, int64_t crew, double work, int64_t own, int64_t more) {
-  lw_pace pace = {*unit};
+int64_t crew(lw_pace *pace, int64_t threads) { lw_run run; return lw_crew_for(&run, pace, threads, 1e3); }
+int64_t learn(lw_pace *pace, int64_t crew, int64_t own, int64_t more) {
   const int64_t now = lw_now();
-  lw_late = *late;
-  lw_late_since = now;
-  const lw_run run = {&pace, work, 2, crew, now - own - more, now - own, now};
+  const lw_run run = {pace, 1e3, crew, now - own - more, now - own, now};
   lw_learn(&run);
-  *unit = pace.unit;
-  *late = lw_late;
+  return now;
 }
 """
+
+
+class Pace(ctypes.Structure):
+    _fields_ = (("unit", ctypes.c_int64), ("until", ctypes.c_int64), ("losses", ctypes.c_int64))
+
+
+@dataclass
+class Loop:
+    """A loop of 1000 units, and what is known of it."""
+
+    library: ctypes.CDLL
+    pace: Pace
+
+    def ran(self, own: int, more: int, crew: int = 2) -> int:
+        """Its first thread took so many nanoseconds, and all of it so many more; how long one thread does it now."""
+        now = self.library.learn(
+            ctypes.byref(self.pace), ctypes.c_int64(crew), ctypes.c_int64(own), ctypes.c_int64(more)
+        )
+        return max(0, self.pace.until - int(now))
+
+    def crew(self) -> int:
+        return int(self.library.crew(ctypes.byref(self.pace), ctypes.c_int64(4)))
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ctypes.CDLL]:
     cache = tmp_path_factory.mktemp("cache")
     found = ctypes.CDLL(str(build(f"{HEADER}\n{HARNESS}", (), Config(cache=cache)).path))
-    found.crew.restype = ctypes.c_int64
-    found.crew.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64]
+    found.crew.restype = found.learn.restype = ctypes.c_int64
     yield found
 
 
-def learned(
-    library: ctypes.CDLL, own: int, more: int, crew: int = 2, unit: int = 1000, late: int = 2000
-) -> tuple[int, int]:
-    """Picoseconds of a unit, and lateness, after a region of 1000 units whose own share took so many nanoseconds, and
-    all of it so many more."""
-    units, lates = ctypes.c_int64(unit), ctypes.c_int64(late)
-    library.learn(
-        ctypes.byref(units), ctypes.byref(lates), ctypes.c_int64(crew), ctypes.c_double(1000.0), ctypes.c_int64(own),
-        ctypes.c_int64(more),
-    )  # fmt: skip
-    return units.value, lates.value
+@pytest.fixture
+def loop(library: ctypes.CDLL) -> Loop:
+    return Loop(library, Pace())
 
 
-def test_a_loop_that_takes_longer_than_a_team_is_late_has_the_team(library: ctypes.CDLL) -> None:
-    assert library.crew(1000, 4, 1e6, 4 * MS, 0) == 1  # saves 0.75 ms
-    assert library.crew(1000, 4, 1e6, 700_000, 0) == 4
-    assert library.crew(1000, 2, 3000.0, 0, 0) == 1 and library.crew(1000, 2, 5000.0, 0, 0) == 2  # 2 us are the least
+def test_a_loop_that_nothing_is_known_of_has_the_team(loop: Loop) -> None:
+    assert loop.crew() == 4
+    assert loop.ran(2 * MS, 1 * MS) == 0  # one thread would have taken 4 ms
+    assert loop.crew() == 4
 
 
-def test_lateness_is_forgotten(library: ctypes.CDLL) -> None:
-    assert library.crew(1000, 2, 1e6, 4 * MS, 40 * MS) == 1
-    assert library.crew(1000, 2, 1e6, 4 * MS, 90 * MS) == 2
-    assert library.crew(1000, 2, 1e4, 2**62, 10**15) == 2
+def test_what_a_team_lost_is_how_long_one_thread_does_the_loop(loop: Loop) -> None:
+    assert loop.ran(2 * MS, 6 * MS) == pytest.approx(4 * MS, rel=0.02)
+    assert loop.crew() == 1
+    loop.pace.until = 1
+    assert loop.crew() == 4
 
 
-def test_what_is_not_known_yet_is_taken_for_vector_code(library: ctypes.CDLL) -> None:
-    assert library.crew(0, 2, 10_000.0, 0, 0) == 1 and library.crew(0, 2, 20_000.0, 0, 0) == 2
+def test_each_further_loss_counts_twice_and_a_gain_half(loop: Loop) -> None:
+    assert [round(loop.ran(2 * MS, 3 * MS) / MS) for _ in range(9)] == [1, 2, 4, 8, 16, 32, 64, 64, 64]
+    loop.pace.until = 0
+    assert loop.ran(2 * MS, 0) == 0 and loop.pace.losses == 3
 
 
-def test_a_shorter_time_is_taken_over_at_once_and_a_longer_one_by_and_by(library: ctypes.CDLL) -> None:
-    assert learned(library, 300, 0)[0] == pytest.approx(600, abs=60)
-    assert learned(library, 600, 0)[0] == pytest.approx(1025, abs=20)
-    assert learned(library, 900 * MS, 0)[0] == 1125
-    assert learned(library, 700, 0, crew=1)[0] == pytest.approx(700, abs=60)
-    assert learned(library, 5000, 0, unit=0)[0] == pytest.approx(10_000, abs=100)
+def test_one_thread_alone_is_no_loss(loop: Loop) -> None:
+    assert loop.ran(2 * MS, 50 * MS, crew=1) == 0 and loop.pace.unit == pytest.approx(2 * MS, rel=0.02)
 
 
-def test_an_eighth_of_how_late_a_team_was_counts(library: ctypes.CDLL) -> None:
-    assert learned(library, 500, 8 * MS)[1] == pytest.approx(MS, rel=0.01)
-    assert learned(library, 500, 0, late=800_000)[1] == pytest.approx(700_000, rel=0.01)
-    assert learned(library, 500, 8 * MS, crew=1)[1] == 2000
+def test_a_shorter_time_is_taken_over_at_once_and_a_longer_one_by_and_by(loop: Loop) -> None:
+    def unit(own: int) -> int:
+        loop.ran(own, 0, crew=1)
+        return int(loop.pace.unit)
+
+    assert unit(8 * MS) == pytest.approx(8 * MS, rel=0.02)
+    assert unit(4 * MS) == pytest.approx(4 * MS, rel=0.02)
+    assert unit(6 * MS) == pytest.approx(4.25 * MS, rel=0.02)
+    assert unit(900 * MS) == pytest.approx(4.25 * 1.125 * MS, rel=0.02)
 
 
 SUMS = """
@@ -114,7 +123,7 @@ def test_one_thread_gives_the_bits_of_all_of_them(deterministic: bool, tmp_path:
     n = 200_000
     a, b = np.random.default_rng(1).random(n, np.float32), np.random.default_rng(2).integers(0, 9, n)
     found = []
-    for flags in ((), ("-DLW_SOON=0",), ("-DLW_SOON=INT64_C(1)<<60",)):
+    for flags in ((), ("-DLW_ALONE=1",), ("-DLW_ALONE=-1",)):
         h = np.zeros(9)
         run = compiled(kernel, tmp_path, facts, False, False, 4, deterministic, flags)
         results = [run.run((a, b, h)) for _ in range(3)]

@@ -1,0 +1,140 @@
+"""`python -m benchmarks.breadth out.json`: the functions of tests/breadth, as numba's users write them, beside
+numba.njit in one process, by turns.
+
+Arguments are those of the tests: small, so that what a call costs is part of every time. Arguments that a function may
+change are copied before each call, off the clock."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import statistics
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import loopwright as lw
+from benchmarks.gpu.rows import geometric_mean
+from benchmarks.machine import cpu_name
+
+MODULES = (
+    "astronomy", "audio", "ecology", "finance", "genetics", "graphs", "images", "physics", "plain_loops", "statistics",
+)  # fmt: skip
+ROUNDS, CALLS = 7, 20
+
+
+@dataclass
+class Row:
+    """One function: medians of seconds; None where it cannot be compiled, which `note` explains."""
+
+    name: str
+    loopwright: float | None = None
+    numba: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as fast as numba."""
+        return self.numba / self.loopwright if self.numba and self.loopwright else None
+
+
+def main(
+    output: Annotated[Path, typer.Argument(help="The JSON file.")],
+    only: Annotated[str, typer.Option(help="Functions whose names hold one of these words, with commas.")] = "",
+) -> None:
+    """Times of each function, and the geometric mean of the ratios."""
+    import numba
+
+    from breadth.cases import CASES
+
+    for name in MODULES:
+        importlib.import_module(f"breadth.{name}")  # registers its cases
+
+    words = only.split(",")
+    cases = [one for one in CASES if one.name.split(".")[0] in MODULES and any(word in one.name for word in words)]
+    rows = []
+    for case in cases:
+        rows.append(measured(case, numba))
+        print(text_of(rows[-1]), flush=True)
+    ratios = sorted((row.ratio, row.name) for row in rows if row.ratio)
+    mean = geometric_mean([ratio for ratio, _ in ratios])
+    told = {
+        "date": f"{datetime.now():%Y-%m-%d %H:%M}", "cpu": cpu_name(), "numba": numba.__version__,
+        "numpy": np.__version__, "functions": len(cases), "loopwright runs": sum(row.loopwright is not None for row in rows),
+        "numba runs": sum(row.numba is not None for row in rows), "compared": len(ratios), "geometric mean": mean,
+        "below 0.9": sum(ratio < 0.9 for ratio, _ in ratios),
+    }  # fmt: skip
+    output.write_text(
+        json.dumps(told | {"rows": [asdict(row) | {"ratio": row.ratio} for row in rows]}, indent=1) + "\n"
+    )
+    print(json.dumps(told, indent=1))
+
+
+def measured(case: Any, numba: ModuleType) -> Row:
+    """One function with both compilers."""
+    row, runs = Row(case.name), dict[str, Callable[..., object]]()
+    arguments = case.make(np.random.default_rng(zlib.crc32(case.name.encode())))
+    for name, compiled in (("loopwright", lw.kernel), ("numba", lambda function: jitted(function, numba, {}))):
+        try:
+            runs[name] = compiled(case.function)
+            with np.errstate(all="ignore"):
+                runs[name](*copy.deepcopy(arguments))
+        except Exception as error:
+            if not type(error).__module__.startswith(("numba", "loopwright")):
+                continue  # it raises for these arguments, as in CPython
+            del runs[name]
+            row.note += f"{name}: {type(error).__name__}; "
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            times[name] += once(run, arguments)
+    for name, found in times.items():
+        setattr(row, name, statistics.median(found))
+    return row
+
+
+def once(run: Callable[..., object], arguments: tuple[Any, ...]) -> list[float]:
+    """Seconds of some calls."""
+    found = []
+    for given in [copy.deepcopy(arguments) for _ in range(CALLS)]:
+        begin = time.perf_counter()
+        try:
+            run(*given)
+        except Exception:
+            pass
+        found.append(time.perf_counter() - begin)
+    return found
+
+
+def jitted(function: FunctionType, numba: ModuleType, known: dict[FunctionType, Any]) -> Any:
+    """The function for numba, and with it the functions of its module that it calls."""
+    if function not in known:
+        space = dict(function.__globals__)
+        made = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+        made.__kwdefaults__ = function.__kwdefaults__
+        known[function] = numba.njit(made)
+        for name in function.__code__.co_names:
+            called = space.get(name)
+            if isinstance(called, FunctionType) and called.__module__ == function.__module__:
+                space[name] = jitted(called, numba, known)
+    return known[function]
+
+
+def text_of(row: Row) -> str:
+    """One line."""
+    ours, theirs = (f"{one * 1e6:.1f} us" if one else "-" for one in (row.loopwright, row.numba))
+    ratio = f"  {row.ratio:.2f}" if row.ratio else ""
+    return f"{row.name:36} {ours:>12} {theirs:>12}{ratio}  {row.note}"
+
+
+if __name__ == "__main__":
+    typer.run(main)
