@@ -54,6 +54,8 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return transpose(cx, base, order, node)
         case "dot":
             return dot(cx, with_self)
+        case "conj" | "conjugate":
+            return map_elements(cx, lambda cx, x: number_method(cx, name, x, call), [base], node)
         case "clip":
             call.expect(cx, 2)
             return clip(cx, base, call.values[0], call.values[1], with_self)

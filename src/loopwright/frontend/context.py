@@ -22,6 +22,7 @@ from loopwright.ir.nodes import (
     ArrayParam,
     Assign,
     Binary,
+    Call,
     Cast,
     Const,
     Dim,
@@ -254,6 +255,8 @@ class Context:
                 return part.type.is_integer
             case Cast(operand=operand, type=target):
                 return target.is_integer and operand.type.is_integer
+            case Call(function="complex" | "real" | "imag"):
+                return True
             case _:
                 return False
 

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
@@ -37,12 +39,18 @@ from loopwright.frontend.values import (
     Value,
     View,
     describe,
+    from_object,
 )
 from loopwright.frontend.variables import assign_web, outside_value, read_name
 from loopwright.frontend.views import is_array, is_plain
 from loopwright.frontend.watched import Found, MethodError, UnwatchedError
 from loopwright.ir.nodes import Checked
 from loopwright.ir.walk import expressions, subexpressions
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
 
 
 def evaluate(cx: Context, node: ast.expr) -> Value:
@@ -89,8 +97,7 @@ def _constant(cx: Context, node: ast.Constant) -> Value:
         case None | str():
             return Fixed(node.value)
         case complex():
-            raise cx.error(node, "complex numbers are outside the language",
-                           remedy="keep the real and the imaginary part in two arrays")  # fmt: skip
+            return from_object(node.value)
         case other if other is ...:
             return Fixed(...)
         case other:
@@ -218,6 +225,10 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return transpose(cx, base, None, node)
         case Array() | View() | Elementwise() if node.attr == "flat":
             return reshaped(cx, base, Literal(-1), node, shows=True)
+        case Array() | View() | Elementwise() if node.attr in ("real", "imag"):
+            return complex_functions.part_of_array(cx, base, node.attr == "imag", node)
+        case Literal() | Number() if node.attr in ("real", "imag"):
+            return complex_functions.part(base, node.attr == "imag")
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
         case Items(names=names) if node.attr in names:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
 from loopwright.errors import KernelError
 from loopwright.frontend import promote
+from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet
-from loopwright.frontend.convert import in_type
+from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import as_elements
@@ -88,8 +90,9 @@ def _flatten(
     found = None if written is None else presence(cx, written)
     if found is not None:
         flag, number = found
-        packing += [("value", len(flat)), ("value", len(flat) + 1), ("maybe", 0)]
-        flat += [number, Number(flag, weak=True)]
+        _flatten(cx, number, node, flat, packing, None)
+        packing += [("value", len(flat)), ("maybe", 0)]
+        flat.append(Number(flag, weak=True))
         return
     match value:
         case Items(items=items):
@@ -101,6 +104,10 @@ def _flatten(
             packing.append(("tuple", len(items)))
             if value.is_list:
                 packing.append(("list", 0))
+        case Literal() | Number() if (kind := _complex_kind(cx, value, packing)) is not None:
+            packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]
+            both = parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))
+            flat += [Number(part, kind.weak) for part in both]
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
@@ -116,6 +123,21 @@ def _flatten(
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
+    if isinstance(value, Array) and value.element.is_complex and value.name in cx.allocations:
+        packing.append(("complex", 1))
+
+
+def _complex_kind(
+    cx: Context, value: Literal | Number, packing: Sequence[tuple[str, int]]
+) -> promote.NumberType | None:
+    """The type of a number that is complex where some return has it in this place; None for all others."""
+    kinds = [kind for kind, _ in packing]
+    key = ("returned", kinds.count("value") - packing.count(("complex", 2)))
+    if not value.number_type.type.is_complex and cx.session.types.of(key) is None:
+        return None
+    joined = cx.session.types.assign(key, value.number_type)
+    assert isinstance(joined, promote.NumberType)
+    return joined
 
 
 def _has_numpy_scalars(value: ListValue) -> bool:
