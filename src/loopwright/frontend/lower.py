@@ -93,7 +93,7 @@ def lower(
 
 def _has_complex(kernel: Kernel) -> bool:
     """Whether some variable or array is complex."""
-    if any(array.element.is_complex for array in (*kernel.arrays, *kernel.results)):
+    if any(one.element.is_complex for one in kernel.arrays) or any(one.element.is_complex for one in kernel.results):
         return True
     if any(stmt.element.is_complex for stmt in statements(kernel.body, Allocate)):
         return True

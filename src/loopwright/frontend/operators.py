@@ -75,12 +75,8 @@ def binary_operation(cx: Context, op: BinaryOp, left: Value, right: Value, node:
     a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
     if isinstance(a, Literal) and isinstance(b, Literal):
         return _fold(cx, op, a, b, node)
-    if (
-        op == "pow"
-        and a.number_type in (promote.WEAK_BOOL, promote.WEAK_INT)
-        and isinstance(b, Literal)
-        and b.value < 0
-    ):
+    whole = (promote.WEAK_BOOL, promote.WEAK_INT)
+    if op == "pow" and a.number_type in whole and isinstance(b, Literal) and b.value < 0:
         a = Number(convert(cx, a, FLOAT64, node), weak=True)
     operand, result = _resolve(cx, op, a, b, node)
     if operand.is_complex:

@@ -436,10 +436,10 @@ class Kernel:
     things, ("none", 0) None, ("maybe", 0) the thing before the last one, or None where the last one is false,
     ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("cut", n) the array
     before the last n things, cut to these sizes along its first axes, ("complex", 2) the last two floats as a complex
-    number, ("complex", 1) the array of pairs before it as one of complex numbers. `overlap`: arguments may share memory in ways
-    that the names do not show, so nothing may be reordered. `arguments`: how many a call has, where the last ones are
-    no parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and `line`
-    are where the user's `def` stands."""
+    number, ("complex", 1) the array of pairs before it as one of complex numbers. `overlap`: arguments may share memory
+    in ways that the names do not show, so nothing may be reordered. `arguments`: how many a call has, where the last
+    ones are no parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and
+    `line` are where the user's `def` stands."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]

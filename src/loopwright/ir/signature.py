@@ -82,8 +82,8 @@ class Shape:
 
 
 def as_complex(real: Any, imag: Any = None) -> Any:
-    """Two floats, Python's or NumPy's, as a complex number of the same kind; or a fresh array of floats, whose last axis
-    has two elements, as one of complex numbers."""
+    """Two floats, Python's or NumPy's, as a complex number of the same kind; or a fresh array of floats, whose last
+    axis has two elements, as one of complex numbers."""
     if imag is None:
         return real.view(np.result_type(real.dtype, np.complex64)).reshape(real.shape[:-1])
     return complex(real, imag) if type(real) is float else np.result_type(real, np.complex64).type(complex(real, imag))
