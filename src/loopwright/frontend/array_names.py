@@ -31,9 +31,9 @@ def written_in_place(frame: Frame) -> frozenset[str]:
     aliases: list[tuple[str, str]] = []  # (a name, one that it may be a view of)
     for node in ast.walk(frame.tree):  # with the functions inside, which write what is theirs and ours
         match node:
-            case ast.Subscript(ctx=ast.Store(), value=value):
+            case ast.Subscript(ctx=ast.Store(), value=value) | ast.Attribute(ctx=ast.Store(), value=value):
                 found |= _roots(value)
-            case ast.AugAssign(target=ast.Subscript(value=value)):
+            case ast.AugAssign(target=ast.Subscript(value=value) | ast.Attribute(value=value)):
                 found |= _roots(value)
             case ast.AugAssign(target=ast.Name(id=name)):
                 found.add(name)

@@ -123,7 +123,7 @@ def power(z: Any, w: Any) -> Any:
     if w.real == 0 and w.imag == 0:
         return pair(one, nothing)
     if z.real == 0 and z.imag == 0:
-        if w.imag == 0 and w.real > 0:
+        if w.real > 0:
             return pair(nothing, nothing)
         return pair(nothing / nothing, nothing / nothing)
     if w.imag == 0 and abs(w.real) < 100 and w.real == np.floor(w.real):

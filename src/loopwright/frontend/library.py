@@ -474,7 +474,8 @@ def _substituted(a: Any, b: Any) -> None:
 
 
 def _solve(a: Any, b: Any) -> Any:
-    lower, result = a.astype(np.float64), b.astype(np.float64)
+    kind = (a[:1, :1] / b[:1, :1]).dtype
+    lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
     _substituted(lower, result)
@@ -482,7 +483,8 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_vector(a: Any, b: Any) -> Any:
-    lower, right = a.astype(np.float64), np.empty((len(b), 1))
+    kind = (a[:1, 0] / b[:1]).dtype
+    lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
         raise ValueError("Singular matrix")
@@ -491,7 +493,8 @@ def _solve_vector(a: Any, b: Any) -> Any:
 
 
 def _inverse(a: Any) -> Any:
-    lower, result = a.astype(np.float64), np.eye(a.shape[0])
+    kind = (a[:1, :1] / a[:1, :1]).dtype
+    lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
     _substituted(lower, result)
@@ -499,12 +502,13 @@ def _inverse(a: Any) -> Any:
 
 
 def _determinant(a: Any) -> Any:
-    lower, nothing = a.astype(np.float64), np.zeros((a.shape[0], 1))
+    kind = (a[:1, :1] / a[:1, :1]).dtype
+    lower, nothing = a.astype(kind), np.zeros((a.shape[0], 1), kind)
     result = _eliminated(lower, nothing)
     if result != 0.0:
         for k in range(a.shape[0]):
             result *= lower[k, k]
-    return np.float64(result)
+    return result
 
 
 def _cholesky(a: Any) -> Any:
@@ -526,7 +530,8 @@ def _cholesky(a: Any) -> Any:
 
 def _cov(m: Any) -> Any:
     centred = m - m.mean(axis=1)[:, None]
-    return centred @ centred.T / (m.shape[1] - 1)
+    other = centred.conj() if np.iscomplexobj(m) else centred
+    return centred @ other.T / (m.shape[1] - 1)
 
 
 By = Callable[..., Any]

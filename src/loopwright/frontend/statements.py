@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
 from loopwright.frontend.array_parts import assign_part, part_of
@@ -47,6 +49,11 @@ from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
 from loopwright.ir.nodes import Checked, If, Load
 from loopwright.ir.walk import subexpressions
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
 
 
 def execute(cx: Context, statements: list[ast.stmt]) -> None:
@@ -173,7 +180,12 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
         case ast.Subscript():
             _store_item(cx, target, value, value_node)
         case ast.Attribute():
-            place = _field_place(cx, target)
+            base = cx.evaluate(target.value)
+            part = _part_of_complex(cx, target, base)
+            if part is not None:
+                assign_elements(cx, part, value, target, value_node)
+                return
+            place = _field_place(cx, target, base)
             arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
         case _:
             raise cx.error(target, "this cannot be assigned to here", remedy="name every part of the tuple")
@@ -252,8 +264,17 @@ def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]
             raise cx.error(target, f"{describe(base)} has no elements to assign")
 
 
-def _field_place(cx: Context, target: ast.Attribute) -> Array:
-    base = cx.evaluate(target.value)
+def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | None:
+    """`a.real`, `a.imag` of an array, to be assigned to; None for anything else."""
+    if target.attr not in ("real", "imag") or not is_array(base):
+        return None
+    part = complex_functions.part_of_array(cx, base, target.attr == "imag", target)
+    if not isinstance(part, Array | View):
+        raise cx.error(target, "the result of an expression cannot be assigned to")
+    return as_view(part) if isinstance(part, Array) else part
+
+
+def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array:
     if not isinstance(base, Records):
         raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
                        remedy="write into the elements of an array")  # fmt: skip
@@ -317,7 +338,13 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             return
         place = _place(cx, target, base, indices)
     else:
-        place = _field_place(cx, target)
+        base = cx.evaluate(target.value)
+        part = _part_of_complex(cx, target, base)
+        if part is not None:
+            value = cx.evaluate(node.value)
+            assign_elements(cx, part, _same_kind(cx, part, binary(cx, op, part, value, node), node), target, node)
+            return
+        place = _field_place(cx, target, base)
     if place.shape:
         _stored_number(cx, place, Literal(0), target, node.value)
     start = len(cx.body)
