@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from loopwright.deferred import deferred
-from loopwright.frontend import arrays, operators
+from loopwright.frontend import arrays, grids, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -199,6 +199,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         if isinstance(base, Items):
             return _slice_of_items(cx, base, node.slice)
     base, indices = indexed(cx, node)
+    if isinstance(base, Fixed) and any(base.value is one for one in grids.GRIDS):
+        return grids.grid(cx, base.value, indices, node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):

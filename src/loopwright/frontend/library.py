@@ -313,7 +313,8 @@ def _flip(a: Any) -> Any:
     return a[::-1]
 
 
-def _repeat(a: Any, repeats: Any) -> Any:
+def repeat(a: Any, repeats: Any) -> Any:
+    """`np.repeat(a, repeats)` of an array with one axis."""
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
@@ -544,7 +545,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
     np.shape: _shape, np.size: _size, np.ndim: _rank,
     np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
-    np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
+    np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
     np.linalg.cholesky: _cholesky, np.cov: _cov,
@@ -562,5 +563,5 @@ ALONG: dict[Any, By] = {np.median: _medians, np.cumsum: _cumsum_along, np.diff: 
 
 METHODS: dict[str, By] = {
     "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,
-    "repeat": _repeat, "diagonal": _diagonal, "searchsorted": _searchsorted,
+    "diagonal": _diagonal, "searchsorted": _searchsorted,
 }  # fmt: skip

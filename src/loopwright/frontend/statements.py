@@ -194,7 +194,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
     if is_array(value):
         assert isinstance(value, ArrayLike)
-        if isinstance(value, Elementwise):
+        if isinstance(value, Elementwise) and value.reads:
             value = materialised(cx, value, value_node)
         value = items_of(cx, value, len(parts), value_node)
     if not isinstance(value, Items):
