@@ -32,15 +32,10 @@ from breadth.cases import CASES, Case, differences, outcome, same_error
 REFUSED: dict[str, str] = {
     "astronomy.accelerations": "a global array",
     "astronomy.leapfrog": "a global array",
-    "astronomy.apply_gains": "complex arguments",
-    "audio.naive_dft": "complex numbers",
     "ecology.shared_species": "sets",
     "finance.resample_ohlcv": "a result whose size comes from elements",
     "graphs.count_triangles": "sets",
-    "physics.escape_times": "complex numbers",
-    "physics.damp_modes": "complex arguments",
     "physics.legendre_table": "recursion",
-    "physics.apply_gate": "complex arguments",
     "statistics.class_means": "a result whose size comes from elements",
     "statistics.bootstrap_seeded": "np.random",
 }  # fmt: skip

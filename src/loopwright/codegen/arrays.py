@@ -141,7 +141,7 @@ def _parameter(param: ArrayParam, names: Names, first: str, several: bool) -> Ar
     strides = (*(names.of(f"{first}.s{axis}") for axis in range(own)), *(str(stride) for _, stride in param.tail))
     in_bytes = not param.aligned or param.offset != 0 or bool(param.tail) or several
     layout: Layout = "strided" if in_bytes else param.layout
-    if is_pairs(param):
+    if param.is_pairs:
         in_bytes, layout = False, "C" if param.layout == "C" else "strided"
         strides = () if layout == "C" else (*strides[: own - 1], "2", "1")
     elif not in_bytes:
@@ -150,12 +150,6 @@ def _parameter(param: ArrayParam, names: Names, first: str, several: bool) -> Ar
         param.name, param.element, names.of(param.name), sizes, strides, layout, param.argument,
         param.offset, in_bytes, param.aligned,
     )  # fmt: skip
-
-
-def is_pairs(param: ArrayParam) -> bool:
-    """Whether an argument is an array of complex numbers, one behind the other along its last axis: pairs of floats.
-    Nothing is promised of how records lie."""
-    return param.tail == ((2, param.element.size_bytes),) and param.aligned and param.layout in ("C", "last")
 
 
 def _known_strides(strides: tuple[str, ...], layout: Layout) -> tuple[str, ...]:

@@ -40,15 +40,14 @@ def log(z: Any) -> Any:
         most, least = max(x, y), min(x, y)
         return pair(np.log1p((most - 1) * (most + 1) + least * least) / 2, angle)
     if np.isinf(size) and np.isfinite(x) and np.isfinite(y):
-        return pair(np.log(np.hypot(x / 2, y / 2)) + np.log(x * 0 + 2), angle)
+        return pair(np.log(np.hypot(x / 2, y / 2)) + 0.6931471805599453, angle)
     return pair(np.log(size), angle)
 
 
 def log10(z: Any) -> Any:
     """The logarithm to the base 10."""
     w = log(z)
-    base = np.log(w.real * 0 + 10)
-    return pair(w.real / base, w.imag / base)
+    return pair(w.real * 0.4342944819032518, w.imag * 0.4342944819032518)
 
 
 def sqrt(z: Any) -> Any:
@@ -88,7 +87,7 @@ def tanh(z: Any) -> Any:
     x, y = z.real, z.imag
     if abs(x) > 40:  # as near to 1 as it gets
         decay = np.exp(-2 * abs(x))
-        return pair(np.sign(x), 4 * np.sin(y) * np.cos(y) * decay if np.isfinite(y) else y * 0)
+        return pair(np.sign(x), decay if np.isinf(x) and not np.isfinite(y) else 4 * np.sin(y) * np.cos(y) * decay)
     first, second, slope = np.tanh(x), np.tan(y), 1 / np.cosh(x)
     both = first * second
     divisor = 1 + both * both

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from loopwright.frontend import complex_library, operators
+from loopwright.frontend import complex_library, operators, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.complex_pairs import pair, parts_of, repeatable
 from loopwright.frontend.context import Context
@@ -69,7 +69,10 @@ def _quotient(cx: Context, x: Parts, y: Parts, weak: bool, node: ast.AST) -> Par
         is_wide = cx.temporary(Compare("ge", Unary("abs", yr), Unary("abs", yi)), at)
         first, second = (cx.temporary(Select(is_wide, *two), at) for two in ((xr, xi), (xi, xr)))
         over, under = (cx.temporary(Select(is_wide, *two), at) for two in ((yr, yi), (yi, yr)))
-    is_zero = cx.temporary(Compare("eq", over, zero), at)  # then the smaller part is 0, too
+    is_zero: Expr = Compare("eq", over, zero)
+    if is_wide is not None:
+        is_zero = Binary("and", is_wide, is_zero)  # where a part is NaN, neither is the larger one
+    is_zero = cx.temporary(is_zero, at)
     ratio = cx.temporary(Select(is_zero, zero, Binary("truediv", under, over)), at)
     whole = Binary("add", over, Binary("mul", under, ratio))
     divisor = cx.temporary(Select(is_zero, zero, whole), at)
@@ -142,7 +145,7 @@ def comparison(cx: Context, op: CompareOp, a: Literal | Number, b: Literal | Num
     real = operators.comparison(cx, op, ar, br, node)
     imaginary = operators.comparison(cx, op, ai, bi, node)
     one, two = (operators.scalar_of(cx, part, node).expr for part in (real, imaginary))
-    weak = a.number_type.weak and b.number_type.weak
+    weak = promote.is_pythons(a.number_type, b.number_type)
     return Number(Binary("and" if op == "eq" else "or", one, two), weak)
 
 

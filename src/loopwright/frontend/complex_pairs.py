@@ -25,6 +25,9 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, Scalar
+from loopwright.ir.walk import subexpressions
+
+_LONGEST_INDEX = 8
 
 
 def pair(real: Expr, imaginary: Expr) -> Expr:
@@ -57,7 +60,7 @@ def parts_of(cx: Context, expr: Expr, at: Location) -> tuple[Expr, Expr]:
     """Both parts, so that what is costly or may fail is evaluated once."""
     match expr:
         case Load(index=index):
-            expr = replace(expr, index=tuple(cx.once(one, at) for one in index))
+            expr = replace(expr, index=tuple(one if _is_short(one) else cx.once(one, at) for one in index))
         case Select(condition=condition):
             expr = replace(expr, condition=cx.once(condition, at))
         case Checked():
@@ -73,6 +76,12 @@ def repeatable(cx: Context, expr: Expr, at: Location) -> tuple[Expr, Expr]:
         expr = cx.temporary(expr, at)
     real, imaginary = parts_of(cx, expr, at)
     return _once(cx, real, at), _once(cx, imaginary, at)
+
+
+def _is_short(index: Expr) -> bool:
+    """Whether an index may be repeated, so that `h[p[i]] += z` is seen to read what it writes."""
+    parts = list(subexpressions(index))
+    return len(parts) <= _LONGEST_INDEX and not any(isinstance(part, Checked) for part in parts)
 
 
 def _once(cx: Context, part: Expr, at: Location) -> Expr:

@@ -66,9 +66,8 @@ def _axis(cx: Context, index: Value, node: ast.expr) -> Elementwise:
         raise cx.error(node, "a grid is made of slices", f"this is {describe(index)}", "np.mgrid[0:n, 0:m]")
     parts = (index.lower, index.upper, index.step)
     start, stop, step = (
-        as_number(cx, other if part is None or part == Fixed(None) else part, node)
-        for part, other in zip(parts, (Literal(0), None, Literal(1)), strict=True)
-        if part is not None or other is not None
+        as_number(cx, other if part is None or part == Fixed(None) else part, node, "a grid needs its bounds")
+        for part, other in zip(parts, (Literal(0), Fixed(None), Literal(1)), strict=True)
     )
     numbers = (start, stop, step)
     if all(not number.number_type.type.is_float and not number.number_type.type.is_complex for number in numbers):

@@ -475,7 +475,7 @@ def _substituted(a: Any, b: Any) -> None:
 
 
 def _solve(a: Any, b: Any) -> Any:
-    kind = (a[:1, :1] / b[:1, :1]).dtype
+    kind = (a[:1, :1] * b[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
@@ -484,7 +484,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_vector(a: Any, b: Any) -> Any:
-    kind = (a[:1, 0] / b[:1]).dtype
+    kind = (a[:1, 0] * b[:1] * 0.5).dtype
     lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
@@ -494,7 +494,7 @@ def _solve_vector(a: Any, b: Any) -> Any:
 
 
 def _inverse(a: Any) -> Any:
-    kind = (a[:1, :1] / a[:1, :1]).dtype
+    kind = (a[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
@@ -503,7 +503,7 @@ def _inverse(a: Any) -> Any:
 
 
 def _determinant(a: Any) -> Any:
-    kind = (a[:1, :1] / a[:1, :1]).dtype
+    kind = (a[:1, :1] * 0.5).dtype
     lower, nothing = a.astype(kind), np.zeros((a.shape[0], 1), kind)
     result = _eliminated(lower, nothing)
     if result != 0.0:

@@ -172,7 +172,7 @@ def scalar_of_dtype(cx: Context, value: Value, node: ast.AST) -> Scalar:
     scalar = None if dtype is None else from_dtype(dtype)
     if scalar is None:
         what = f"{dtype} is no type of the language" if dtype is not None else f"{describe(value)} is no dtype"
-        raise cx.error(node, what, remedy="use np.bool_, an integer type, np.float32 or np.float64")
+        raise cx.error(node, what, remedy="use np.bool_, an integer type, np.float64 or np.complex128")
     return scalar
 
 
@@ -200,7 +200,7 @@ def type_call(cx: Context, kind: type[np.generic], call: Arguments) -> Value:
     scalar = from_dtype(np.dtype(kind))
     if scalar is None or np.dtype(kind).itemsize != scalar.size_bytes:
         raise cx.error(call.node, f"np.{call.name} is no type of the language",
-                       remedy="use np.bool_, an integer type, np.float32 or np.float64")  # fmt: skip
+                       remedy="use np.bool_, an integer type, np.float64 or np.complex128")  # fmt: skip
     call.expect(cx, 0, 1)
     number = call.number(cx, 0) if call.values else Literal(0)
     if scalar == BOOL:

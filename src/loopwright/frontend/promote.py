@@ -55,12 +55,17 @@ def binary(op: BinaryOp, left: NumberType, right: NumberType) -> tuple[Scalar, N
     """The one type that both operands are converted to, and the type of the result.
 
     Raises NoSuchOperation. `pow` of weak ints is taken as an int: a negative exponent is the caller's care."""
-    if left.weak and right.weak:
+    if is_pythons(left, right):
         return _weak_binary(op, left.type, right.type)
     operands, result = resolve(UFUNCS[op], (left, right))
     if operands[0] != operands[1]:
         raise NoSuchOperation(f"{left} and {right} have no common type")
     return operands[0], NumberType(result, weak=False)
+
+
+def is_pythons(left: NumberType, right: NumberType) -> bool:
+    """Whether Python computes it, and not NumPy: a float64 on the right of a Python complex number is a float to it."""
+    return left.weak and (right.weak or (left == WEAK_COMPLEX and right.type == FLOAT64))
 
 
 def _weak_binary(op: BinaryOp, left: Scalar, right: Scalar) -> tuple[Scalar, NumberType]:

@@ -312,18 +312,18 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
             whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
-            return
+            return None
         else:
             new = binary(cx, op, old, value, node)
         assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
-        return
+        return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
         if isinstance(base, ListValue) and len(indices) == 1:
             index = freeze(cx, indices[0], cx.at(target))
             value = freeze(cx, cx.evaluate(node.value), cx.at(node.value))
             assign_item(cx, base, index, binary(cx, op, index_list(cx, base, index, target), value, node), target)
-            return
+            return None
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
             indices = [freeze(cx, index, cx.at(target)) for index in indices]
@@ -335,15 +335,13 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             if is_array(old):
                 new = _same_kind(cx, old, new, node)
             assign_part(cx, base, indices, places_of(target, indices), new, target, node)
-            return
+            return None
         place = _place(cx, target, base, indices)
     else:
         base = cx.evaluate(target.value)
-        part = _part_of_complex(cx, target, base)
-        if part is not None:
-            value = cx.evaluate(node.value)
-            assign_elements(cx, part, _same_kind(cx, part, binary(cx, op, part, value, node), node), target, node)
-            return
+        if (part := _part_of_complex(cx, target, base)) is not None:
+            new = _same_kind(cx, part, binary(cx, op, part, cx.evaluate(node.value), node), node)
+            return assign_elements(cx, part, new, target, node)
         place = _field_place(cx, target, base)
     if place.shape:
         _stored_number(cx, place, Literal(0), target, node.value)

@@ -396,6 +396,12 @@ class ArrayParam:
     offset: int = 0
     tail: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def is_pairs(self) -> bool:
+        """Whether it is known to be an array of complex numbers, side by side along its last axis: pairs of floats. No
+        layout is promised of records."""
+        return self.tail == ((2, self.element.size_bytes),) and self.aligned and self.layout in ("C", "last")
+
 
 @dataclass(frozen=True, slots=True)
 class ResultArray:
