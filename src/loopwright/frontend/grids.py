@@ -64,11 +64,10 @@ def _axis(cx: Context, index: Value, node: ast.expr) -> Elementwise:
     """The numbers `start:stop:step`; of a step that is a number of points, `5j`, with the stop."""
     if not isinstance(index, SliceIndex):
         raise cx.error(node, "a grid is made of slices", f"this is {describe(index)}", "np.mgrid[0:n, 0:m]")
-    parts = (index.lower, index.upper, index.step)
-    start, stop, step = (
-        as_number(cx, other if part is None or part == Fixed(None) else part, node, "a grid needs its bounds")
-        for part, other in zip(parts, (Literal(0), Fixed(None), Literal(1)), strict=True)
-    )
+    nothing = Fixed(None)
+    given = ((index.lower, Literal(0)), (index.upper, nothing), (index.step, Literal(1)))
+    values: list[Value] = [other if value is None or value == nothing else value for value, other in given]
+    start, stop, step = (as_number(cx, value, node, "a grid needs its bounds") for value in values)
     numbers = (start, stop, step)
     if all(not number.number_type.type.is_float and not number.number_type.type.is_complex for number in numbers):
         return numbers_between(cx, numbers, node)

@@ -47,7 +47,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
-from loopwright.ir.nodes import Checked, If, Load
+from loopwright.ir.nodes import BinaryOp, Checked, If, Load
 from loopwright.ir.walk import subexpressions
 
 if TYPE_CHECKING:
@@ -340,8 +340,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     else:
         base = cx.evaluate(target.value)
         if (part := _part_of_complex(cx, target, base)) is not None:
-            new = _same_kind(cx, part, binary(cx, op, part, cx.evaluate(node.value), node), node)
-            return assign_elements(cx, part, new, target, node)
+            return _augmented_part(cx, part, op, node)
         place = _field_place(cx, target, base)
     if place.shape:
         _stored_number(cx, place, Literal(0), target, node.value)
@@ -351,7 +350,12 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     keep(cx, values, start, [target, target])
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
-    arrays.store(cx, place, new, target, node)
+    return arrays.store(cx, place, new, target, node)
+
+
+def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) -> None:
+    new = binary(cx, op, part, cx.evaluate(node.value), node)
+    assign_elements(cx, part, _same_kind(cx, part, new, node), node.target, node)
 
 
 def _in_place(cx: Context, target: ast.Name) -> None:
