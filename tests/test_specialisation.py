@@ -19,6 +19,7 @@ from loopwright.errors import BoundsError, LoopwrightWarning, ScheduleError
 from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.variant import compilation_of
+from loopwright.recipe.recipe import recipe
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, specialise, specialise_kernel
 from loopwright.steps.schedule import print_schedule
@@ -184,3 +185,35 @@ def test_compiling_is_told_where_that_is_asked_for(capsys: pytest.CaptureFixture
     for told in ("loopwright: compiled in", "(from the cache)"):
         special(shift, A, B, 3, device="cpu", debug=frozenset({"times"}), cache=tmp_path)
         assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_a_mistake_of_ours_is_told_and_a_simpler_program_runs(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(*_: object) -> object:
+        raise KeyError("a table without it")
+
+    def doubled(a: Any, b: Any) -> None:
+        for i in range(len(a)):
+            b[i] = a[i] * 2.0
+
+    monkeypatch.setattr("loopwright.compiler.gpu_recipe" if device == "emulated" else "loopwright.compiler.recipe",
+                        lambda *given: mistaken() if given[-1] is not None else recipe(*given))  # fmt: skip
+    with pytest.warns(LoopwrightWarning, match="made a mistake as it compiled 'doubled'.*KeyError.*results are right"):
+        found = special(doubled, A, B, device=device)
+    assert found.executable is not None
+    assert ("KeyError" in found.why_not_gpu) == (device == "emulated")
+    with pytest.raises(KeyError, match="a table"):
+        special(doubled, A, B, device=device, debug=("times",))
+
+
+def test_a_mistake_that_nothing_makes_up_for_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(*_: object) -> object:
+        raise KeyError("a table without it")
+
+    def tripled(a: Any, b: Any) -> None:
+        for i in range(len(a)):
+            b[i] = a[i] * 3.0
+
+    monkeypatch.setattr("loopwright.compiler.generate", mistaken)
+    with pytest.raises(KeyError, match="a table"):
+        special(tripled, A, B, device="cpu")

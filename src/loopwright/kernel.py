@@ -85,6 +85,7 @@ class LoopKernel:
             KernelExperience(self._experimenter),
             self._refused_as_method,
             self._by_structure,
+            self._source.indices,
         )
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
@@ -197,7 +198,7 @@ class LoopKernel:
             return other[0].space(*other[1], device=device, most=most)
         names = self._dispatch.parameters
         arguments = as_arguments(self._dispatch.bound(args, kwargs), names)
-        signature = signature_of(arguments, sorted(self._dispatch.written), names)
+        signature = signature_of(arguments, sorted(self._dispatch.written), names, self._dispatch.indices)
         return answers.space(self._current(), signature, current(), self.ranges, device, most)
 
     def __get__(self, instance: object, owner: type | None = None) -> LoopKernel | MethodType:
@@ -248,7 +249,7 @@ class LoopKernel:
             new = capture(old.function)
             new = structured.expanded(new, old.structures) if old.structures else new
             if [one.name for one in new.parameters] != [one.name for one in old.parameters] or (
-                new.written != old.written
+                (new.written, new.indices) != (old.written, old.indices)
             ):
                 raise KernelError(
                     f"the code of '{old.name}' was replaced by code with other parameters",

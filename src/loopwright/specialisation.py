@@ -12,13 +12,13 @@ from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
-from loopwright.errors import ScheduleError, warn_once
+from loopwright.errors import LoopwrightError, ScheduleError, warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
-from loopwright.ir.variant import RECIPE, Compilation
+from loopwright.ir.variant import PLAIN, RECIPE, Compilation
 from loopwright.remembered import Ready, fingerprint_of, ready_of, recall, remember
 from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build, find_compiler
 from loopwright.toolchain.library import made_and_loaded
@@ -303,16 +303,53 @@ def _written(kernel: Kernel) -> frozenset[int]:
 
 
 def specialise(source: Source, wanted: Compilation) -> Specialisation:
-    """Compile `source` for one kind of call, with no more work than nobody did before. Raises KernelError,
-    CompilerError."""
+    """Compile `source` for one kind of call, with no more work than nobody did before. A mistake of ours in what makes
+    a program faster is told, and a simpler program runs. Raises KernelError, CompilerError."""
     if wanted.device == "interpreter" or find_compiler(wanted.tools) is None:
         return Specialisation(wanted, _Known(compiler.analysed(source, wanted)), None, None, None)
     if wanted.on_gpu:
         try:
             return _on_gpu(source, wanted)
-        except gpu_writer.NotOnGpu as why:
-            steps = RECIPE if "bind " in wanted.schedule else wanted.schedule  # blocks and threads are no use there
-            return replace(specialise(source, wanted._replace(device="cpu", schedule=steps)), why_not_gpu=str(why))
+        except gpu_writer.NotOnGpu as error:
+            why = str(error)
+        except _MISTAKES as error:
+            if not _is_mistake(error, wanted):
+                raise
+            why = _told(source, error, "a GPU", "It runs on the CPU")
+        steps = RECIPE if "bind " in wanted.schedule else wanted.schedule  # blocks and threads are no use there
+        return replace(specialise(source, wanted._replace(device="cpu", schedule=steps)), why_not_gpu=why)
+    try:
+        return _on_cpu(source, wanted)
+    except _MISTAKES as error:
+        if wanted.schedule == PLAIN or not _is_mistake(error, wanted):
+            raise
+        try:
+            found = _on_cpu(source, wanted._replace(schedule=PLAIN))
+        except _MISTAKES:
+            raise error from None
+        _told(source, error, "this machine", "Its loops run in the order in which they are written")
+        return found
+
+
+_MISTAKES = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ZeroDivisionError)
+"""What nothing but a mistake of ours raises while code is made, as it is no LoopwrightError."""
+
+
+def _is_mistake(error: Exception, wanted: Compilation) -> bool:
+    """Whether it is one that another program makes up for. Whoever debugs gets the error itself."""
+    return not isinstance(error, LoopwrightError) and not wanted.tools.debug
+
+
+def _told(source: Source, error: Exception, where: str, instead: str) -> str:
+    """Warn of a mistake of ours; in one sentence what it was."""
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = f"Loopwright made a mistake as it compiled '{source.name}' for {where} ({what})"
+    report = "please report it: LOOPWRIGHT_DEBUG=times gives the traceback"
+    warn_once(text, f"{text}. {instead}; results are right; {report}")
+    return text
+
+
+def _on_cpu(source: Source, wanted: Compilation) -> Specialisation:
     ready, place = recall(source, wanted)
     analyse: Callable[[], Analysed] = partial(_analysed, source, wanted, place.outside)
     is_new = ready is None

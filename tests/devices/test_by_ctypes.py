@@ -273,7 +273,14 @@ def test_every_call_goes_the_slow_way() -> None:
         return args, dict(kwargs)
 
     one = Dispatcher(
-        slow=slow, context=None, names=("a",), defaults=(), written=(True,), refuses=bool, describe=lambda dtype: 0
+        slow=slow,
+        context=None,
+        names=("a",),
+        defaults=(),
+        written=(True,),
+        refuses=bool,
+        describe=lambda dtype: 0,
+        indices=(0,),
     )  # type: ignore[arg-type]
     assert one(1, b=2) == ((1,), {"b": 2})
     assert one.key((1,)) is None

@@ -17,6 +17,7 @@ from devices.handmade import ADD, NOTHING, config_in, executable
 from loopwright.devices.base import ARGUMENT, MOST_PARAMETERS
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
+from loopwright.ir.signature import BY_ELEMENT
 from loopwright.memory.arrays import refuses
 from loopwright.memory.records import alignment_of
 from loopwright.runtime.specialise import signature_of
@@ -36,7 +37,9 @@ def launcher(config):
     return loaded.launcher
 
 
-def dispatcher(launcher, names="abc", written=(True, False, False), slow=lambda args, kwargs: "slow", defaults=()):
+def dispatcher(
+    launcher, names="abc", written=(True, False, False), slow=lambda args, kwargs: "slow", defaults=(), indices=None
+):
     return launcher.Dispatcher(
         slow=slow,
         context=CONTEXT,
@@ -45,6 +48,7 @@ def dispatcher(launcher, names="abc", written=(True, False, False), slow=lambda 
         written=written,
         refuses=refuses,
         describe=alignment_of,
+        indices=indices or (BY_ELEMENT,) * len(names),
     )
 
 
@@ -90,14 +94,14 @@ calls = st.tuples(st.one_of(arrays(), scalars), st.one_of(arrays(), scalars), st
 
 
 @settings(max_examples=400)
-@given(calls, calls, st.booleans(), st.booleans(), st.booleans())
-def test_one_key_means_one_signature(launcher, first, second, w0, w1, w2):
+@given(calls, calls, st.booleans(), st.booleans(), st.booleans(), st.tuples(*[st.sampled_from([0, 1, 2, 127])] * 3))
+def test_one_key_means_one_signature(launcher, first, second, w0, w1, w2, indices):
     written = (w0, w1, w2)
-    made = dispatcher(launcher, written=written)
+    made = dispatcher(launcher, written=written, indices=indices)
     keys, signatures = [], []
     for call in (first, second, (first[0], second[1], first[2])):
         keys.append(made.key(call))
-        signatures.append(signature_of(call, [k for k in range(3) if written[k]]))
+        signatures.append(signature_of(call, [k for k in range(3) if written[k]], "abc", indices))
         assert keys[-1] is not None
         assert keys[-1][0] == signatures[-1].overlap
     for one, other in ((0, 1), (0, 2), (1, 2)):
@@ -182,7 +186,14 @@ def test_each_subclass_is_asked_about_once(launcher):
         return kind is Refused
 
     made = launcher.Dispatcher(
-        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=noting, describe=alignment_of
+        slow=print,
+        context=CONTEXT,
+        names=("a",),
+        defaults=(),
+        written=(True,),
+        refuses=noting,
+        describe=alignment_of,
+        indices=(BY_ELEMENT,),
     )
     plain = np.zeros(3)
     keys = [made.key((one,)) for one in (plain, plain.view(Refused), plain.view(np.recarray), plain.view(Refused))]
@@ -195,7 +206,14 @@ def test_an_error_of_refuses_comes_out_each_time(launcher):
         raise LoopwrightError("no")
 
     made = launcher.Dispatcher(
-        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=refusing, describe=alignment_of
+        slow=print,
+        context=CONTEXT,
+        names=("a",),
+        defaults=(),
+        written=(True,),
+        refuses=refusing,
+        describe=alignment_of,
+        indices=(BY_ELEMENT,),
     )
     for _ in range(2):
         with pytest.raises(LoopwrightError):
@@ -210,6 +228,13 @@ def test_a_read_only_array_that_is_written_has_no_key(launcher):
     assert dispatcher(launcher, "a", (True,)).key((array,)) is None
 
 
+def test_axes_of_one_element_are_in_the_key_where_they_may_be_stretched(launcher):
+    one, two = np.zeros((3, 1)), np.zeros((3, 2))
+    assert len({dispatcher(launcher, "a", (False,), indices=(0,)).key((array,)) for array in (one, two)}) == 2
+    by_element = dispatcher(launcher, "a", (False,), indices=(2,))
+    assert len({by_element.key((array,)) for array in (np.zeros((3, 4))[:, :1], two[:, :1])}) == 1
+
+
 def test_sizes_and_values_are_no_part_of_the_key(launcher):
     made = dispatcher(launcher)
     assert made.key((np.zeros(3), 1, 2.0)) == made.key((np.ones(99), -7, np.nan))
@@ -220,7 +245,14 @@ def test_an_error_of_describe_comes_out(launcher):
         raise LoopwrightError("no")
 
     made = launcher.Dispatcher(
-        slow=print, context=CONTEXT, names=("a",), defaults=(), written=(True,), refuses=refuses, describe=describe
+        slow=print,
+        context=CONTEXT,
+        names=("a",),
+        defaults=(),
+        written=(True,),
+        refuses=refuses,
+        describe=describe,
+        indices=(BY_ELEMENT,),
     )
     with pytest.raises(LoopwrightError):
         made(np.zeros(2, PLAIN))

@@ -209,3 +209,30 @@ def test_an_alias_that_a_nested_function_writes_is_no_copy() -> None:
 def test_where_wraps_python_ints(choice: str, tmp_path: Path) -> None:
     text = f"def kernel(a, n):\n    return np.where(a > 1, {choice})\n"
     agree(tmp_path, text, Cells("a", "uint8", (5,)), Numbers("n", "-1"))
+
+
+EMULATED = [Way(1, True, "auto", device="emulated")]
+
+
+@pytest.mark.parametrize("element", ["bool", "uint8", "int16", "float32"])
+def test_a_gpu_turns_tiles_of_elements_of_any_size(element: str, tmp_path: Path) -> None:
+    text = "def kernel(a, b):\n    b[:, :] = a.T\n"
+    one = program(text, Cells("a", element, (70, 33), seed=3), Cells("b", element, (33, 70), seed=4))
+    check_ways(one, tmp_path, EMULATED)
+
+
+def test_an_array_of_one_thread_ends_with_it(tmp_path: Path) -> None:
+    text = """
+        def found(a):
+            for i in range(3):
+                x = np.zeros(4)
+                x[i] = a[i]
+                if a[i] > 0:
+                    return x
+            raise ValueError("none")
+
+        def kernel(a):
+            r = found(a)
+            return r.sum(), r
+    """
+    check_ways(program(text, floats("a", 4)), tmp_path, EMULATED)

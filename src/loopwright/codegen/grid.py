@@ -124,13 +124,16 @@ def _start_grid(
         own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
     if (full := w.full_tiles) is not None:
         w.line(f"const int64_t {FLAG} = {condition(full, w)};")
-    each = write_each(part, work, w)
+    threads = " * ".join([str(float(prod(size))), *(f"(double)lw_trip_{block.run[-1]}" for block in blocks)])
+    each = write_each(part, work, w, threads)
     at_once = {axis: str(most) for axis, most in zip(AXES, w.facts.gpu.blocks_along, strict=True)}
     if blocks and w.asks and (part.both or not part.asks):
         room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
         w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")
         for axis in sorted(block.run[-1] for block in blocks):
-            w.line(f"const int64_t lw_most_{axis} = lw_along(&lw_space, lw_trip_{axis}, {at_once[axis]});")
+            most = f"lw_along(&lw_space, lw_trip_{axis}, {at_once[axis]})"
+            most = f"lw_in_rounds({most}, lw_trip_{axis}, {PARTED})" if parts else most
+            w.line(f"const int64_t lw_most_{axis} = {most};")
             at_once[axis] = f"lw_most_{axis}"
     with ExitStack() as opened:
         for block in blocks:

@@ -102,6 +102,10 @@ LW_PURE int64_t lw_along(double *room, int64_t trip, int64_t most) {
   *room /= (double)most;
   return most;
 }
+/* As many blocks as run in whole rounds of so many at once, where they are not all of a trip. */
+LW_PURE int64_t lw_in_rounds(int64_t most, int64_t trip, int64_t at_once) {
+  return most < trip && most > at_once ? most - most % at_once : most;
+}
 
 /* Elements that may stand at any address (fields of packed records, unaligned buffers). */
 #define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))

@@ -25,6 +25,8 @@ from loopwright.ir.queries import names_assigned
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 FILL_THREADS = 256
+WAVES = 16
+"""Where each thread does less than one part in so many of what a launch may do, the end of a launch costs little."""
 
 
 def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> None:
@@ -43,13 +45,16 @@ def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str]
         w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in slots}, each)
 
 
-def write_each(part: Function, work: Amount, w: GpuWriter) -> str:
+def write_each(part: Function, work: Amount, w: GpuWriter, threads: str = "") -> str:
     """Lines of the host for what a thread does at most, and whether the kernel with questions is to run, where there is
-    one without; the C text of the former."""
+    one without; the C text of the former. threads: C text of how many there are, a double. Where all of them are too
+    many for one launch and each does much, questions cost less than the end of each launch, when few blocks run."""
     if isinstance(work, str):
         w.line(f"const double lw_each = {work};")
     if part.both:
-        w.line(f"const bool lw_asks = lw_each > (double){w.use('gpu')}->patience;")
+        most = f"(double){w.use('gpu')}->patience"
+        split = f" || (lw_each > {most} / {WAVES} && lw_each * {threads} > {most} * LW_ABREAST)" if threads else ""
+        w.line(f"const bool lw_asks = lw_each > {most}{split};")
     return "lw_each" if isinstance(work, str) else str(work or 0.0)
 
 

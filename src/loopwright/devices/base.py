@@ -124,10 +124,10 @@ class Entry(Protocol):
 class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
 
-    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=): the ContextVar of the
-    Config; the parameters' names, their trailing defaults, or the function that has them, one bool each; refuses(type)
-    -> whether arrays of a subclass go the slow way, asked once for each; describe(dtype) -> alignment for records (0
-    never aligned)."""
+    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=, indices=): the ContextVar of
+    the Config; the parameters' names, their trailing defaults, or the function that has them, one bool each;
+    refuses(type) -> whether arrays of a subclass go the slow way, asked once for each; describe(dtype) -> alignment for
+    records (0 never aligned); the fewest indices with which each array is used."""
 
     def __call__(self, *args: object, **kwargs: object) -> object: ...
 

@@ -319,8 +319,9 @@ class Dispatcher:
         written: tuple[bool, ...],
         refuses: Callable[[type], bool],
         describe: Callable[[np.dtype[Any]], int],
+        indices: tuple[int, ...],
     ) -> None:
-        del context, names, defaults, written, refuses, describe
+        del context, names, defaults, written, indices, refuses, describe
         self._slow = slow
 
     def __call__(self, *args: object, **kwargs: object) -> object:

@@ -178,24 +178,31 @@ static PyObject *dispatcher_call(PyObject *callable, PyObject *const *args, size
   return call_with_defaults(self, args, count, keywords);
 }
 
-static int read_shape(Dispatcher *self, PyObject *written) {
+static int read_shape(Dispatcher *self, PyObject *written, PyObject *indices) {
   Shape *shape = &self->shape;
   shape->count = PyTuple_GET_SIZE(written);
   if (shape->count > MOST_PARAMETERS || PyTuple_GET_SIZE(self->names) != shape->count ||
+      PyTuple_GET_SIZE(indices) != shape->count ||
       (PyTuple_Check(self->defaults) && PyTuple_GET_SIZE(self->defaults) > shape->count)) {
-    PyErr_Format(PyExc_ValueError, "names and written have one item per parameter, of at most %d", MOST_PARAMETERS);
+    PyErr_Format(PyExc_ValueError, "names, written and indices have one item per parameter, of at most %d", MOST_PARAMETERS);
     return -1;
   }
   for (Py_ssize_t k = 0; k < shape->count; k++)
     shape->written[k] = (char)PyObject_IsTrue(PyTuple_GET_ITEM(written, k));
+  for (Py_ssize_t k = 0; k < shape->count; k++) {
+    const long fewest = PyLong_AsLong(PyTuple_GET_ITEM(indices, k));
+    if (fewest == -1 && PyErr_Occurred()) return -1;
+    shape->indices[k] = (char)fewest;
+  }
   return 0;
 }
 
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", NULL};
-  PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!OO!OO", words, &slow, &PyContextVar_Type, &context,
-                                   &PyTuple_Type, &names, &defaults, &PyTuple_Type, &written, &refuses, &describe))
+  static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", "indices", NULL};
+  PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe, *indices;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!OO!OOO!", words, &slow, &PyContextVar_Type, &context,
+                                   &PyTuple_Type, &names, &defaults, &PyTuple_Type, &written, &refuses, &describe,
+                                   &PyTuple_Type, &indices))
     return NULL;
   if (!PyTuple_Check(defaults) && !PyFunction_Check(defaults)) {
     PyErr_SetString(PyExc_TypeError, "defaults are a tuple, or a function's");
@@ -213,7 +220,7 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
   self->shape.types = PyDict_New();
   self->shape.dtypes = PyDict_New();
   self->configs = PyDict_New();
-  if (self->shape.types && self->shape.dtypes && self->configs && read_shape(self, written) == 0) return (PyObject *)self;
+  if (self->shape.types && self->shape.dtypes && self->configs && read_shape(self, written, indices) == 0) return (PyObject *)self;
   Py_DECREF(self);
   return NULL;
 }

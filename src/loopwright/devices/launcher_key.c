@@ -3,8 +3,9 @@
    memory/overlap.py. A key is bytes: 1 where a written array may share bytes with another argument in a way that
    `same` does not tell, or with itself; then for each argument
 
-     A code rank layout|aligned same       an array; `same`: 1 + the position of the earlier argument it is, or 0
-     R code rank layout|aligned same dtype an array of records; dtype: the address of one dtype equal to it
+     A code rank layout|aligned ones same       an array; `same`: 1 + the position of the earlier argument it is, or 0;
+                                                `ones`: a bit for each axis of one element, where these may be stretched
+     R code rank layout|aligned ones same dtype an array of records; dtype: the address of one dtype equal to it
      b i f                                 a Python bool, int that fits int64, float
      s code                                a NumPy scalar
      N, S length bytes, T count items      None, a string, a tuple of Python numbers: by value */
@@ -31,6 +32,7 @@ typedef struct {
 typedef struct {
   Py_ssize_t count;
   char written[MOST_PARAMETERS];
+  char indices[MOST_PARAMETERS]; /* the fewest that an array is used with: frontend/whole.py */
   PyObject *refuses;  /* refuses(type) -> whether arrays of this subclass are left to `slow` */
   PyObject *types;    /* dict: subclass of arrays -> what refuses said, a bool */
   PyObject *describe; /* describe(dtype) -> alignment of records, 0: never aligned */
@@ -121,8 +123,10 @@ static int append_array(Key *key, const Shape *shape, PyArrayObject *array, int 
   } else {
     layout = layout_of(view);
   }
-  unsigned char head[5] = {'A', (unsigned char)code, (unsigned char)view->rank,
-                           (unsigned char)(layout | aligned << 4), 0};
+  unsigned char head[6] = {'A', (unsigned char)code, (unsigned char)view->rank,
+                           (unsigned char)(layout | aligned << 4), 0, 0};
+  if (view->rank > shape->indices[position])
+    for (int axis = 0; axis < view->rank && axis < 8; axis++) head[4] |= (unsigned char)((view->sizes[axis] == 1) << axis);
   if (code == RECORD) head[0] = 'R';
   if (!append(key, head, sizeof head)) return 0;
   view->place = key->length - 1;

@@ -10,12 +10,14 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import Definition, parameters_of, parse
 from loopwright.frontend.watched import Found
+from loopwright.frontend.whole import fewest_indices
 from loopwright.frontend.written import written_parameters
 from loopwright.ir.captured import ABSENT, CapturedConstant, Kind, defaults_of, value_now
 from loopwright.ir.location import Location
@@ -57,6 +59,12 @@ class Source:
     @property
     def line(self) -> int:
         return self.definition.tree.lineno
+
+    @cached_property
+    def indices(self) -> tuple[int, ...]:
+        """For each parameter the fewest indices with which it is used (frontend/whole.py)."""
+        fewest = fewest_indices(self.definition.tree)
+        return tuple(fewest.get(one.name, 0) for one in self.parameters)
 
     def at(self, node: ast.AST) -> Location:
         return self.definition.at(node)

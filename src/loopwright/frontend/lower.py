@@ -29,7 +29,7 @@ from loopwright.frontend.results import check_end, result_arrays, returned_value
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import Given, Held, Structure
-from loopwright.frontend.values import Array, Fixed, Items, Number, Records, Value, from_object
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, from_object
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import (
@@ -214,11 +214,17 @@ def _argument(cx: Context, name: str, position: int, argument: Argument, earlier
             return earlier[same]
         case ArrayArgument(element=None, fields=fields, rank=rank):
             sizes = record_sizes(cx, name, position, fields, rank)
-            return Records(name, position, fields, sizes)
+            return Records(name, position, fields, _known(sizes, argument))
         case ArrayArgument(element=element):
             assert element is not None
             cx.parameters[name] = ArrayParam(name, element, position, argument.rank, argument.layout, argument.aligned)
-            return Array(name, element, tuple(Number(Dim(name, k), weak=True) for k in range(argument.rank)))
+            sizes = tuple(Number(Dim(name, k), weak=True) for k in range(argument.rank))
+            return Array(name, element, _known(sizes, argument))
+
+
+def _known(sizes: tuple[Number, ...], argument: ArrayArgument) -> tuple[Literal | Number, ...]:
+    """Sizes of an array's axes: those of one element are known."""
+    return tuple(Literal(1) if axis in argument.ones else size for axis, size in enumerate(sizes))
 
 
 def _frame(cx: Context, values: dict[str, Value]) -> Frame:

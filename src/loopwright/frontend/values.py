@@ -158,11 +158,11 @@ class Records:
     name: str
     position: int
     fields: tuple[Field, ...]
-    sizes: tuple[Number, ...]
+    sizes: tuple[Literal | Number, ...]
     index: tuple[Expr, ...] = ()
 
     @property
-    def shape(self) -> tuple[Number, ...]:
+    def shape(self) -> tuple[Literal | Number, ...]:
         """The sizes of the axes that are left."""
         return self.sizes[len(self.index) :]
 

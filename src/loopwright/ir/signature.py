@@ -36,7 +36,8 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class ArrayArgument:
     """`element` for plain arrays, else None and `fields` for arrays of records. `same_as` is the position of an
-    earlier argument that is the very same array (data, shape, strides, dtype), else None."""
+    earlier argument that is the very same array (data, shape, strides, dtype), else None. `ones`: the axes that have
+    one element, where the function may stretch these (frontend/whole.py)."""
 
     element: Scalar | None
     rank: int
@@ -44,6 +45,11 @@ class ArrayArgument:
     aligned: bool
     fields: tuple[Field, ...] = ()
     same_as: int | None = None
+    ones: tuple[int, ...] = ()
+
+
+BY_ELEMENT = 127
+"""More indices than an array has axes: how many a function uses whose arrays are never taken as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

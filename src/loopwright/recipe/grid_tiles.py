@@ -95,7 +95,7 @@ TURNED = (
     Tunable("rows of threads that turn", 8, (4, 8, 16), "fewer threads copy more elements each"),
 )
 
-PAD = {4: 4, 8: 1}
+PAD = {1: 4, 2: 2, 4: 4, 8: 1}
 """Unused elements at the end of a row in shared memory that is read along columns, by the size of an element."""
 
 Bound = tuple[Bind | Balance | Vectorize, str]

@@ -25,7 +25,7 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
 from loopwright.ir.plan import whole
-from loopwright.ir.signature import Shape, Signature, shape_of
+from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import GPUS, Variant, compilation_of, default_variant
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice
@@ -91,11 +91,13 @@ class Dispatch:
         experience: Experience | None = None,
         refused: Refused = lambda args, error: error,
         structured: Structured = lambda args: None,
+        indices: Sequence[int] = (),
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
         self._defaults = defaults
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
+        self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured = refused, structured
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
@@ -224,6 +226,7 @@ class Dispatch:
                 names=self.parameters,
                 defaults=self._trailing(),
                 written=tuple(place in self.written for place in range(len(self.parameters))),
+                indices=self.indices,
                 refuses=refuses,
                 describe=alignment_of,
             )
@@ -266,7 +269,7 @@ class Dispatch:
         return self._executor.run(serving, call, begins)
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
-        signature = signature_of(arguments, self.written, self.parameters)
+        signature = signature_of(arguments, self.written, self.parameters, self.indices)
         if key is not None and key[0] and not signature.overlap:
             return replace(signature, overlap=True)  # code must never rely on more than its key tells
         return signature

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,8 +53,11 @@ def _is_cuda_array(value: object) -> bool:
         return False
 
 
-def signature_of(arguments: Sequence[object], written: Collection[int], names: Sequence[str] = ()) -> Signature:
-    """The Signature of these arguments (see `as_arguments`). written: positions that the function may write.
+def signature_of(
+    arguments: Sequence[object], written: Collection[int], names: Sequence[str] = (), indices: Sequence[int] = ()
+) -> Signature:
+    """The Signature of these arguments (see `as_arguments`). written: positions that the function may write. indices:
+    the fewest with which it uses each array (frontend/whole.py); without them it stretches no axis of one element.
 
     `same_as` and `overlap` are told only of arrays that a written argument takes part in. Raises
     ArgumentTypeError, ArgumentValueError for a read-only array that is written, OverflowError for a Python int
@@ -64,14 +68,15 @@ def signature_of(arguments: Sequence[object], written: Collection[int], names: S
         name = _name(names, position)
         if isinstance(value, np.ndarray):
             arrays[position] = value
-            found.append(_array(value, position in written, name))
+            stretched = position < len(indices) and value.ndim > indices[position]
+            found.append(_array(value, position in written, name, ones_of(value) if stretched else ()))
         else:
             found.append(_scalar(value, name))
     same = _same(arrays, written)
     for position, earlier in same.items():
         one = found[position]
         assert isinstance(one, ArrayArgument)
-        found[position] = ArrayArgument(one.element, one.rank, one.layout, one.aligned, one.fields, earlier)
+        found[position] = replace(one, same_as=earlier)
     return Signature(tuple(found), _overlap(arrays, same, written))
 
 
@@ -101,19 +106,24 @@ def _fits(value: object, name: str) -> None:
         raise OverflowError(f"argument '{name}': the Python int {value} does not fit int64")
 
 
-def _array(array: Array, written: bool, name: str) -> ArrayArgument:
+def _array(array: Array, written: bool, name: str, ones: tuple[int, ...]) -> ArrayArgument:
     if written and not array.flags.writeable:
         raise ArgumentValueError(
             f"argument '{name}': the array is read-only, and the function writes to it\n  try: pass {name}.copy()"
         )
     if array.dtype.names is None:
         element = _element(array.dtype, name, f"{name}.astype(np.float64)")
-        return ArrayArgument(element, array.ndim, layout_of(array), bool(array.flags.aligned))
+        return ArrayArgument(element, array.ndim, layout_of(array), bool(array.flags.aligned), ones=ones)
     fields = fields_of(array.dtype)
     if not fields:
         raise refusal(name, f"no field of {array.dtype} has a type that kernels know", "")
     # A promise about layout would be one about each field, and the elements of a field never lie side by side.
-    return ArrayArgument(None, array.ndim, "strided", _records_aligned(array), fields)
+    return ArrayArgument(None, array.ndim, "strided", _records_aligned(array), fields, ones=ones)
+
+
+def ones_of(array: Array) -> tuple[int, ...]:
+    """The axes of an array that have one element, of the first 8."""
+    return tuple(axis for axis, size in enumerate(array.shape[:8]) if size == 1)
 
 
 def _records_aligned(array: Array) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from math import prod
 
 from loopwright.analysis.effort import FOR_NEST, anew
@@ -31,8 +32,8 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_stored, contains, has, types_assigned
-from loopwright.ir.walk import bodies, own_expressions, statements
+from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, types_assigned
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
@@ -93,6 +94,12 @@ def launches(stmt: Stmt) -> bool:
     return any(is_bound(inner) for inner in statements((stmt,)))
 
 
+def _uses(body: Body, array: str) -> int:
+    """How often an array is read and written."""
+    loads = sum(one.array == array for one in expressions(body, Load))
+    return loads + sum(one.array == array for one in statements(body, Store))
+
+
 def is_host(stmt: Stmt) -> bool:
     """Whether the host can run a statement by itself: scalars and control flow."""
     if isinstance(stmt, Allocate | Return):
@@ -125,6 +132,8 @@ class _Grids:
 
     def host(self, body: Body) -> None:
         """What the host does, which knows sizes, and starts grids."""
+        if self.loops is None:
+            self._outlived(body)
         for stmt in body:
             if self.loops is None and not launches(stmt):
                 self._in_one_thread(stmt)
@@ -142,6 +151,14 @@ class _Grids:
                 raise _Refused("a function with several ends holds loops of its own")
             for inner in bodies(stmt):
                 self.host(inner)
+
+    def _outlived(self, body: Body) -> None:
+        """Arrays of one thread end with it: statements that follow one another are the same thread's."""
+        for alone, group in groupby(body, lambda stmt: not launches(stmt) and not is_host(stmt)):
+            run = tuple(group)
+            for array in sorted(arrays_made(run)) if alone else ():
+                if _uses(self.kernel.body, array) != _uses(run, array):
+                    raise _Refused(f"one thread makes the array '{array}', and others use it")
 
     def _in_one_thread(self, stmt: Stmt) -> None:
         if is_host(stmt):
