@@ -64,10 +64,11 @@ class Session:
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
+    rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
 
     def restart(self) -> None:
         """Forget what was found about variables."""
-        self.types, self.webs, self.result_shapes = Types(), {}, {}
+        self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
 
 
 @dataclass
@@ -123,6 +124,8 @@ class Context:
     fixed: dict[Key, Value] = field(default_factory=dict)  # array arguments that are assigned again: an error there
     array_variables: dict[Key, Array] = field(default_factory=dict)  # names for several arrays: their own memory
     array_names: dict[Key, str] = field(default_factory=dict)
+    sizes: dict[Key, tuple[str, ...]] = field(default_factory=dict)  # of names of several sizes: their variables
+    first_in: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # names of arrays, and the scopes they begin in
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
