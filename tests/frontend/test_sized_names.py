@@ -80,6 +80,16 @@ def other_names(a, n):
     return x, y
 
 
+def shapes_that_are_assigned(n, m):
+    x = np.arange(n * m).reshape(n, m) * 1.0
+    y = x.sum(axis=0)
+    x.shape = n * m
+    y.shape = (m, 1)
+    for k in range(n):
+        x = x[x > k]
+    return x, y
+
+
 def of_two_axes(m, n):
     while m.shape[0] > n:
         m = m[1:, :-1]
@@ -91,7 +101,8 @@ CASES = [
     (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
     (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
     (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2),
-    (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+
+    (shapes_that_are_assigned, 2, 3), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
 
 
@@ -120,5 +131,7 @@ def test_refused():
             return x
         """
     assert "'x' may be used where it has no value" in refusal(define(text), SOME, 1)
+    for lines in ("a.shape = 13", "x = a.copy()\n    y = x\n    x.shape = (1, 13)\n    a[0] = len(y)"):
+        assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
     grown = "def f(n):\n    x = np.zeros(1)\n    for k in range(n):\n        x = np.append(x, x)\n    return x\n"
     assert "'x' has 2 elements here" in refusal(define(grown), 3)

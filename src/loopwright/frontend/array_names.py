@@ -52,6 +52,21 @@ def written_in_place(frame: Frame) -> frozenset[str]:
     return frozenset(found)
 
 
+def has_aliases(frame: Frame, name: str) -> bool:
+    """Whether a name is given the array of another one somewhere, or another one its array."""
+    for node in ast.walk(frame.tree):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pairs = [pair for target in targets for pair in _pairs(target, value)]
+            case ast.NamedExpr(target=target, value=value):
+                pairs = _pairs(target, value)
+            case _:
+                continue
+        if any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs):
+            return True
+    return False
+
+
 def _by_call(call: ast.Call) -> set[str]:
     """The names that a call may write. The third operand of `np.add(a, b, c)` and the like counts, whatever it is."""
     outs = [keyword.value for keyword in call.keywords if keyword.arg == "out"]

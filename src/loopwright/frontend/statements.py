@@ -15,6 +15,7 @@ import numpy as np
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.context import Context, Restart, web_key
@@ -27,6 +28,7 @@ from loopwright.frontend.iteration import comprehension, weak_items
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
+from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
@@ -179,6 +181,8 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
             _unpack(cx, target, parts, value, value_node)
         case ast.Subscript():
             _store_item(cx, target, value, value_node)
+        case ast.Attribute(value=ast.Name(), attr="shape") if id(target) in cx.frame.webs.stores:
+            _assign_shape(cx, target, value, value_node)
         case ast.Attribute():
             base = cx.evaluate(target.value)
             part = _part_of_complex(cx, target, base)
@@ -262,6 +266,17 @@ def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]
             raise cx.error(target, "a tuple cannot be written", remedy="use an array")
         case _:
             raise cx.error(target, f"{describe(base)} has no elements to assign")
+
+
+def _assign_shape(cx: Context, target: ast.Attribute, value: Value, value_node: ast.expr) -> None:
+    """`x.shape = value` of an array that no other name stands for: from here on the name means another view of it."""
+    assert isinstance(target.value, ast.Name)
+    name, old = target.value.id, cx.evaluate(target.value)
+    base = old.name if isinstance(old, Array) else old.array.name if isinstance(old, View) else ""
+    if base not in cx.allocations or has_aliases(cx.frame, name):
+        what, why = f"the shape of '{name}' cannot be assigned here", "others that have the array would see it, too"
+        raise cx.error(target, what, why, f"write: {name} = {name}.reshape(...)")
+    assign_web(cx, cx.frame.webs.stores[id(target)], reshaped(cx, old, value, target), target, value_node)
 
 
 def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | None:
