@@ -100,9 +100,8 @@ SOME = np.linspace(-1, 5, 13)
 CASES = [
     (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
     (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
-    (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2),
-
-    (shapes_that_are_assigned, 2, 3), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+    (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2), (shapes_that_are_assigned, 2, 3),
+    (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
 
 

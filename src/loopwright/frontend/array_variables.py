@@ -2,8 +2,7 @@
 
 Such a name has memory of its own, of the size of its first value, which each assignment writes. That is what Python
 means as long as no other name stands for the same array: another name for it gets a copy, and where one of the two is
-written in place, so that a copy would show, the assignment is refused. Where arrays of other sizes are meant, it is done by
-sized_names.py.
+written in place, so that a copy would show, the assignment is refused. Arrays of several sizes: sized_names.py.
 """
 
 from __future__ import annotations

@@ -69,10 +69,8 @@ def _quotient(cx: Context, x: Parts, y: Parts, weak: bool, node: ast.AST) -> Par
         is_wide = cx.temporary(Compare("ge", Unary("abs", yr), Unary("abs", yi)), at)
         first, second = (cx.temporary(Select(is_wide, *two), at) for two in ((xr, xi), (xi, xr)))
         over, under = (cx.temporary(Select(is_wide, *two), at) for two in ((yr, yi), (yi, yr)))
-    is_zero: Expr = Compare("eq", over, zero)
-    if is_wide is not None:
-        is_zero = Binary("and", is_wide, is_zero)  # where a part is NaN, neither is the larger one
-    is_zero = cx.temporary(is_zero, at)
+    all_of_it = over if is_wide is None else Binary("add", Unary("abs", yr), Unary("abs", yi))
+    is_zero = cx.temporary(Compare("eq", all_of_it, zero), at)
     ratio = cx.temporary(Select(is_zero, zero, Binary("truediv", under, over)), at)
     whole = Binary("add", over, Binary("mul", under, ratio))
     divisor = cx.temporary(Select(is_zero, zero, whole), at)
