@@ -21,11 +21,11 @@ NO_FACTS = Facts({}, (), SizeGuard((), "", ()), {})
 
 def compiled(
     kernel: Kernel, cache: Path, facts: Facts = NO_FACTS, check_all: bool = True, strict: bool = True, threads: int = 1,
-    deterministic: bool = False,
+    deterministic: bool = False, flags: Sequence[str] = (),
 ) -> by_ctypes.Entry:  # fmt: skip
     """The kernel as something to call with `run(arguments)`."""
     program = generate(kernel, facts, check_all, strict, deterministic)
-    executable = load(build(program.text, program.flags, Config(cache=cache, compiler_flags=("-O1",))), program)
+    executable = load(build(program.text, program.flags, Config(cache=cache, compiler_flags=("-O1", *flags))), program)
     returns = returns_of(kernel)
     return by_ctypes.Entry(
         entry=executable.entry, guard=executable.guard, threads=threads, parallel=threads > 1, returns=returns.shape,

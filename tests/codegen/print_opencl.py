@@ -112,8 +112,4 @@ def _before(node: ir.CodeBlock) -> Iterator[str]:
         yield f"__attribute__((opencl_unroll_hint{f'({node.unroll})' if node.unroll else ''}))"
 
 
-def _first(node: ir.CodeBlock) -> Iterator[str]:
-    yield from ()
-
-
-OPENCL = Language(_leaf, _before, _first, _claim)
+OPENCL = Language(_leaf, _before, _claim)

@@ -248,7 +248,7 @@ def test_a_body_becomes_a_function_of_a_stretch() -> None:
     assert "LW_PART int lw_part_i_(int64_t lw_first, int64_t lw_bound, " in text
     assert "double *restrict a_" in text and "double *restrict b_" in text
     assert text.count("lw_part_i_(") == 3  # what it is, one thread, and several
-    assert "#pragma omp parallel num_threads(lw_threads)" in text
+    assert "#pragma omp parallel num_threads(lw_crew) if(lw_crew > 1)" in text
 
 
 def test_a_loop_with_little_to_do_runs_on_one_thread() -> None:

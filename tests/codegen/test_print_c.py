@@ -135,11 +135,9 @@ def test_each_compiler_is_asked_to_write_iterations_out_in_its_own_words() -> No
     assert printed(node, CUDA) == "#pragma unroll 4\nwhile (n) {\n}"
 
 
-def test_a_team_has_numbers_where_it_needs_them() -> None:
-    plain = printed(ir.ThreadTeam(threads="n", together="n > 1", numbered=False, body=code_lines("f();")))
+def test_a_team_of_one_starts_no_threads() -> None:
+    plain = printed(ir.ThreadTeam(threads="n", body=code_lines("f();")))
     assert plain == "#pragma omp parallel num_threads(n) if(n > 1)\n{\n  f();\n}"
-    numbered = printed(ir.ThreadTeam(threads="n")).splitlines()
-    assert numbered[0] == "#pragma omp parallel num_threads(n)" and "lw_thread = omp_get_thread_num()" in numbered[2]
 
 
 def test_every_way_out_of_a_function_leads_to_its_ending() -> None:

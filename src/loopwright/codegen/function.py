@@ -203,9 +203,9 @@ class Writer:
         self.line(f"int64_t {number};")
         return self.function.inside(Claims(number=number, counter=counter, count=count))
 
-    def team(self, threads: str, together: str = "", numbered: bool = True) -> AbstractContextManager[None]:
+    def team(self, threads: str) -> AbstractContextManager[None]:
         """Within, what is written is what each thread of a team does: see `ir.code.ThreadTeam`."""
-        return self.function.inside(ThreadTeam(threads=threads, together=together, numbered=numbered))
+        return self.function.inside(ThreadTeam(threads=threads))
 
     def branch(
         self, condition: str, name: str = "", *, part: Part = "all", axes: str = "", versions: bool = False,

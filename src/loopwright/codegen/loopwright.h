@@ -5,6 +5,7 @@
 #include <string.h>
 #include <math.h>
 #include <stdbool.h>
+#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #else
@@ -192,6 +193,53 @@ LW_PURE int64_t lw_team(int64_t threads, int64_t trip, double work, double grain
   if (trip < threads) threads = trip;
   return threads < 1 ? 1 : threads;
 }
+
+/* Whether a team is worth while: other programs may keep its threads from their cores, and a short loop then takes one
+   thread a fraction of the time. Each loop knows what a unit of its work takes a thread (lw_pace), each program by how
+   much teams were later than the share of one of their threads; half of that is forgotten every LW_FORGOTTEN. The work is
+   shared out in the same way for any crew, so sums have the same bits. */
+#define LW_UNIT 250 /* picoseconds, before anything is known */
+#ifndef LW_SOON
+#define LW_SOON 2000 /* nanoseconds by which every team is late */
+#endif
+#define LW_FORGOTTEN INT64_C(20000000)
+typedef struct { int64_t unit; } lw_pace; /* picoseconds; 0: not known */
+typedef struct { lw_pace *pace; double work; int64_t threads, crew, called, begun, done; } lw_run;
+static int64_t lw_late = LW_SOON, lw_late_since;
+LW_PURE int64_t lw_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+LW_PURE int64_t lw_lateness(int64_t now) {
+  int64_t late = __atomic_load_n(&lw_late, __ATOMIC_RELAXED);
+  const int64_t halves = (now - __atomic_load_n(&lw_late_since, __ATOMIC_RELAXED)) / LW_FORGOTTEN;
+  late = halves > 40 ? 0 : halves > 0 ? late >> halves : late;
+  return late < LW_SOON ? LW_SOON : late;
+}
+/* How many threads do what `threads` threads are to do: all of them, or one. */
+static __attribute__((noinline, unused)) int64_t lw_crew_for(lw_run *run, lw_pace *pace, int64_t threads, double work) {
+  const int64_t now = lw_now(), known = __atomic_load_n(&pace->unit, __ATOMIC_RELAXED);
+  const double alone = work * (double)(known ? known : LW_UNIT) * 1e-3, saved = alone - alone / (double)threads;
+  *run = (lw_run){pace, work, threads, saved > (double)lw_lateness(now) ? threads : 1, now, now, now};
+  return run->crew;
+}
+static __attribute__((noinline, unused)) void lw_learn(const lw_run *run) {
+  const int64_t now = lw_now(), own = run->done - run->begun;
+  const double unit = (double)own * 1e3 * (double)run->crew / (run->work + 1.0) + 1.0;
+  const int64_t known = __atomic_load_n(&run->pace->unit, __ATOMIC_RELAXED);
+  int64_t found = unit < 1e12 ? (int64_t)unit : INT64_C(1000000000000);
+  if (known && found > known) found = known + ((found < 2 * known ? found : 2 * known) - known) / 8; /* not by chance */
+  __atomic_store_n(&run->pace->unit, found, __ATOMIC_RELAXED);
+  if (run->crew == 1) return;
+  const int64_t before = lw_lateness(now);
+  __atomic_store_n(&lw_late, before + (now - run->called - own - before) / 8, __ATOMIC_RELAXED);
+  __atomic_store_n(&lw_late_since, now, __ATOMIC_RELAXED);
+}
+#define LW_SELF omp_get_thread_num()
+#define LW_CREW omp_get_num_threads()
+#define LW_BEGUN(run) if (LW_SELF == 0) (run).begun = lw_now()
+#define LW_DONE(run) if (LW_SELF == 0) (run).done = lw_now()
 
 /* Where piece `at` of `pieces` equal ones begins. */
 LW_PURE int64_t lw_cut(int64_t count, int64_t at, int64_t pieces) {

@@ -6,7 +6,8 @@ number: then partial results are those of blocks of iterations.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
@@ -216,6 +217,7 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         w.only("lw_blocks < lw_threads", "lw_threads = lw_blocks;")
     _copies_before(plan, w)
     _values_before(plan, w)
+    w.line("int64_t lw_crew = lw_threads;")
     w.line("int lw_bad = 0;")
     if owner is not None:
         _owners(owner, w)
@@ -223,7 +225,7 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         with w.branch(f"{plan.parts} == 1"):
             strides = {inside: w.use(outside) for copied in plan.copies for inside, outside in copied.strides.items()}
             w.line(f"lw_bad = {_call(plan, part, w, '0', 'lw_count', '1', 'lw_partials', strides)};")
-        with w.otherwise():
+        with w.otherwise(), _crew(w):
             (_blocks if plan.fixed else _team)(plan, part, w)
     for copied in plan.copies:
         w.only("lw_bad", f"free({_copy(copied.target)});")
@@ -250,8 +252,29 @@ def _work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
 def _owners(owner: Function, w: Writer) -> None:
     given = {name: name for name in ("lw_lower", "lw_count", "lw_thread", "lw_team_size")}
     arguments = ", ".join(given[p] if p in given else w.use(p) for p in owner.parameters)
-    with w.branch("lw_owned"), w.team("lw_threads"):
+    with w.branch("lw_owned"), _crew(w), _stretches("lw_threads", "lw_crew", w):
         w.only(f"{owner.name}({arguments})", BAD)
+
+
+@contextmanager
+def _crew(w: Writer) -> Iterator[None]:
+    """Within, `lw_crew` threads do what lw_threads are to do; how long that takes is learned."""
+    w.line("static lw_pace lw_here;")
+    w.line("lw_run lw_this;")
+    w.line("lw_crew = lw_crew_for(&lw_this, &lw_here, lw_threads, lw_work);")
+    yield
+    w.line("lw_learn(&lw_this);")
+
+
+@contextmanager
+def _stretches(threads: str, crew: str, w: Writer) -> Iterator[None]:
+    """Within, what is written is what thread number lw_thread of lw_team_size is to do, whoever does it."""
+    with w.team(crew):
+        w.line("LW_BEGUN(lw_this);")
+        w.line(f"const int64_t lw_team_size = {threads};")
+        with w.loop("int64_t lw_thread = LW_SELF; lw_thread < lw_team_size; lw_thread += LW_CREW"):
+            yield
+        w.line("LW_DONE(lw_this);")
 
 
 def _costs(plan: _Plan, w: Writer) -> tuple[str, str]:
@@ -288,11 +311,8 @@ def _call(
 
 
 def _team(plan: _Plan, part: Function, w: Writer) -> None:
-    with w.team("lw_threads"):
+    with _stretches("lw_threads", "lw_crew", w):
         own: dict[str, str] = {}
-        if plan.copies:
-            # The team may be smaller than asked for; only what its threads have filled may be summed.
-            w.only("lw_thread == 0", "lw_threads = lw_team_size;")
         for copied in plan.copies:
             own |= _own_copy(copied, "lw_thread", w)
         partial = f"lw_partials + lw_thread * {PAD * _rows(plan)}"
@@ -308,18 +328,18 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
 
 def _blocks(plan: _Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
-    with (
-        w.team("lw_threads", together="lw_threads > 1", numbered=False),
-        w.claims("lw_block", "lw_next", "lw_blocks"),
-    ):
-        w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
-        w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
-        own: dict[str, str] = {}
-        for copied in plan.copies:
-            own |= _own_copy(copied, "lw_block", w)
-        partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
-        call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
-        end_where_bad(call, w)
+    with w.team("lw_crew"):
+        w.line("LW_BEGUN(lw_this);")
+        with w.claims("lw_block", "lw_next", "lw_blocks"):
+            w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
+            w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
+            own: dict[str, str] = {}
+            for copied in plan.copies:
+                own |= _own_copy(copied, "lw_block", w)
+            partial = f"lw_partials + lw_block * {PAD * _rows(plan)}"
+            call = _call(plan, part, w, "lw_begin", "lw_end", "lw_end == lw_count", partial, own)
+            end_where_bad(call, w)
+        w.line("LW_DONE(lw_this);")
 
 
 def _rows(plan: _Plan) -> int:
@@ -471,9 +491,9 @@ def _add_copies(reduction: Reduction, array: ArrayText, parts: str, w: Writer) -
     with w.branch(_copy(array)):
         if array.layout in ("C", "F"):
             value = combine(reduction.op, array.element, f"{array.pointer}[lw_e]", "lw_block[lw_e]")
-            with w.team(f"{total} < {FEW} ? 1 : lw_threads"):
-                w.line(f"const int64_t lw_first = lw_cut({total}, lw_thread, lw_team_size);")
-                w.line(f"const int64_t lw_bound = lw_cut({total}, lw_thread + 1, lw_team_size);")
+            with w.team(f"({total} < {FEW} ? 1 : lw_crew)"):
+                w.line(f"const int64_t lw_first = lw_cut({total}, LW_SELF, LW_CREW);")
+                w.line(f"const int64_t lw_bound = lw_cut({total}, LW_SELF + 1, LW_CREW);")
                 with w.loop(f"int64_t lw_t = 0; lw_t < {parts} - 1; ++lw_t"):
                     w.line(block)
                     with w.loop("int64_t lw_e = lw_first; lw_e < lw_bound; ++lw_e"):

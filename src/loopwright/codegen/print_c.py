@@ -73,13 +73,7 @@ def _before(node: ir.CodeBlock) -> Iterator[str]:
             if isinstance(node, ir.Loop) and node.lanes is not None:
                 yield _lanes(node.lanes)
         case ir.ThreadTeam():
-            together = f" if({node.together})" if node.together else ""
-            yield f"#pragma omp parallel num_threads({node.threads}){together}"
-
-
-def _first(node: ir.CodeBlock) -> Iterator[str]:
-    if isinstance(node, ir.ThreadTeam) and node.numbered:
-        yield "const int64_t lw_thread = omp_get_thread_num(), lw_team_size = omp_get_num_threads();"
+            yield f"#pragma omp parallel num_threads({node.threads}) if({node.threads} > 1)"
 
 
 def _lanes(lanes: ir.Lanes) -> str:
@@ -95,4 +89,4 @@ def _claim(node: ir.Claims) -> str:
     return f"__atomic_fetch_add(&{node.counter}, 1, __ATOMIC_RELAXED)"
 
 
-C = Language(_leaf, _before, _first, _claim)
+C = Language(_leaf, _before, _claim)

@@ -109,8 +109,4 @@ def _before(node: ir.CodeBlock) -> Iterator[str]:
         yield f"#pragma unroll{f' {node.unroll}' if node.unroll else ''}"
 
 
-def _first(node: ir.CodeBlock) -> Iterator[str]:
-    yield from ()
-
-
-CUDA = Language(_leaf, _before, _first, _claim)
+CUDA = Language(_leaf, _before, _claim)

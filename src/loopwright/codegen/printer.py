@@ -13,12 +13,11 @@ from loopwright.ir.code import Branch, Claims, Code, CodeBlock, CodeRegion, Leaf
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """leaf: the lines of a node that nothing stands inside of. before: the lines before a block; first: those that its
-    body begins with. claim: the C text that claims the next number, and is it. All of them raise NoWord."""
+    """leaf: the lines of a node that nothing stands inside of. before: the lines before a block. claim: the C text that
+    claims the next number, and is it. All of them raise NoWord."""
 
     leaf: Callable[[Leaf], Iterator[str]]
     before: Callable[[CodeBlock], Iterator[str]]
-    first: Callable[[CodeBlock], Iterator[str]]
     claim: Callable[[Claims], str]
 
 
@@ -68,7 +67,6 @@ def _print_block(node: CodeBlock, depth: int, lines: list[str], around: CodeRegi
     else:
         lines.append(shift + opening)
     here = _region_of(node, len(lines), around)
-    lines += (f"{shift}  {line}" for line in language.first(node))
     print_code(node.body, depth + 1, lines, here, language)
     lines.append(shift + "}")
     if here is not around:

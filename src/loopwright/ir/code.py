@@ -256,12 +256,9 @@ class Claims(CodeBlock):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadTeam(CodeBlock):
-    """What each thread of a team does. threads: C text of how many there are; together: of when these are several, ''
-    for always. numbered: `lw_thread` is the number of one there, and `lw_team_size` how many came."""
+    """What each thread of a team does. threads: C text of how many there are."""
 
     threads: str
-    together: str = ""
-    numbered: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
