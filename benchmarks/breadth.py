@@ -6,6 +6,7 @@ change are copied before each call, off the clock."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import json
@@ -69,8 +70,8 @@ def main(
     mean = geometric_mean([ratio for ratio, _ in ratios])
     told = {
         "date": f"{datetime.now():%Y-%m-%d %H:%M}", "cpu": cpu_name(), "numba": numba.__version__,
-        "numpy": np.__version__, "functions": len(cases), "loopwright runs": sum(row.loopwright is not None for row in rows),
-        "numba runs": sum(row.numba is not None for row in rows), "compared": len(ratios), "geometric mean": mean,
+        "numpy": np.__version__, "functions": len(cases), "loopwright runs": sum(bool(row.loopwright) for row in rows),
+        "numba runs": sum(bool(row.numba) for row in rows), "compared": len(ratios), "geometric mean": mean,
         "below 0.9": sum(ratio < 0.9 for ratio, _ in ratios),
     }  # fmt: skip
     output.write_text(
@@ -107,10 +108,8 @@ def once(run: Callable[..., object], arguments: tuple[Any, ...]) -> list[float]:
     found = []
     for given in [copy.deepcopy(arguments) for _ in range(CALLS)]:
         begin = time.perf_counter()
-        try:
+        with contextlib.suppress(Exception):
             run(*given)
-        except Exception:
-            pass
         found.append(time.perf_counter() - begin)
     return found
 

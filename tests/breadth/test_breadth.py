@@ -32,13 +32,8 @@ from breadth.cases import CASES, Case, differences, outcome, same_error
 REFUSED: dict[str, str] = {
     "astronomy.accelerations": "a global array",
     "astronomy.leapfrog": "a global array",
-    "astronomy.apply_gains": "complex arguments",
-    "audio.naive_dft": "complex numbers",
     "finance.resample_ohlcv": "a result whose size comes from elements",
-    "physics.escape_times": "complex numbers",
-    "physics.damp_modes": "complex arguments",
     "physics.legendre_table": "recursion",
-    "physics.apply_gate": "complex arguments",
     "statistics.class_means": "a result whose size comes from elements",
 }  # fmt: skip
 """By function: the construct that blocks it."""

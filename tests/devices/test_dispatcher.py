@@ -145,7 +145,7 @@ def test_two_types_over_the_same_memory_are_not_the_same_array(launcher, other):
         ((2**63,),),
         (np.zeros(2, ">f8"),),
         (np.zeros(2, np.float16),),
-        (np.zeros(2, complex),),
+        (np.zeros(2, np.clongdouble),),
         (np.zeros(2, object),),
         (np.zeros(2, "S3"),),
         (np.zeros(2, "V3"),),

@@ -125,8 +125,8 @@ lambda                def f(a):
                           a[0] = g(1)
 formatted string      def f(a):
                           x = f"{a[0]}"
-complex               def f(a):
-                          return a[0] * 2j
+order of complex      def f(a):
+                          return a[0] < 2j
 bytes                 def f(a):
                           return b"x"
 ellipsis              def f(a):
@@ -146,7 +146,7 @@ unknown name          def f(a):
 unknown attribute     def f(a):
                           return np.missing(a[0])
 attribute of a number def f(a):
-                          return a[0].real
+                          return a[0].size
 number is indexed     def f(a):
                           return a[0][0]
 undefined variable    def f(a):
@@ -297,7 +297,7 @@ transpose             def f(m):
 out is no array       def f(a):
                           return np.sqrt(a, out=1)
 unknown dtype         def f(a):
-                          x = np.zeros(3, np.complex128)
+                          x = np.zeros(3, np.longdouble)
                           return x[0]
 half type             def f(a):
                           return np.float16(a[0])

@@ -163,6 +163,8 @@ def _data(recipe: Cells, random: np.random.Generator) -> np.ndarray:
     if dtype.kind == "b":
         return (values % 2).astype(bool)
     values = values.astype(dtype)
+    if dtype.kind == "c":
+        values += dtype.type(1j) * random.integers(-4, 5, shape)
     where = random.random(shape) < 0.3
     if recipe.values.startswith("special") and dtype.kind == "f":
         options = np.array([one for one in SPECIAL if recipe.values == "special" or abs(one) < 10])

@@ -65,7 +65,7 @@ def _different(right: object, other: object) -> str:
 def _close(right: np.ndarray, other: np.ndarray) -> bool:
     if right.dtype != other.dtype or right.shape != other.shape:
         return False
-    if right.dtype.kind != "f":
+    if right.dtype.kind not in "fc":
         return bool(np.array_equal(right, other))
     near = 1e-4  # also float64, which may be computed of float32
     with np.errstate(all="ignore"):

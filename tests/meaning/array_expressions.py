@@ -13,7 +13,11 @@ Size = tuple[str, int]
 """`(symbol, offset)`: ("n", -1) is n - 1, ("", 3) is 3, ("nh", 0) is half of n, rounded up."""
 Shape = tuple[Size, ...]
 ONE: Size = ("", 1)
-FLOATS, INTEGERS = ("float64", "float64", "float32"), ("int64", "int64", "int32", "uint8")
+ELEMENTS = {
+    "f": ("float64", "float64", "float32"),
+    "i": ("int64", "int64", "int32", "uint8"),
+    "c": ("complex128", "complex128", "complex64"),
+}
 STRETCHED = 30
 STRETCHING: list[tuple[int, int]] = []
 LAYOUTS = ("C", "C", "C", "F", "reversed", "strided", "inner")
@@ -30,7 +34,7 @@ HELPERS = {
 
 @dataclass
 class Name:
-    """A variable: cat is "f", "i" or "b"; own: an array of the function's own (else an argument or a view)."""
+    """A variable: cat is "f", "i", "b" or "c"; own: an array of the function's own (else an argument or a view)."""
 
     text: str
     cat: str

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 
 from .arguments import Cells, Numbers, Recipe
-from .array_expressions import FLOATS, HELPERS, INTEGERS, LAYOUTS, PRELUDE, STRETCHING, Expressions, Name, Shape, Size
+from .array_expressions import ELEMENTS, HELPERS, LAYOUTS, PRELUDE, STRETCHING, Expressions, Name, Shape, Size
 from .programs import Program
 
 
 class Writer(Expressions):
     """Writes one program."""
+
+    ARGUMENTS = "fffii"
+    """The kinds of its arrays, as often as they are to come."""
 
     def block(self, count: int) -> None:
         """So many statements; the names that they make end with the block."""
@@ -351,9 +354,9 @@ class Writer(Expressions):
         self.line(f"return {', '.join(values)}")
 
 
-def program(seed: int) -> Program:
+def program(seed: int, made_by: type[Writer] = Writer) -> Program:
     """A program of array code; the same one for the same seed."""
-    writer = Writer(random.Random(f"arrays {seed}"))
+    writer = made_by(random.Random(f"arrays {seed}"))
     some = writer.random
     shapes: list[Shape] = [
         (("n", 0),),
@@ -365,9 +368,9 @@ def program(seed: int) -> Program:
     ]
     cells: list[tuple[str, str, Shape]] = []
     for name in "abcd"[: some.randint(2, 4)]:
-        cat = some.choice("fffii") if name != "d" else "b"
+        cat = some.choice(made_by.ARGUMENTS) if name != "d" else "b"
         shape = some.choice(shapes)
-        element = some.choice(FLOATS if cat == "f" else INTEGERS) if cat != "b" else "bool"
+        element = some.choice(ELEMENTS[cat]) if cat != "b" else "bool"
         cells.append((name, element, shape))
         writer.names.append(Name(name, cat, shape, argument=True))
     writer.scalars += [("p", "i"), ("n", "i"), ("q", "f")]

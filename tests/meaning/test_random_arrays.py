@@ -16,7 +16,8 @@ import pytest
 from loopwright.errors import KernelError
 
 from .array_checks import check_interpreted, check_ways, outcomes_of
-from .array_programs import program
+from .array_programs import Writer, program
+from .complex_programs import ComplexWriter
 from .programs import Program
 from .reduce import reduced
 from .running import failure
@@ -26,6 +27,8 @@ from .ways import UNSET, Way, drawn
 INTERPRETED = range(20_000, 20_060)
 COMPILED = range(2000, 2024)
 EMULATED = (7000, 7003)
+COMPLEX = range(110, 145)
+COMPLEX_COMPILED, COMPLEX_EMULATED = range(110, 122), (201, 203)
 REFUSED_AT_MOST = 0.25
 WAYS = [
     Way(threads, strict, checks, (*UNSET, "-O1"))
@@ -33,9 +36,9 @@ WAYS = [
 ]  # fmt: skip
 
 
-def agree(check: Callable[[Program], None], seeds: range) -> None:
+def agree(check: Callable[[Program], None], seeds: range, made_by: type[Writer] = Writer) -> None:
     """Every program passes the check, made small where it does not; few are refused."""
-    programs = [program(seed) for seed in seeds]
+    programs = [program(seed, made_by) for seed in seeds]
     errors = side_by_side([partial(check, one) for one in programs])
     refused = [error for error in errors if isinstance(error, KernelError)]
     for seed, one, error in zip(seeds, programs, errors, strict=True):
@@ -54,9 +57,19 @@ def test_compiled_code_agrees_with_cpython(tmp_path: Path) -> None:
     agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), COMPILED)
 
 
-@pytest.mark.parametrize("seed", EMULATED)
-def test_the_emulated_gpu_agrees_with_cpython(seed: int, tmp_path: Path) -> None:
-    one = program(seed)
+def test_the_interpreter_agrees_with_cpython_on_complex_numbers() -> None:
+    agree(check_interpreted, COMPLEX, ComplexWriter)
+
+
+def test_compiled_code_agrees_with_cpython_on_complex_numbers(tmp_path: Path) -> None:
+    agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), COMPLEX_COMPILED, ComplexWriter)
+
+
+@pytest.mark.parametrize(
+    ("seed", "made_by"), [*((one, Writer) for one in EMULATED), *((one, ComplexWriter) for one in COMPLEX_EMULATED)]
+)
+def test_the_emulated_gpu_agrees_with_cpython(seed: int, made_by: type[Writer], tmp_path: Path) -> None:
+    one = program(seed, made_by)
     check_ways(one, tmp_path, [Way(1, True, "auto", device="emulated")], outcomes_of(one))
 
 
@@ -69,3 +82,4 @@ def test_the_programs_are_the_same_in_every_run() -> None:
 def test_more_programs() -> None:
     first = random.SystemRandom().randrange(10**9)
     agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"])))
+    agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), ComplexWriter)

@@ -36,6 +36,13 @@ def test_whole_numbers_and_strict_floats_are_compared_to_the_last_bit() -> None:
     assert disagreement((one,), (other,), True) and not disagreement((one,), (one.copy(),), True)
 
 
+def test_complex_numbers_are_compared_as_pairs() -> None:
+    one = np.array([1.0, 1e-17j, complex(NAN, 2.0)])
+    assert disagreement((one, 2j), (one + 1e-16, 2j + 1e-14), False) == ""
+    assert "1 of 6" in disagreement((one,), (one + np.array([0, 0, 1j]),), False)
+    assert disagreement((2j,), (2j + 1e-15,), True) and disagreement((2j,), (2.0,), False)
+
+
 def test_kinds_and_shapes() -> None:
     assert disagreement((1,), (1.0,), False) == "value 0: float instead of int"
     assert disagreement((None, (1, 2.0)), (None, (1, 2.0)), False) == ""

@@ -141,7 +141,10 @@ def _parameter(param: ArrayParam, names: Names, first: str, several: bool) -> Ar
     strides = (*(names.of(f"{first}.s{axis}") for axis in range(own)), *(str(stride) for _, stride in param.tail))
     in_bytes = not param.aligned or param.offset != 0 or bool(param.tail) or several
     layout: Layout = "strided" if in_bytes else param.layout
-    if not in_bytes:
+    if param.is_pairs:
+        in_bytes, layout = False, "C" if param.layout == "C" else "strided"
+        strides = () if layout == "C" else (*strides[: own - 1], "2", "1")
+    elif not in_bytes:
         strides = _known_strides(strides, layout)
     return ArrayText(
         param.name, param.element, names.of(param.name), sizes, strides, layout, param.argument,

@@ -19,6 +19,7 @@ from loopwright.config import current
 from loopwright.devices import base
 from loopwright.errors import CompilerError
 from loopwright.ir.captured import ABSENT, value_now
+from loopwright.ir.signature import as_complex
 from loopwright.ir.types import ALL, BY_NAME, FLOAT32, FLOAT64
 from loopwright.toolchain.cc import build
 
@@ -280,6 +281,9 @@ class Entry:
                 lists = found[len(found) - number :]
                 del found[len(found) - number :]
                 found.append(list(zip(*lists, strict=True)))
+            elif code == base.COMPLEX:
+                imag: Any = found.pop() if number == 2 else None
+                found.append(as_complex(found.pop(), imag))
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()

@@ -33,9 +33,12 @@ _Static_assert(sizeof(npy_intp) == sizeof(int64_t), "a 64-bit machine");
 
 /* ---- types: codes are places in ir.types.ALL ----------------------------------------------------------------- */
 
-enum { BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64, RECORD, NONE = -1 };
-static const int TYPE_NUMBERS[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,  NPY_UINT8,
-                                   NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64};
+enum {
+  BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64, /* the rest only in arrays: */
+  RECORD, COMPLEX64, COMPLEX128, NONE = -1
+};
+static const int TYPE_NUMBERS[] = {NPY_BOOL,   NPY_INT8,    NPY_INT16,   NPY_INT32, NPY_INT64,     NPY_UINT8,     NPY_UINT16,
+                                   NPY_UINT32, NPY_UINT64,  NPY_FLOAT32, NPY_FLOAT64, NPY_VOID, NPY_COMPLEX64, NPY_COMPLEX128};
 
 static int code_of(int type_number) {
   switch (type_number) {
@@ -53,6 +56,8 @@ static int code_of(int type_number) {
     case NPY_FLOAT: return FLOAT32;
     case NPY_DOUBLE: return FLOAT64;
     case NPY_VOID: return RECORD;
+    case NPY_CFLOAT: return COMPLEX64;
+    case NPY_CDOUBLE: return COMPLEX128;
     default: return NONE;
   }
 }
@@ -71,7 +76,7 @@ static int code_of_scalar(PyObject *value) {
 
 enum {
   ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
-  PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  COMPLEX = 10, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -127,7 +132,7 @@ static int fill_slot_from_numpy(lw_slot *slot, PyObject *value) {
     code = code_of(descr->type_num);
     Py_DECREF(descr);
   }
-  if (code == NONE || code == RECORD) {
+  if (code == NONE || code >= RECORD) {
     PyErr_Format(PyExc_TypeError, "a scalar of type %s is not supported", Py_TYPE(value)->tp_name);
     return -1;
   }
@@ -230,6 +235,28 @@ static PyObject *zipped(PyObject *const *lists, Py_ssize_t count) {
   return result;
 }
 
+/* A fresh array of floats whose last axis has two elements, as one of complex numbers; takes its reference. */
+static PyObject *complex_array(PyArrayObject *pairs) {
+  int type = PyArray_TYPE(pairs) == NPY_FLOAT ? NPY_CFLOAT : NPY_CDOUBLE;
+  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), PyArray_NDIM(pairs) - 1,
+                                          PyArray_DIMS(pairs), NULL, PyArray_DATA(pairs), NPY_ARRAY_WRITEABLE, NULL);
+  if (!result) Py_DECREF(pairs);
+  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)pairs) < 0) Py_CLEAR(result);
+  return result;
+}
+
+/* Two floats, Python's or NumPy's, as a complex number of the same kind. */
+static PyObject *complex_number(PyObject *real, PyObject *imag) {
+  Py_complex value = {PyFloat_AsDouble(real), PyFloat_AsDouble(imag)};
+  if (PyFloat_CheckExact(real)) return PyComplex_FromCComplex(value);
+  float single[2] = {(float)value.real, (float)value.imag};
+  int is_single = PyArray_IsScalar(real, Float);
+  PyArray_Descr *descr = PyArray_DescrFromType(is_single ? NPY_CFLOAT : NPY_CDOUBLE);
+  PyObject *result = PyArray_Scalar(is_single ? (void *)single : (void *)&value, descr, NULL);
+  Py_DECREF(descr);
+  return result;
+}
+
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -269,6 +296,13 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       top -= value.number;
       one = zipped(stack + top, value.number);
       for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
+    } else if (value.code == COMPLEX && value.number == 1) {
+      one = complex_array((PyArrayObject *)stack[--top]);
+    } else if (value.code == COMPLEX) {
+      top -= 2;
+      one = complex_number(stack[top], stack[top + 1]);
+      Py_CLEAR(stack[top]);
+      Py_CLEAR(stack[top + 1]);
     } else if (value.code == NOTHING) {
       one = Py_NewRef(Py_None);
     } else {

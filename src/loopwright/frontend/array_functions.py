@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from loopwright.frontend import library
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
-from loopwright.frontend.creation import CREATION, snapshot
-from loopwright.frontend.elementwise import assign_elements, map_elements, materialised
+from loopwright.frontend.convert import as_index
+from loopwright.frontend.creation import CREATION, as_array, snapshot
+from loopwright.frontend.elementwise import assign_elements, check, map_elements, materialised, reads_of
+from loopwright.frontend.grids import GRID_FUNCTIONS
 from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import MANIPULATION, flattened, reshaped, transpose, view_of
 from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
 from loopwright.frontend.products import PRODUCTS, dot
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
+from loopwright.frontend.reductions import axes_of
 from loopwright.frontend.selection import SELECTION, nonzero
 from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
-from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, Value
-from loopwright.frontend.views import element_at
+from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
+from loopwright.frontend.views import ZERO, as_size, element_at, multiply, size_of, steady
+from loopwright.ir.nodes import Binary, Compare, Expr
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -54,11 +60,15 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return transpose(cx, base, order, node)
         case "dot":
             return dot(cx, with_self)
+        case "conj" | "conjugate":
+            return map_elements(cx, lambda cx, x: number_method(cx, name, x, call), [base], node)
         case "clip":
             call.expect(cx, 2)
             return clip(cx, base, call.values[0], call.values[1], with_self)
         case "nonzero":
             return nonzero(cx, base, node)
+        case "repeat":
+            return _repeat(cx, with_self)
         case "item" if not base.shape:
             return element_at(cx, base, [], node)
         case "round":
@@ -68,6 +78,27 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             if function is None:
                 raise cx.error(node, f"'.{name}()' of an array is outside the language")
             return inline_function(cx, function, with_self)
+
+
+def _repeat(cx: Context, call: Arguments) -> Value:
+    """`np.repeat(a, repeats, axis=None)`, each element as often."""
+    axis = call.get(2, "axis")
+    if axis is None or is_none(axis):
+        return inline_function(cx, library.repeat, replace(call, values=call.values[:2], named={}))
+    call.expect(cx, 2, 3, ("axis",))
+    node = call.node
+    array = steady(cx, as_array(cx, call.values[0], call.place(0), "np.repeat()"), node)
+    (place,) = axes_of(cx, axis, len(array.shape), node)
+    times = cx.once(as_index(cx, call.values[1], node, "a number of times"), cx.at(node))
+    size = array.shape[place]
+    shape = (*array.shape[:place], as_size(multiply(size_of(size), times)), *array.shape[place + 1 :])
+
+    def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
+        own = ZERO if size == Literal(1) else Binary("floordiv", index[place], times)
+        return element_at(cx, array, [*index[:place], own, *index[place + 1 :]], node)
+
+    check(cx, Compare("ge", times, ZERO), "negative_size", node)
+    return materialised(cx, Elementwise(shape, array.element, at, reads_of(array)), node)
 
 
 def _same_type(cx: Context, base: ArrayLike, call: Arguments) -> Value:
@@ -82,5 +113,5 @@ def _strong(number: Literal | Number) -> Number:
 
 
 ARRAY_FUNCTIONS: dict[Any, Handler] = {
-    **CREATION, **MANIPULATION, **SELECTION, **PRODUCTS, **BY_ELEMENT,
+    **CREATION, **GRID_FUNCTIONS, **MANIPULATION, **SELECTION, **PRODUCTS, **BY_ELEMENT, np.repeat: _repeat,
 }  # fmt: skip

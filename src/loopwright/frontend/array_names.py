@@ -31,9 +31,9 @@ def written_in_place(frame: Frame) -> frozenset[str]:
     aliases: list[tuple[str, str]] = []  # (a name, one that it may be a view of)
     for node in ast.walk(frame.tree):  # with the functions inside, which write what is theirs and ours
         match node:
-            case ast.Subscript(ctx=ast.Store(), value=value):
+            case ast.Subscript(ctx=ast.Store(), value=value) | ast.Attribute(ctx=ast.Store(), value=value):
                 found |= _roots(value)
-            case ast.AugAssign(target=ast.Subscript(value=value)):
+            case ast.AugAssign(target=ast.Subscript(value=value) | ast.Attribute(value=value)):
                 found |= _roots(value)
             case ast.AugAssign(target=ast.Name(id=name)):
                 found.add(name)
@@ -50,6 +50,21 @@ def written_in_place(frame: Frame) -> frozenset[str]:
     while grown := {old for new, old in aliases if new in found and old not in found}:
         found |= grown
     return frozenset(found)
+
+
+def has_aliases(frame: Frame, name: str) -> bool:
+    """Whether a name is given the array of another one somewhere, or another one its array."""
+    for node in ast.walk(frame.tree):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pairs = [pair for target in targets for pair in _pairs(target, value)]
+            case ast.NamedExpr(target=target, value=value):
+                pairs = _pairs(target, value)
+            case _:
+                continue
+        if any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs):
+            return True
+    return False
 
 
 def _by_call(call: ast.Call) -> set[str]:

@@ -2,7 +2,7 @@
 
 Such a name has memory of its own, of the size of its first value, which each assignment writes. That is what Python
 means as long as no other name stands for the same array: another name for it gets a copy, and where one of the two is
-written in place, so that a copy would show, the assignment is refused.
+written in place, so that a copy would show, the assignment is refused. Arrays of several sizes: sized_names.py.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 
 from loopwright.frontend.array_names import written_in_place
+from loopwright.frontend.bounds import known_at_call
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind, Key
+from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import as_view, clipped, size_of
 from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
@@ -27,12 +29,18 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
                        "a name has one type of elements, and as many axes, wherever it is assigned",
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
+    if cx.session.rooms.get(key) and (key in cx.sizes or key not in cx.array_variables):
+        assign_sized(cx, key, name, value, kind.element, node, value_node)
+        return
     known = cx.array_variables.get(key)
     if known is None:
+        cx.first_in[key] = cx.scopes
         cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)
         return
     if isinstance(value, Array) and value == known:
         return
+    if _has_several(cx, key, known, value) and note_sizes(cx, key, [known.shape, value.shape]):
+        return  # in the next round
     refuse_out_of_scope(cx, known, name, node)
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
@@ -46,6 +54,20 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)
+
+
+def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
+    """Whether an assignment gives a name an array that is meant to have another size: one that is computed, or that is
+    made in another branch. Others are tested to have the same."""
+    first = cx.first_in.get(key, ())
+    shared = min(len(first), len(cx.scopes))
+    in_other_branch = first[:shared] != cx.scopes[:shared]
+    for old, new in zip(known.shape, value.shape, strict=True):
+        a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
+        is_other = isinstance(a, Const) and isinstance(b, Const)
+        if a != b and (is_other or in_other_branch or a in subexpressions(b) or known_at_call(cx, b) is None):
+            return True
+    return False
 
 
 def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayKind, node: ast.AST, value_node: ast.AST) -> Array:
@@ -157,6 +179,9 @@ def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_r
         return True
     kind = cx.session.types.of(key)
     element = kind.element if isinstance(kind, ArrayKind) else value.element
+    if cx.session.rooms.get(key):
+        assign_sized(cx, key, name, value, element, node, node)
+        return True
     cx.array_variables[key] = materialised(cx, value, node, element)
     return True
 

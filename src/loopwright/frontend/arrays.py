@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from loopwright.frontend.complex_pairs import part_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
@@ -256,9 +257,15 @@ def size_expr(cx: Context, size: Literal | Number, node: ast.AST) -> Expr:
 def fill_constant(cx: Context, value: Literal | Number | None, element: Scalar, node: ast.AST) -> Const | None:
     """The fill value of a new array where it is known now, converted to the array's type."""
     if isinstance(value, Literal):
-        return literal(cx, value.value, element, node)
-    if isinstance(value, Number) and isinstance(value.expr, Const):
+        found = literal(cx, value.value, element, node)
+    elif isinstance(value, Number) and isinstance(value.expr, Const):
+        if value.type.is_complex and not element.is_complex:
+            convert(cx, value, element, node)  # an error, but for bool
         with np.errstate(all="ignore"):
             known = element.dtype.type(value.expr.type.dtype.type(value.expr.value))
-        return Const(bool(known) if element == BOOL else known.item(), element)
-    return None
+        found = Const(bool(known) if element == BOOL else known.item(), element)
+    else:
+        return None
+    if element.is_complex and part_of(found, imaginary=False) != part_of(found, imaginary=True):
+        return None  # no one number fills both parts
+    return found

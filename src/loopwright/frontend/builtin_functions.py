@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
@@ -26,19 +28,26 @@ from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64
 
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_numbers
+else:
+    complex_numbers = deferred("loopwright.frontend.complex_numbers")
+
 Handler = Callable[[Context, Arguments], Value]
 
 
 def _abs(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     if is_array(call.values[0]):
-        return map_elements(cx, lambda cx, x: _magnitude(x), [call.values[0]], call.node)
-    return _magnitude(call.number(cx, 0))
+        return map_elements(cx, lambda cx, x: _magnitude(cx, x, call), [call.values[0]], call.node)
+    return _magnitude(cx, call.number(cx, 0), call)
 
 
-def _magnitude(number: Literal | Number) -> Literal | Number:
+def _magnitude(cx: Context, number: Literal | Number, call: Arguments) -> Literal | Number:
     if isinstance(number, Literal):
         return Literal(abs(number.value))
+    if number.type.is_complex:
+        return complex_numbers.magnitude(cx, number, call.node)
     if number.type == BOOL:
         return Number(Cast(number.expr, INT64), weak=True) if number.weak else number
     return number if number.type.kind == "uint" else Number(Unary("abs", number.expr), number.weak)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
@@ -47,10 +49,16 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.views import is_array
 
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
+
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
 }  # fmt: skip
-_NUMBER_METHODS = ("astype", "item")
+_NUMBER_METHODS = ("astype", "item", "conjugate", "conj")
+_OF_COMPLEX = frozenset({"complex", "real", "imag", "angle", "vdot", "iscomplexobj", "isrealobj", "pair"})
 
 
 def call(cx: Context, node: ast.Call) -> Value:
@@ -203,7 +211,10 @@ def _rank(value: Value) -> int:
 
 def _handler(function: object) -> Handler | None:
     try:
-        return _HANDLERS.get(function)
+        found = _HANDLERS.get(function)
+        if found is None and (_is_of(function, "cmath") or getattr(function, "__name__", "") in _OF_COMPLEX):
+            return complex_functions.HANDLERS.get(function)
+        return found
     except TypeError:  # not hashable
         return None
 

@@ -22,6 +22,7 @@ from loopwright.ir.nodes import (
     ArrayParam,
     Assign,
     Binary,
+    Call,
     Cast,
     Const,
     Dim,
@@ -66,10 +67,11 @@ class Session:
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
+    rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
 
     def restart(self) -> None:
         """Forget what was found about variables."""
-        self.types, self.webs, self.result_shapes = Types(), {}, {}
+        self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
 
 
 @dataclass
@@ -125,6 +127,8 @@ class Context:
     fixed: dict[Key, Value] = field(default_factory=dict)  # array arguments that are assigned again: an error there
     array_variables: dict[Key, Array] = field(default_factory=dict)  # names for several arrays: their own memory
     array_names: dict[Key, str] = field(default_factory=dict)
+    sizes: dict[Key, tuple[str, ...]] = field(default_factory=dict)  # of names of several sizes: their variables
+    first_in: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # names of arrays, and the scopes they begin in
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
@@ -260,6 +264,8 @@ class Context:
                 return part.type.is_integer
             case Cast(operand=operand, type=target):
                 return target.is_integer and operand.type.is_integer
+            case Call(function="complex" | "real" | "imag"):
+                return True
             case _:
                 return False
 

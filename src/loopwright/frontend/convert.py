@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from loopwright.frontend.complex_pairs import is_nonzero, to_complex
 from loopwright.frontend.context import Context
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Array, ListValue, Literal, Number, Records, TableValue, Value, describe
@@ -35,12 +36,27 @@ def convert(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> 
         return literal(cx, value.value, to, node)
     if value.type == to:
         return value.expr
+    if to.is_complex:
+        return to_complex(cx, value.expr, to, cx.at(node))
+    if value.type.is_complex:
+        return _real(cx, value, to, node)
     if value.weak and to.is_integer:
         if value.type == INT64:
             return _checked_int(cx, value.expr, to, node)
         if value.type == FLOAT64:
             return checked_float_to_int(cx, value.expr, to, node)
     return Cast(value.expr, to)
+
+
+def _real(cx: Context, value: Number, to: Scalar, node: ast.AST) -> Expr:
+    if to == BOOL:
+        return is_nonzero(value.expr)
+    raise cx.error(
+        node,
+        f"{describe(value)} cannot be converted to {to}",
+        "Python raises TypeError, and NumPy drops the imaginary part with a warning",
+        "use z.real, or abs(z)",
+    )
 
 
 def stored(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> Expr:
@@ -60,6 +76,9 @@ def literal(cx: Context, value: bool | int | float, to: Scalar, node: ast.AST) -
     """A Python number, known now, in a type. Raises KernelError where NumPy raises OverflowError or ValueError."""
     if to == BOOL:
         return Const(bool(value), BOOL)
+    if to.is_complex:
+        part = literal(cx, float(value), to.part, node)
+        return Const(complex(part.value), to)  # type: ignore[arg-type]
     if to.is_float:
         try:
             with np.errstate(all="ignore"):
@@ -159,10 +178,7 @@ def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
         case Number(expr=Const(value=known)):
             return bool(known)
         case Number(expr=expr):
-            if expr.type == BOOL:
-                return expr
-            zero = Const(0.0 if expr.type.is_float else 0, expr.type)
-            return Compare("ne", expr, zero)
+            return is_nonzero(expr)
 
 
 def count_of(table: TableValue) -> Expr:

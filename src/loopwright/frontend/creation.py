@@ -192,16 +192,24 @@ def _arange(cx: Context, call: Arguments) -> Value:
     step = call.named.get("step") or (given[2] if len(given) > 2 else Literal(1))
     element = dtype_of(cx, call, 3)
     numbers = [replace(call, values=(value,)).number(cx, 0) for value in (start, stop, step)]
+    result = numbers_between(cx, numbers, call.node)
+    if element is not None and element != result.element:
+        return materialised(cx, result, call.node, element)
+    return result
+
+
+def numbers_between(cx: Context, numbers: Sequence[Literal | Number], node: ast.AST) -> Elementwise:
+    """The numbers from a start to a stop by a step."""
     kind = numbers[0].number_type
     for number in numbers[1:]:
         kind = promote.common(kind, number.number_type)
     if kind.type.is_float or kind.type == UINT64:
-        wide = [Number(cx.once(convert(cx, number, FLOAT64, call.node), cx.at(call.node)), False) for number in numbers]
+        wide = [Number(cx.once(convert(cx, number, FLOAT64, node), cx.at(node)), False) for number in numbers]
         first, last, delta = (number.expr for number in wide)
         steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
-        count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(call.node))
+        count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(node))
         next_one = Binary("add", first, delta)
-        delta = cx.once(Binary("sub", next_one, first), cx.at(call.node))
+        delta = cx.once(Binary("sub", next_one, first), cx.at(node))
         kind_of = FLOAT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
@@ -209,9 +217,7 @@ def _arange(cx: Context, call: Arguments) -> Value:
             return Number(value if kind_of == FLOAT64 else Cast(value, kind_of), weak=False)
 
     else:
-        whole = [
-            cx.once(as_index(cx, number, call.node, "a bound of np.arange()"), cx.at(call.node)) for number in numbers
-        ]
+        whole = [cx.once(as_index(cx, number, node, "a bound of np.arange()"), cx.at(node)) for number in numbers]
         low, high, by = whole
         if by == ONE:
             count = subtract(high, low)
@@ -220,17 +226,14 @@ def _arange(cx: Context, call: Arguments) -> Value:
         else:
             up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
             down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))
-            count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(call.node))
+            count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(node))
         kind_of = INT64
 
         def at(cx: Context, index: Sequence[Expr]) -> Number:
             value = add(multiply(index[0], by), low)
             return Number(value if kind_of == INT64 else Cast(value, kind_of), weak=False)
 
-    result = made(cx, (as_size(count),), at, frozenset())
-    if element is not None and element != result.element:
-        return materialised(cx, result, call.node, element)
-    return result
+    return made(cx, (as_size(count),), at, frozenset())
 
 
 def _linspace(cx: Context, call: Arguments) -> Value:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from loopwright.frontend.complex_pairs import is_nonzero
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import stored
 from loopwright.frontend.operators import binary_operation
@@ -345,6 +346,4 @@ def as_bool(cx: Context, number: Literal | Number) -> Expr:
     """An element as a condition."""
     if isinstance(number, Literal):
         return Const(bool(number.value), BOOL)
-    if number.type == BOOL:
-        return number.expr
-    return Compare("ne", number.expr, Const(0.0 if number.type.is_float else 0, number.type))
+    return is_nonzero(number.expr)

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from loopwright.frontend import arrays, operators
+from loopwright.deferred import deferred
+from loopwright.frontend import arrays, grids, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
@@ -41,12 +43,18 @@ from loopwright.frontend.values import (
     Value,
     View,
     describe,
+    from_object,
 )
 from loopwright.frontend.variables import assign_web, outside_value, read_name
 from loopwright.frontend.views import is_array, is_plain
 from loopwright.frontend.watched import Found, MethodError, UnwatchedError
 from loopwright.ir.nodes import Checked
 from loopwright.ir.walk import expressions, subexpressions
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
 
 
 def evaluate(cx: Context, node: ast.expr) -> Value:
@@ -101,8 +109,7 @@ def _constant(cx: Context, node: ast.Constant) -> Value:
         case None | str():
             return Fixed(node.value)
         case complex():
-            raise cx.error(node, "complex numbers are outside the language",
-                           remedy="keep the real and the imaginary part in two arrays")  # fmt: skip
+            return from_object(node.value)
         case other if other is ...:
             return Fixed(...)
         case other:
@@ -212,6 +219,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     base, indices = indexed(cx, node, read)
     if isinstance(base, TableValue):
         return get_item(cx, base, index_of(indices), node)
+    if isinstance(base, Fixed) and any(base.value is one for one in grids.GRIDS):
+        return grids.grid(cx, base.value, indices, node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
@@ -238,6 +247,10 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return transpose(cx, base, None, node)
         case Array() | View() | Elementwise() if node.attr == "flat":
             return reshaped(cx, base, Literal(-1), node, shows=True)
+        case Array() | View() | Elementwise() if node.attr in ("real", "imag"):
+            return complex_functions.part_of_array(cx, base, node.attr == "imag", node)
+        case Literal() | Number() if node.attr in ("real", "imag"):
+            return complex_functions.part(base, node.attr == "imag")
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
         case Items(names=names) if node.attr in names:

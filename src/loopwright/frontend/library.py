@@ -313,7 +313,8 @@ def _flip(a: Any) -> Any:
     return a[::-1]
 
 
-def _repeat(a: Any, repeats: Any) -> Any:
+def repeat(a: Any, repeats: Any) -> Any:
+    """`np.repeat(a, repeats)` of an array with one axis."""
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
@@ -474,7 +475,8 @@ def _substituted(a: Any, b: Any) -> None:
 
 
 def _solve(a: Any, b: Any) -> Any:
-    lower, result = a.astype(np.float64), b.astype(np.float64)
+    kind = (a[:1, :1] * b[:1, :1] * 0.5).dtype
+    lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
     _substituted(lower, result)
@@ -482,7 +484,8 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_vector(a: Any, b: Any) -> Any:
-    lower, right = a.astype(np.float64), np.empty((len(b), 1))
+    kind = (a[:1, 0] * b[:1] * 0.5).dtype
+    lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
         raise ValueError("Singular matrix")
@@ -491,7 +494,8 @@ def _solve_vector(a: Any, b: Any) -> Any:
 
 
 def _inverse(a: Any) -> Any:
-    lower, result = a.astype(np.float64), np.eye(a.shape[0])
+    kind = (a[:1, :1] * 0.5).dtype
+    lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
         raise ValueError("Singular matrix")
     _substituted(lower, result)
@@ -499,12 +503,13 @@ def _inverse(a: Any) -> Any:
 
 
 def _determinant(a: Any) -> Any:
-    lower, nothing = a.astype(np.float64), np.zeros((a.shape[0], 1))
+    kind = (a[:1, :1] * 0.5).dtype
+    lower, nothing = a.astype(kind), np.zeros((a.shape[0], 1), kind)
     result = _eliminated(lower, nothing)
     if result != 0.0:
         for k in range(a.shape[0]):
             result *= lower[k, k]
-    return np.float64(result)
+    return result
 
 
 def _cholesky(a: Any) -> Any:
@@ -526,7 +531,8 @@ def _cholesky(a: Any) -> Any:
 
 def _cov(m: Any) -> Any:
     centred = m - m.mean(axis=1)[:, None]
-    return centred @ centred.T / (m.shape[1] - 1)
+    other = centred.conj() if np.iscomplexobj(m) else centred
+    return centred @ other.T / (m.shape[1] - 1)
 
 
 By = Callable[..., Any]
@@ -539,7 +545,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
     np.shape: _shape, np.size: _size, np.ndim: _rank,
     np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
-    np.repeat: _repeat, np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
+    np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
     np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
     np.linalg.cholesky: _cholesky, np.cov: _cov,
@@ -557,5 +563,5 @@ ALONG: dict[Any, By] = {np.median: _medians, np.cumsum: _cumsum_along, np.diff: 
 
 METHODS: dict[str, By] = {
     "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,
-    "repeat": _repeat, "diagonal": _diagonal, "searchsorted": _searchsorted,
+    "diagonal": _diagonal, "searchsorted": _searchsorted,
 }  # fmt: skip

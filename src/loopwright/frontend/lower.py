@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes
 from loopwright.frontend.capture import Source
+from loopwright.frontend.complex_pairs import pair
 from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
@@ -28,6 +33,7 @@ from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Rec
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import (
+    Allocate,
     ArrayParam,
     Assign,
     Checked,
@@ -46,6 +52,11 @@ from loopwright.ir.queries import arrays_stored
 from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, ScalarArgument, Signature
 from loopwright.ir.types import BOOL
 from loopwright.ir.walk import expressions, rewrite_body, statements
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_split
+else:
+    complex_split = deferred("loopwright.frontend.complex_split")
 
 
 @dataclass(frozen=True)
@@ -74,8 +85,19 @@ def lower(
     if session.failure is not None:
         raise session.failure
     assert kernel is not None
+    if _has_complex(kernel):
+        kernel = complex_split.of_reals(kernel)
     _refuse_unseen_writes(source, signature, kernel)
     return Lowered(replace(kernel, body=_each_its_own(kernel.body)), session.outside.constants)
+
+
+def _has_complex(kernel: Kernel) -> bool:
+    """Whether some variable or array is complex."""
+    if any(one.element.is_complex for one in kernel.arrays) or any(one.element.is_complex for one in kernel.results):
+        return True
+    if any(stmt.element.is_complex for stmt in statements(kernel.body, Allocate)):
+        return True
+    return any(stmt.value.type.is_complex for stmt in statements(kernel.body, Assign))
 
 
 def _refuse_unseen_writes(source: Source, signature: Signature, kernel: Kernel) -> None:
@@ -173,6 +195,10 @@ def _together(structure: Structure, values: Iterator[Value]) -> Value:
             return next(values)
         case Given(value=value):
             return Fixed(value)
+        case Held(kind=kind) if issubclass(kind, complex | np.complexfloating):
+            real, imaginary = next(values), next(values)
+            assert isinstance(real, Number) and isinstance(imaginary, Number)
+            return Number(pair(real.expr, imaginary.expr), real.weak)
         case Held(parts=parts, names=names):
             return Items(tuple(_together(part, values) for part in parts), names)
 

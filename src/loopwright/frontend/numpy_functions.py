@@ -6,10 +6,11 @@ Types follow NumPy itself (`resolve_dtypes`); a result that would be a float16 i
 from __future__ import annotations
 
 import ast
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.frontend import operators, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.builtin_functions import Handler, truncated
@@ -18,7 +19,12 @@ from loopwright.frontend.convert import convert, negated, truth
 from loopwright.frontend.promote import WEAK_FLOAT, NoSuchOperation
 from loopwright.frontend.values import Fixed, Literal, Number, Value, describe, from_object
 from loopwright.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Const, Expr, Function, Select, Unary
-from loopwright.ir.types import BOOL, FLOAT64, Scalar, from_dtype
+from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, Scalar, from_dtype
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
 
 _FLOAT_CALLS = frozenset(get_args(Function))
 _OPERATORS: dict[np.ufunc, BinaryOp] = {ufunc: op for op, ufunc in promote.UFUNCS.items()}  # type: ignore[misc]
@@ -50,6 +56,8 @@ def ufunc_call(cx: Context, ufunc: np.ufunc, call: Arguments) -> Value:
     except NoSuchOperation as reason:
         raise _no_such(cx, call, numbers, reason) from None
     values = [convert(cx, n, kind, call.place(k)) for k, (n, kind) in enumerate(zip(numbers, kinds, strict=True))]
+    if kinds[0].is_complex:
+        return complex_functions.ufunc(cx, name, [Number(value, weak=False) for value in values], call)
     return Number(_apply(cx, name, values, result_type, call), weak=False)
 
 
@@ -102,7 +110,7 @@ def _apply(cx: Context, name: str, values: list[Expr], result: Scalar, call: Arg
         return Unary("neg", values[0])
     if name == "invert":
         return Unary("invert", values[0])
-    if name == "positive":
+    if name in ("positive", "conjugate"):
         return values[0]
     if name == "square":
         value = cx.once(values[0], cx.at(call.node))
@@ -164,7 +172,7 @@ def scalar_of_dtype(cx: Context, value: Value, node: ast.AST) -> Scalar:
     scalar = None if dtype is None else from_dtype(dtype)
     if scalar is None:
         what = f"{dtype} is no type of the language" if dtype is not None else f"{describe(value)} is no dtype"
-        raise cx.error(node, what, remedy="use np.bool_, an integer type, np.float32 or np.float64")
+        raise cx.error(node, what, remedy="use np.bool_, an integer type, np.float64 or np.complex128")
     return scalar
 
 
@@ -192,7 +200,7 @@ def type_call(cx: Context, kind: type[np.generic], call: Arguments) -> Value:
     scalar = from_dtype(np.dtype(kind))
     if scalar is None or np.dtype(kind).itemsize != scalar.size_bytes:
         raise cx.error(call.node, f"np.{call.name} is no type of the language",
-                       remedy="use np.bool_, an integer type, np.float32 or np.float64")  # fmt: skip
+                       remedy="use np.bool_, an integer type, np.float64 or np.complex128")  # fmt: skip
     call.expect(cx, 0, 1)
     number = call.number(cx, 0) if call.values else Literal(0)
     if scalar == BOOL:
@@ -203,17 +211,22 @@ def type_call(cx: Context, kind: type[np.generic], call: Arguments) -> Value:
 
 def number_method(cx: Context, name: str, number: Number | Literal, call: Arguments) -> Value:
     """`x.astype(dtype)`, `x.item()`."""
+    if name in ("conjugate", "conj"):
+        call.expect(cx, 0)
+        return complex_functions.conjugate(cx, number, call.node)
     if isinstance(number, Literal) or number.weak:
         raise cx.error(call.node, f"'.{name}' of {describe(number)}", "Python's numbers have no such method")
     if name == "item":
         call.expect(cx, 0)
         if number.type.is_integer:
             return truncated(cx, number, call.node)
-        if number.type.is_float:
-            return Number(convert(cx, number, FLOAT64, call.node), weak=True)
+        if number.type.is_float or number.type.is_complex:
+            return Number(convert(cx, number, COMPLEX128 if number.type.is_complex else FLOAT64, call.node), weak=True)
         return Number(number.expr, weak=True)
     call.expect(cx, 1, 1, ("copy",))
     to = scalar_of_dtype(cx, call.values[0], call.place(0))
+    if number.type.is_complex or to.is_complex:
+        return Number(convert(cx, number, to, call.node), weak=False)
     return Number(number.expr if number.type == to else Cast(number.expr, to), weak=False)
 
 

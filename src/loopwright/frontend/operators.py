@@ -6,8 +6,9 @@ import ast
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from loopwright.deferred import deferred
 from loopwright.frontend import promote
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import (
@@ -38,7 +39,12 @@ from loopwright.ir.nodes import (
     UnaryOp,
 )
 from loopwright.ir.queries import has
-from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, Scalar
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_numbers
+else:  # many programs have none
+    complex_numbers = deferred("loopwright.frontend.complex_numbers")
 
 BINARY: dict[type[ast.operator], BinaryOp] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
@@ -52,7 +58,7 @@ SIGNS: dict[str, str] = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
 }  # fmt: skip
-_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_,
     "or": operator.or_, "xor": operator.xor, "shl": operator.lshift, "shr": operator.rshift,
@@ -69,9 +75,12 @@ def binary_operation(cx: Context, op: BinaryOp, left: Value, right: Value, node:
     a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
     if isinstance(a, Literal) and isinstance(b, Literal):
         return _fold(cx, op, a, b, node)
-    if op == "pow" and a.number_type.type != FLOAT64 and isinstance(b, Literal) and b.value < 0 and a.number_type.weak:
+    whole = (promote.WEAK_BOOL, promote.WEAK_INT)
+    if op == "pow" and a.number_type in whole and isinstance(b, Literal) and b.value < 0:
         a = Number(convert(cx, a, FLOAT64, node), weak=True)
     operand, result = _resolve(cx, op, a, b, node)
+    if operand.is_complex:
+        return complex_numbers.operation(cx, op, a, b, operand, result.weak, node)
     x, y = in_type(cx, a, NumberType(operand, result.weak), node), _right(cx, op, b, operand, result.weak, node)
     return Number(_operation(cx, op, x, y, result.weak, node), result.weak)
 
@@ -131,14 +140,14 @@ def _fold(cx: Context, op: str, a: Literal, b: Literal, node: ast.AST) -> Litera
     if op in ("pow", "shl") and isinstance(b.value, int) and isinstance(a.value, int) and b.value > _LARGEST_SHIFT:
         raise cx.error(node, "this constant is too large")
     try:
-        result = _PYTHON[op](a.value, b.value)
+        result = PYTHON[op](a.value, b.value)
     except ZeroDivisionError:
         zero = Const(0, INT64) if isinstance(a.value, int) and isinstance(b.value, int) else Const(0.0, FLOAT64)
         return Number(Checked(zero, Const(False, BOOL), "zero_division", at=cx.at(node)), weak=True)
     except (TypeError, ArithmeticError, ValueError) as reason:
         raise cx.error(node, str(reason)) from None
     if isinstance(result, complex):
-        raise cx.error(node, "this constant is a complex number", "complex numbers are outside the language")
+        return Number(Const(result, COMPLEX128), weak=True)  # type: ignore[arg-type]
     return Literal(result)
 
 
@@ -161,10 +170,12 @@ def unary_operation(cx: Context, op: ast.unaryop, value: Value, node: ast.AST) -
     elif kind == BOOL and name == "neg":
         raise cx.error(node, f"'{'-' if isinstance(op, ast.USub) else '+'}' of a NumPy bool", "NumPy refuses it",
                        "write not x, or -int(x)")  # fmt: skip
-    elif kind.is_float and name == "invert":
+    elif name == "invert" and (kind.is_float or kind.is_complex):
         raise cx.error(node, f"'~' of {describe(number)}", "floats have no bit operations")
     if isinstance(op, ast.UAdd):
         return number
+    if kind.is_complex:
+        return complex_numbers.negated(cx, number, node)
     return Number(Unary(name, number.expr), number.weak)
 
 
@@ -177,6 +188,8 @@ def comparison(cx: Context, op: CompareOp, left: Value, right: Value, node: ast.
     a, b = as_number(cx, left, node, what), as_number(cx, right, node, what)
     if isinstance(a, Literal) and isinstance(b, Literal):
         return _fold(cx, op, a, b, node)
+    if a.number_type.type.is_complex or b.number_type.type.is_complex:
+        return complex_numbers.comparison(cx, op, a, b, node)
     weak = a.number_type.weak and b.number_type.weak
     if isinstance(a, Literal):
         a, b, op = b, a, _MIRRORED[op]
@@ -308,6 +321,8 @@ def extreme(cx: Context, op: BinaryOp, values: list[Literal | Number], node: ast
         known = [value.value for value in values if isinstance(value, Literal)]
         return Literal(min(known) if op == "min" else max(known))
     kind = common_type(cx, values, node)
+    if kind.type.is_complex:
+        raise cx.error(node, f"the {op}imum of complex numbers", "they have no order", "compare abs(z) or z.real")
     result = in_type(cx, values[0], kind, node)
     for value in values[1:]:
         result = _operation(cx, op, result, in_type(cx, value, kind, node), False, node)

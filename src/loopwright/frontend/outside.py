@@ -162,7 +162,7 @@ class Outside:
 
     def _mark(self, value: object) -> Mark:
         kind = type(value)
-        if value is None or kind in (bool, int, float, str):
+        if value is None or kind in (bool, int, float, complex, str):
             return (kind.__name__, repr(value))
         if isinstance(value, np.generic):
             if value.dtype.hasobject or value.dtype.kind == "V":

@@ -26,11 +26,11 @@ from loopwright.frontend.elementwise import (
     require_same,
 )
 from loopwright.frontend.manipulation import view_of
-from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced
+from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced, square_of
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Mixed, Number, Value, View
 from loopwright.frontend.views import ZERO, element_at, is_array
-from loopwright.ir.nodes import Binary, Call, Expr, Load, Store
+from loopwright.ir.nodes import Call, Expr, Load, Store
 from loopwright.ir.types import BOOL, FLOAT64
 
 Handler = Callable[[Context, Arguments], Value]
@@ -68,11 +68,17 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
         outer = (*i, *j)
         old = Load(result.name, outer, kind, at=cx.at(node))
         new = convert(cx, at_pair(cx, i, j, k), kind, node)
-        total = Binary("or" if kind == BOOL else "add", old, new)
-        cx.emit(Store(result.name, outer, total, at=cx.at(node)))
+        cx.emit(Store(result.name, outer, _added(cx, old, new, node), at=cx.at(node)))
 
     nest(cx, (*outer_a, depth, *outer_b), body, node)  # in this order both are read along their rows
     return result
+
+
+def _added(cx: Context, old: Expr, new: Expr, node: ast.AST) -> Expr:
+    """A sum so far and one more product, of one type."""
+    total = operators.binary_operation(cx, "add", Number(old, weak=False), Number(new, weak=False), node)
+    assert isinstance(total, Number)
+    return total.expr
 
 
 def _read_often(cx: Context, array: ArrayLike, node: ast.AST) -> Array | View:
@@ -109,7 +115,8 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
         product = operators.binary_operation(cx, "mul", x, y, node)
         assert isinstance(product, Number)
         old = Load(result.name, place, kind, at=cx.at(node))
-        cx.emit(Store(result.name, place, Binary("add", old, convert(cx, product, kind, node)), at=cx.at(node)))
+        total = _added(cx, old, convert(cx, product, kind, node), node)
+        cx.emit(Store(result.name, place, total, at=cx.at(node)))
 
     nest(cx, (*stack, a.shape[-2], a.shape[-1], b.shape[-1]), body, node)
     return result
@@ -146,11 +153,11 @@ def _norm(cx: Context, call: Arguments) -> Value:
     if order is not None and order not in (Fixed(None), Literal(2)):
         raise cx.error(call.node, "np.linalg.norm() of another order than 2 is outside the language")
     array = as_array(cx, call.values[0], call.place(0), "np.linalg.norm()")
-    kind = array.element if array.element.is_float else FLOAT64
+    kind = array.element if array.element.is_float else array.element.part if array.element.is_complex else FLOAT64
+    given = array.element if array.element.is_complex else kind
 
     def square(cx: Context, x: Literal | Number) -> Number:
-        value = cx.once(convert(cx, x, kind, call.node), cx.at(call.node))
-        return Number(Binary("mul", value, value), weak=False)
+        return Number(square_of(cx, convert(cx, x, given, call.node), call.node), weak=False)
 
     axes = axes_of(cx, call.named.get("axis"), len(array.shape), call.node)
     keepdims = call.named.get("keepdims") == Literal(True)
@@ -163,5 +170,5 @@ def _norm(cx: Context, call: Arguments) -> Value:
 
 
 PRODUCTS: dict[Any, Handler] = {
-    np.dot: dot, np.matmul: dot, np.vdot: dot, np.inner: dot, np.outer: _outer, np.linalg.norm: _norm,
+    np.dot: dot, np.matmul: dot, np.inner: dot, np.outer: _outer, np.linalg.norm: _norm,
 }  # fmt: skip

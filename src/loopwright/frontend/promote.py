@@ -12,13 +12,13 @@ from typing import assert_never
 import numpy as np
 
 from loopwright.ir.nodes import BinaryOp
-from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
+from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, Scalar, from_dtype
 
 
 @dataclass(frozen=True, slots=True)
 class NumberType:
-    """A machine type, and whether the number is Python's own (bool, int or float): then the type is bool, int64
-    or float64."""
+    """A machine type, and whether the number is Python's own (bool, int, float or complex): then the type is bool,
+    int64, float64 or complex128."""
 
     type: Scalar
     weak: bool
@@ -29,8 +29,8 @@ class NumberType:
         match self.type.kind:
             case "bool":
                 return "a Python bool"
-            case "float":
-                return "a Python float"
+            case "float" | "complex":
+                return f"a Python {self.type.kind}"
             case _:
                 return "a Python int"
 
@@ -38,6 +38,7 @@ class NumberType:
 WEAK_BOOL = NumberType(BOOL, weak=True)
 WEAK_INT = NumberType(INT64, weak=True)
 WEAK_FLOAT = NumberType(FLOAT64, weak=True)
+WEAK_COMPLEX = NumberType(COMPLEX128, weak=True)
 
 UFUNCS: dict[str, np.ufunc] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
@@ -54,7 +55,7 @@ def binary(op: BinaryOp, left: NumberType, right: NumberType) -> tuple[Scalar, N
     """The one type that both operands are converted to, and the type of the result.
 
     Raises NoSuchOperation. `pow` of weak ints is taken as an int: a negative exponent is the caller's care."""
-    if left.weak and right.weak:
+    if is_pythons(left, right):
         return _weak_binary(op, left.type, right.type)
     operands, result = resolve(UFUNCS[op], (left, right))
     if operands[0] != operands[1]:
@@ -62,8 +63,17 @@ def binary(op: BinaryOp, left: NumberType, right: NumberType) -> tuple[Scalar, N
     return operands[0], NumberType(result, weak=False)
 
 
+def is_pythons(left: NumberType, right: NumberType) -> bool:
+    """Whether Python computes it, and not NumPy: a float64 on the right of a Python complex number is a float to it."""
+    return left.weak and (right.weak or (left == WEAK_COMPLEX and right.type == FLOAT64))
+
+
 def _weak_binary(op: BinaryOp, left: Scalar, right: Scalar) -> tuple[Scalar, NumberType]:
     floats = FLOAT64 in (left, right)
+    if COMPLEX128 in (left, right):
+        if op in ("add", "sub", "mul", "truediv", "pow"):
+            return COMPLEX128, WEAK_COMPLEX
+        raise NoSuchOperation("Python has no such operation of complex numbers")
     match op:
         case "add" | "sub" | "mul" | "floordiv" | "mod" | "pow" | "min" | "max":
             return (FLOAT64, WEAK_FLOAT) if floats else (INT64, WEAK_INT)
@@ -98,13 +108,13 @@ def resolve(ufunc: np.ufunc, operands: tuple[NumberType, ...]) -> tuple[tuple[Sc
 def _as_dtype(number: NumberType, as_weak: bool) -> np.dtype[np.generic] | type:
     if not (number.weak and as_weak) or number.type == BOOL:
         return number.type.dtype
-    return float if number.type.is_float else int
+    return complex if number.type.is_complex else float if number.type.is_float else int
 
 
 def common(left: NumberType, right: NumberType) -> NumberType:
     """The type that NumPy promotes both to: of a conditional expression, of `min`, of a variable."""
     if left.weak and right.weak:
-        rank = {BOOL: 0, INT64: 1, FLOAT64: 2}
+        rank = {BOOL: 0, INT64: 1, FLOAT64: 2, COMPLEX128: 3}
         return max(left, right, key=lambda number: rank[number.type])
     if left.type == right.type:
         return NumberType(left.type, weak=False)
@@ -123,7 +133,7 @@ def join(left: NumberType, right: NumberType) -> NumberType | None:
     return joined
 
 
-def _sample(number: NumberType) -> np.dtype[np.generic] | float:
+def _sample(number: NumberType) -> np.dtype[np.generic] | complex:
     if not number.weak:
         return number.type.dtype
-    return {BOOL: False, INT64: 0, FLOAT64: 0.0}[number.type]
+    return {BOOL: False, INT64: 0, FLOAT64: 0.0, COMPLEX128: 0j}[number.type]

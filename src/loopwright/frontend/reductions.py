@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from loopwright.frontend import operators
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.complex_pairs import parts_of, repeatable
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import convert
+from loopwright.frontend.convert import convert, literal
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array
 from loopwright.frontend.numpy_functions import scalar_of_dtype
@@ -30,7 +32,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
 from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
-from loopwright.ir.types import BOOL, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, Scalar
 
 Element = Callable[[Context, Sequence[Expr]], Literal | Number]
 
@@ -52,11 +54,13 @@ def _wide(element: Scalar) -> Scalar:
     """The type that NumPy adds integers up in; floats of 32 bits are added up in 64, and rounded once."""
     if element.is_float:
         return FLOAT64
+    if element.is_complex:
+        return COMPLEX128
     return UINT64 if element.kind == "uint" else INT64
 
 
 def _total(element: Scalar) -> Scalar:
-    return element if element.is_float else _wide(element)
+    return element if element.is_float or element.is_complex else _wide(element)
 
 
 def _least(element: Scalar) -> bool | int | float:
@@ -104,6 +108,7 @@ def reduced(
     """The reduction along some axes: a number where these are all of them, else an array."""
     array = steady(cx, array, node)
     if how.needs_element:
+        _refuse_order(cx, array, node)
         for axis in axes:
             size = clipped(cx, array.shape[axis])
             if size == Literal(0):
@@ -128,6 +133,12 @@ def reduced(
 
     nest(cx, shape, body, node)
     return target.array
+
+
+def _refuse_order(cx: Context, array: ArrayLike, node: ast.AST) -> None:
+    if array.element.is_complex:
+        raise cx.error(node, "the extremes of complex numbers are outside the language",
+                       "NumPy orders them by their real parts first", "take those of abs(a), or of a.real")  # fmt: skip
 
 
 def _converted(expr: Expr, to: Scalar) -> Expr:
@@ -157,10 +168,19 @@ def _along(
         place = [outer[axis] if axis in outer else inner[axis] for axis in range(len(array.shape))]
         number = element_at(cx, array, place, node)
         new = as_bool(cx, number) if kind == BOOL else convert(cx, number, kind, node)
-        cx.emit(Assign(total.name, how.step(cx, total, new), at=cx.at(node)))
+        cx.emit(Assign(total.name, _step(cx, how, total, new, node), at=cx.at(node)))
 
     nest(cx, [array.shape[axis] for axis in axes], body, node)
     return total
+
+
+def _step(cx: Context, how: Folding, old: Expr, new: Expr, node: ast.AST) -> Expr:
+    if not old.type.is_complex:
+        return how.step(cx, old, new)
+    values = Number(old, weak=False), Number(new, weak=False)
+    result = operators.binary_operation(cx, "mul" if how is PRODUCT else "add", *values, node)
+    assert isinstance(result, Number)
+    return result.expr
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------
@@ -236,17 +256,23 @@ def _mean(cx: Context, call: Arguments) -> Value:
 
 
 def _floating(element: Scalar) -> Scalar:
-    return element if element.is_float else FLOAT64
+    return element if element.is_float or element.is_complex else FLOAT64
+
+
+def _widest(element: Scalar) -> Scalar:
+    """The type that a mean is computed in."""
+    return COMPLEX128 if element.is_complex else FLOAT64
 
 
 def mean_of(cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST) -> Value:
     """The mean along axes, computed in 64 bits and given in the type of the elements, or float64 for integers."""
-    total = reduced(cx, SUM, array, axes, keepdims, node, FLOAT64)
+    total = reduced(cx, SUM, array, axes, keepdims, node, _widest(array.element))
     count = Number(Cast(count_of(cx, array, axes, node), FLOAT64), weak=False)
     kind = _floating(array.element)
 
     def divided(cx: Context, total: Number, count: Number) -> Value:
-        return Number(_converted(Binary("truediv", total.expr, count.expr), kind), weak=False)
+        quotient = operators.binary_operation(cx, "truediv", total, count, node)
+        return Number(_converted(operators.scalar_of(cx, quotient, node).expr, kind), weak=False)
 
     if isinstance(total, Number):
         return divided(cx, total, count)
@@ -269,15 +295,16 @@ def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
         ddof = call.named.get("ddof") or Literal(0)
-        node, kind = call.node, _floating(array.element)
+        node, kind, widest = call.node, _floating(array.element), _widest(array.element)
+        kind = kind.part if kind.is_complex else kind
         if isinstance(array, Elementwise):
             array = materialised(cx, array, node)
-        wide = map_elements(cx, lambda cx, x: Number(convert(cx, x, FLOAT64, node), weak=False), [array], node)
+        wide = map_elements(cx, lambda cx, x: Number(convert(cx, x, widest, node), weak=False), [array], node)
         mean = mean_of(cx, wide, axes, True, node)
 
         def squared(cx: Context, x: Number, m: Number) -> Value:
-            distance = cx.once(Binary("sub", x.expr, m.expr), cx.at(node))
-            return Number(Binary("mul", distance, distance), weak=False)
+            distance = operators.binary_operation(cx, "sub", x, m, node)
+            return Number(square_of(cx, operators.scalar_of(cx, distance, node).expr, node), weak=False)
 
         total = reduced(cx, SUM, map_elements(cx, squared, (wide, mean), node), axes, keepdims, node, FLOAT64)
         count = Number(count_of(cx, array, axes, node), weak=True)
@@ -299,12 +326,19 @@ def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
     return handler
 
 
+def square_of(cx: Context, value: Expr, node: ast.AST) -> Expr:
+    """The square of a real, or of the magnitude of a complex number."""
+    parts = repeatable(cx, value, cx.at(node)) if value.type.is_complex else (cx.once(value, cx.at(node)),)
+    return reduce(lambda a, b: Binary("add", a, b), [Binary("mul", part, part) for part in parts])
+
+
 def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
     """`np.argmax(a, axis=None)`: the first of several; of floats, a NaN comes before all."""
 
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 2, ("axis", "keepdims"))
         array = steady(cx, as_array(cx, call.values[0], call.place(0), f"np.{call.name}()"), call.node)
+        _refuse_order(cx, array, call.node)
         axis = call.get(1, "axis")
         rank = len(array.shape)
         axes = axes_of(cx, axis, rank, call.node)
@@ -395,8 +429,8 @@ def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:
 
     def handler(cx: Context, call: Arguments) -> Value:
         array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
-        if array.element.is_float:
-            nothing = Const(float(how.begin(array.element)), array.element)
+        if array.element.is_float or array.element.is_complex:
+            nothing = literal(cx, float(how.begin(array.element)), array.element, call.node)
             array = map_elements(cx, lambda cx, x: _without_nan(cx, x, nothing, call.node), [array], call.node)
         return _call(how)(cx, Arguments(call.node, call.name, (array, *call.values[1:]), call.named))
 
@@ -405,11 +439,21 @@ def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:
 
 def _without_nan(cx: Context, number: Number, nothing: Const, node: ast.AST) -> Number:
     value = cx.once(number.expr, cx.at(node))
-    return Number(Select(Compare("ne", value, value), nothing, value), weak=False)
+    return Number(Select(_is_nan(cx, value, node), nothing, value), weak=False)
+
+
+def _is_nan(cx: Context, value: Expr, node: ast.AST) -> Expr:
+    if value.type.is_complex:
+        one, two = (_is_nan(cx, part, node) for part in parts_of(cx, value, cx.at(node)))
+        return Binary("or", one, two)
+    return Compare("ne", value, value)
 
 
 def _nanmean(cx: Context, call: Arguments) -> Value:
     array = as_array(cx, call.values[0], call.place(0), "np.nanmean()")
+    if array.element.is_complex:
+        raise cx.error(call.node, "np.nanmean() of complex numbers is outside the language",
+                       remedy="np.mean(a[~np.isnan(a)])")  # fmt: skip
     if not array.element.is_float:
         return _mean(cx, call)
     total = _ignoring_nan(SUM)(cx, call)

@@ -75,7 +75,6 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "open": ("", "read the file before the call, and pass an array"),
     "input": ("", "read it before the call, and pass it"),
     "isinstance": ("types are fixed for each call", "write two functions"),
-    "complex": ("complex numbers are outside the language", "keep the real and the imaginary part in two arrays"),
 }
 
 

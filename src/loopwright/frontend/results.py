@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
 from loopwright.errors import KernelError
 from loopwright.frontend import promote
+from loopwright.frontend.bounds import bound_of, known_at_call
+from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet
-from loopwright.frontend.convert import in_type
+from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
@@ -29,7 +32,7 @@ from loopwright.frontend.values import (
     describe,
 )
 from loopwright.frontend.variables import grow, presence
-from loopwright.frontend.views import as_size, as_view, never_negative, size_of
+from loopwright.frontend.views import as_size, as_view, size_of
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -38,20 +41,14 @@ from loopwright.ir.nodes import (
     Compare,
     Const,
     Expr,
-    Load,
     ResultArray,
     Return,
     ReturnedArray,
     ReturnedScalar,
-    ScalarParam,
-    Select,
     Stmt,
-    Var,
 )
 from loopwright.ir.types import BOOL, INT64
-from loopwright.ir.walk import rewrite_expr, subexpressions
 
-_LARGEST_SIZE = 64  # operations of a size that a caller computes
 _MOST_RETURNED = 1000  # numbers and arrays
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
@@ -96,8 +93,9 @@ def _flatten(
         found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
-        packing += [("value", len(flat)), ("value", len(flat) + 1), ("maybe", 0)]
-        flat += [number, Number(flag, weak=True)]
+        _flatten(cx, number, node, flat, packing, None)
+        packing += [("value", len(flat)), ("maybe", 0)]
+        flat.append(Number(flag, weak=True))
         return
     match value:
         case Items(items=items):
@@ -109,6 +107,10 @@ def _flatten(
             packing.append(("tuple", len(items)))
             if value.is_list:
                 packing.append(("list", 0))
+        case Literal() | Number() if (kind := _complex_kind(cx, value, packing)) is not None:
+            packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]
+            both = parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))
+            flat += [Number(part, kind.weak) for part in both]
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
@@ -126,6 +128,21 @@ def _flatten(
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
+    if isinstance(value, Array) and value.element.is_complex and value.name in cx.allocations:
+        packing.append(("complex", 1))
+
+
+def _complex_kind(
+    cx: Context, value: Literal | Number, packing: Sequence[tuple[str, int]]
+) -> promote.NumberType | None:
+    """The type of a number that is complex where some return has it in this place; None for all others."""
+    kinds = [kind for kind, _ in packing]
+    key = ("returned", kinds.count("value") - packing.count(("complex", 2)))
+    if not value.number_type.type.is_complex and cx.session.types.of(key) is None:
+        return None
+    joined = cx.session.types.assign(key, value.number_type)
+    assert isinstance(joined, promote.NumberType)
+    return joined
 
 
 def _flatten_cut(
@@ -180,29 +197,6 @@ def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Retur
     whole = as_view(result)
     assign_elements(cx, replace(whole, shape=array.shape), array, place, place)
     return result, [Number(size_of(size), weak=True) for size in array.shape]
-
-
-def bound_of(cx: Context, size: Expr) -> Expr | None:
-    """What a size cannot be above: an expression of what is known when the call begins; None where there is none."""
-    known = known_at_call(cx, size)
-    if known is not None:
-        return known
-    match size:
-        case Var(name=name):
-            return None if name not in cx.bounds else bound_of(cx, cx.bounds[name])
-        case Binary(op="min", left=left, right=right):
-            return bound_of(cx, left) or bound_of(cx, right)
-        case Binary(op="add" | "max" | "mul" as op, left=left, right=right):
-            a, b = bound_of(cx, left), bound_of(cx, right)
-            natural = op != "mul" or (never_negative(cx, left) and never_negative(cx, right))
-            return None if a is None or b is None or not natural else Binary(op, a, b)
-        case Binary(op="sub", left=left, right=right) if never_negative(cx, right):
-            return bound_of(cx, left)
-        case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
-            most = bound_of(cx, left)
-            return None if most is None else Binary("max", most, Const(0, INT64))
-        case _:
-            return None
 
 
 def _return_none(cx: Context, node: ast.Return | None) -> None:
@@ -339,32 +333,3 @@ def _not_negative(cx: Context, size: Expr, allocate: Allocate) -> Stmt:
     inside = Compare("ge", size, Const(0, INT64))
     test = Checked(Const(0, INT64), inside, "raised", "ValueError: negative dimensions are not allowed", at=allocate.at)
     return Assign(cx.temporary_name(), test, at=allocate.at)
-
-
-def known_at_call(cx: Context, size: Expr) -> Expr | None:
-    """A size as whoever calls the code can compute it, from sizes and scalars alone; None where that cannot be. Where
-    the code would fail in computing it, it is any number: the code fails before the array is used."""
-    scalars = {param.name for param in cx.parameters.values() if isinstance(param, ScalarParam)}
-    if not any(isinstance(part, Load | Checked) or _is_local(part, scalars) for part in subexpressions(size)):
-        return size
-
-    def change(part: Expr) -> Expr:
-        match part:
-            case Var(name=name) if name not in scalars and name in cx.made_of:
-                return rewrite_expr(cx.made_of[name], change)
-            case Checked(value=value):
-                return value
-            case Binary(op="floordiv" | "mod", right=right) if part.type.is_integer and not isinstance(right, Const):
-                zero, one = Const(0, right.type), Const(1, right.type)
-                return replace(part, right=Select(Compare("eq", right, zero), one, right))
-            case _:
-                return part
-
-    found = rewrite_expr(size, change)
-    parts = list(subexpressions(found))
-    unknown = any(isinstance(part, Load) or _is_local(part, scalars) for part in parts)
-    return None if unknown or len(parts) > _LARGEST_SIZE else found
-
-
-def _is_local(part: Expr, scalars: set[str]) -> bool:
-    return isinstance(part, Var) and part.name not in scalars

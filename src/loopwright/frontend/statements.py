@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend import arrays, operators
+from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.closures import named_lambda, nested_function
@@ -27,6 +30,7 @@ from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
+from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
@@ -51,6 +55,11 @@ from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
 from loopwright.ir.nodes import BinaryOp, Checked, If, Load
 from loopwright.ir.walk import subexpressions
+
+if TYPE_CHECKING:
+    from loopwright.frontend import complex_functions
+else:
+    complex_functions = deferred("loopwright.frontend.complex_functions")
 
 
 def execute(cx: Context, statements: list[ast.stmt]) -> None:
@@ -187,8 +196,15 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
             _unpack(cx, target, parts, value, value_node)
         case ast.Subscript():
             _store_item(cx, target, value, value_node)
+        case ast.Attribute(value=ast.Name(), attr="shape") if id(target) in cx.frame.webs.stores:
+            _assign_shape(cx, target, value, value_node)
         case ast.Attribute():
-            place = _field_place(cx, target)
+            base = cx.evaluate(target.value)
+            part = _part_of_complex(cx, target, base)
+            if part is not None:
+                assign_elements(cx, part, value, target, value_node)
+                return
+            place = _field_place(cx, target, base)
             arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
         case _:
             raise cx.error(target, "this cannot be assigned to here", remedy="name every part of the tuple")
@@ -197,7 +213,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
     if is_array(value):
         assert isinstance(value, ArrayLike)
-        if isinstance(value, Elementwise):
+        if isinstance(value, Elementwise) and value.reads:
             value = materialised(cx, value, value_node)
         value = items_of(cx, value, len(parts), value_node)
     if not isinstance(value, Items):
@@ -270,8 +286,28 @@ def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]
             raise cx.error(target, f"{describe(base)} has no elements to assign")
 
 
-def _field_place(cx: Context, target: ast.Attribute) -> Array:
-    base = cx.evaluate(target.value)
+def _assign_shape(cx: Context, target: ast.Attribute, value: Value, value_node: ast.expr) -> None:
+    """`x.shape = value` of an array that no other name stands for: from here on the name means another view of it."""
+    assert isinstance(target.value, ast.Name)
+    name, old = target.value.id, cx.evaluate(target.value)
+    base = old.name if isinstance(old, Array) else old.array.name if isinstance(old, View) else ""
+    if base not in cx.allocations or has_aliases(cx.frame, name):
+        what, why = f"the shape of '{name}' cannot be assigned here", "others that have the array would see it, too"
+        raise cx.error(target, what, why, f"write: {name} = {name}.reshape(...)")
+    assign_web(cx, cx.frame.webs.stores[id(target)], reshaped(cx, old, value, target), target, value_node)
+
+
+def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | None:
+    """`a.real`, `a.imag` of an array, to be assigned to; None for anything else."""
+    if target.attr not in ("real", "imag") or not is_array(base):
+        return None
+    part = complex_functions.part_of_array(cx, base, target.attr == "imag", target)
+    if not isinstance(part, Array | View):
+        raise cx.error(target, "the result of an expression cannot be assigned to")
+    return as_view(part) if isinstance(part, Array) else part
+
+
+def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array:
     if not isinstance(base, Records):
         raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
                        remedy="write into the elements of an array")  # fmt: skip
@@ -306,23 +342,23 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         elif isinstance(old, TableValue | ListValue):
             _in_place(cx, target)
             _grow(cx, old, op, value, node)
-            return
+            return None
         elif is_array(old):
             assert isinstance(old, ArrayLike)
             _in_place(cx, target)
             kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
             whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
-            return
+            return None
         else:
             new = binary(cx, op, old, value, node)
         assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
-        return
+        return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
         if isinstance(base, TableValue | ListValue):
             _augmented_item(cx, node, op, base, index_of(indices), target)
-            return
+            return None
         if _is_part(base, indices):
             assert isinstance(base, ArrayLike)
             indices = [freeze(cx, index, cx.at(target)) for index in indices]
@@ -334,10 +370,13 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             if is_array(old):
                 new = _same_kind(cx, old, new, node)
             assign_part(cx, base, indices, places_of(target, indices), new, target, node)
-            return
+            return None
         place = _place(cx, target, base, indices)
     else:
-        place = _field_place(cx, target)
+        base = cx.evaluate(target.value)
+        if (part := _part_of_complex(cx, target, base)) is not None:
+            return _augmented_part(cx, part, op, node)
+        place = _field_place(cx, target, base)
     if place.shape:
         _stored_number(cx, place, Literal(0), target, node.value)
     start = len(cx.body)
@@ -346,7 +385,12 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     keep(cx, values, start, [target, target])
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
-    arrays.store(cx, place, new, target, node)
+    return arrays.store(cx, place, new, target, node)
+
+
+def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) -> None:
+    new = binary(cx, op, part, cx.evaluate(node.value), node)
+    assign_elements(cx, part, _same_kind(cx, part, new, node), node.target, node)
 
 
 def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:

@@ -1,4 +1,4 @@
-"""Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, and functions.
+"""Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, complex numbers, functions.
 
 A call with such arguments is one of a function with a parameter for each array and number in them; in the function,
 they are put together again. Functions are known when code is made.
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -50,6 +52,8 @@ def structure_of(value: object) -> Structure:
             return Held(tuple(map(structure_of, value)), tuple)
         case FunctionType():
             return Given(value)
+        case complex() | np.complexfloating():
+            return Held((None, None), type(value), ("real", "imag"))
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)

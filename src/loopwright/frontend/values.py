@@ -17,7 +17,7 @@ from loopwright.frontend.promote import NumberType
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Const, Expr
 from loopwright.ir.signature import Field
-from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
+from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, Scalar, from_dtype
 
 Shows = Choice["keys", "values", "items"]
 TYPE_CHECKING = False
@@ -226,6 +226,8 @@ def from_object(value: object) -> Value:
     if isinstance(value, np.generic):
         scalar = from_dtype(value.dtype)
         return Fixed(value) if scalar is None else Number(Const(value.item(), scalar), weak=False)
+    if isinstance(value, complex):
+        return Number(Const(value, COMPLEX128), weak=True)  # type: ignore[arg-type]
     if isinstance(value, bool):
         return Literal(value)
     if isinstance(value, int):

@@ -18,6 +18,7 @@ from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import refuse_another_name, store_list
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
+from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -102,7 +103,12 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
         refuse_out_of_scope(cx, cx.array_variables[key], name, node)
-        return cx.array_variables[key]
+        if key not in cx.sizes:
+            return cx.array_variables[key]
+        if may_be_unassigned:
+            raise cx.error(node, f"'{name}' may be used where it has no value", "it stands for arrays of several sizes",
+                           "assign it before the 'if' or the loop")  # fmt: skip
+        return sized_name(cx, key)
     if kind is None and key in cx.session.optional:
         return Fixed(None)
     if kind is None:

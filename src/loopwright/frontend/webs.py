@@ -171,6 +171,9 @@ class _Reach:
                 for part in parts:
                     state = self.target(part, state)
                 return state
+            case ast.Attribute(value=ast.Name(id=name) as inner, attr="shape") if name in self.names:
+                self.use(name, inner, state)  # from here on it is an array of another shape
+                return self.define(name, node, state)
             case _:
                 for child in ast.iter_child_nodes(node):
                     state = self.expression(child, state)

@@ -51,6 +51,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.signature import as_complex
 
 State = dict[str, Any]  # the value of every scalar and loop variable, and the NumPy array of every array, by name
 Evaluate = Callable[[State], Value]
@@ -128,7 +129,7 @@ def window(param: ArrayParam, array: np.ndarray[Any, Any]) -> np.ndarray[Any, An
     if array.ndim + len(param.tail) != param.rank:
         wanted = param.rank - len(param.tail)
         raise ArgumentTypeError(f"argument '{param.name}' has {array.ndim} axes, not {wanted}")
-    if array.dtype.names is None and array.dtype != param.element.dtype:
+    if array.dtype.names is None and not param.tail and array.dtype != param.element.dtype:
         raise ArgumentTypeError(f"argument '{param.name}' has dtype {array.dtype}, not {param.element}")
     return np.asarray(_Window(param, array))
 
@@ -165,6 +166,9 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 lists: list[Any] = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
                 stack.append(list(zip(*lists, strict=True)))
+            case "complex":
+                imag = stack.pop() if number == 2 else None
+                stack.append(as_complex(stack.pop(), imag))
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()

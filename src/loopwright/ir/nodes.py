@@ -400,6 +400,12 @@ class ArrayParam:
     offset: int = 0
     tail: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def is_pairs(self) -> bool:
+        """Whether it is known to be an array of complex numbers, side by side along its last axis: pairs of floats. No
+        layout is promised of records."""
+        return self.tail == ((2, self.element.size_bytes),) and self.aligned and self.layout in ("C", "last")
+
 
 @dataclass(frozen=True, slots=True)
 class ResultArray:
@@ -440,10 +446,11 @@ class Kernel:
     things, ("none", 0) None, ("maybe", 0) the thing before the last one, or None where the last one is false,
     ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("zip", n) the last n
     lists as one of tuples, ("set", 0) the list before it as a set, ("dict", 0) the two before it as keys and values,
-    ("cut", n) the array before the last n things, cut to these sizes along its first axes. `overlap`: arguments may
-    share memory in ways that the names do not show, so nothing may be reordered. `arguments`: how many a call has where
-    the last ones are no parameters (an array that is given twice, records of which no field is used, None), else 0.
-    `file` and `line` are where the user's `def` stands."""
+    ("cut", n) the array before the last n things, cut to these sizes along its first axes, ("complex", 2) the last two
+    floats as a complex number, ("complex", 1) the array of pairs before it as one of complex numbers. `overlap`:
+    arguments may share memory in ways that the names do not show, so nothing may be reordered. `arguments`: how many a
+    call has where the last ones are no parameters (an array that is given twice, records of which no field is used,
+    None), else 0. `file` and `line` are where the user's `def` stands."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]

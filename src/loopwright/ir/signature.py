@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,6 +85,14 @@ class Shape:
 
     sizes: tuple[int, ...]
     features: tuple[float, ...] = ()
+
+
+def as_complex(real: Any, imag: Any = None) -> Any:
+    """Two floats, Python's or NumPy's, as a complex number of the same kind; or a fresh array of floats, whose last
+    axis has two elements, as one of complex numbers."""
+    if imag is None:
+        return real.view(np.result_type(real.dtype, np.complex64)).reshape(real.shape[:-1])
+    return complex(real, imag) if type(real) is float else np.result_type(real, np.complex64).type(complex(real, imag))
 
 
 def shape_of(arguments: Sequence[object]) -> Shape:

@@ -1,4 +1,5 @@
-"""The element and scalar types of the IR: bool, eight integers, two floats. It refuses every other NumPy dtype."""
+"""The element and scalar types of the IR: bool, eight integers, two floats. Complex numbers are types of the front end
+only, which makes pairs of floats of them. Every other NumPy dtype is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-Kind = Literal["bool", "int", "uint", "float"]
+Kind = Literal["bool", "int", "uint", "float", "complex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class Scalar:
     @property
     def is_float(self) -> bool:
         return self.kind == "float"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "complex"
+
+    @property
+    def part(self) -> Scalar:
+        """The type of the real and of the imaginary part."""
+        return FLOAT32 if self.size_bytes == 8 else FLOAT64
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -66,15 +76,18 @@ UINT32 = Scalar("uint32", "uint", 4)
 UINT64 = Scalar("uint64", "uint", 8)
 FLOAT32 = Scalar("float32", "float", 4)
 FLOAT64 = Scalar("float64", "float", 8)
+COMPLEX64 = Scalar("complex64", "complex", 8)
+COMPLEX128 = Scalar("complex128", "complex", 16)
 
 ALL: tuple[Scalar, ...] = (
     BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64,
 )  # fmt: skip
 BY_NAME: dict[str, Scalar] = {scalar.name: scalar for scalar in ALL}
+_OF_DTYPES = {**BY_NAME, COMPLEX64.name: COMPLEX64, COMPLEX128.name: COMPLEX128}
 
 
 def from_dtype(dtype: np.dtype[np.generic]) -> Scalar | None:
     """The Scalar of a NumPy dtype in native byte order, or None where the language has no such type."""
     if not dtype.isnative:
         return None
-    return BY_NAME.get(dtype.name)
+    return _OF_DTYPES.get(dtype.name)

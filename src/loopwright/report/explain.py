@@ -74,7 +74,8 @@ def signature_text(kernel: Kernel) -> str:
         if isinstance(param, ArrayParam):
             axes = f"[{', '.join(':' * (param.rank - len(param.tail)))}]"
             name, _, used = param.name.partition(".")
-            text = f"{name}: {{{used}: {param.element}}}{axes}" if used else f"{name}: {param.element}{axes}"
+            dtype = f"complex{2 * param.element.bits}" if param.tail and not used else param.element.name
+            text = f"{name}: {{{used}: {dtype}}}{axes}" if used else f"{name}: {dtype}{axes}"
         else:
             text = f"{param.name}: {param.type}"
         by_argument.setdefault(param.argument, []).append(text)

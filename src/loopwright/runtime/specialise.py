@@ -33,7 +33,7 @@ def _name(names: Sequence[str], position: int) -> str:
 def _as_argument(value: object, name: str) -> object:
     if isinstance(value, np.ndarray) and not refuses(type(value)):
         return value
-    if value is None or isinstance(value, (bool, int, float, str, np.generic)):
+    if value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
         return value
     if isinstance(value, tuple) and all(type(one) in _PLAIN for one in value):
         return value
@@ -43,8 +43,6 @@ def _as_argument(value: object, name: str) -> object:
         return of_cuda_array(value, name)
     if is_on_gpu(value):
         return of_dlpack(value, name)
-    if isinstance(value, complex):
-        raise refusal(name, "complex numbers are not supported", "pass the real and the imaginary part")
     return as_numpy(value, name)
 
 
@@ -83,6 +81,8 @@ def signature_of(
 
 
 def _scalar(value: object, name: str) -> ScalarArgument | ConstantArgument:
+    if isinstance(value, complex | np.complexfloating):  # elsewhere they are two arguments: frontend/structured.py
+        raise refusal(name, "a complex number is no single argument", "pass the real and the imaginary part")
     if isinstance(value, np.generic):
         return ScalarArgument(_element(value.dtype, name, "float(x)"), weak=False)
     if isinstance(value, bool):
@@ -139,9 +139,7 @@ def _element(dtype: np.dtype[np.generic], name: str, remedy: str) -> Scalar:
     if not dtype.isnative:
         fix = f"pass {name}.astype({name}.dtype.newbyteorder('='))"
         raise refusal(name, f"the byte order of dtype {dtype.str!r} is not this machine's", fix)
-    if dtype.kind == "c":
-        remedy = f"pass {name}.real and {name}.imag"
-    elif dtype.kind not in "fiu":
+    if dtype.kind not in "fiu":
         remedy = ""
     else:
         remedy = "pass " + remedy

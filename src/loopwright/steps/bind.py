@@ -124,7 +124,7 @@ def _lies_in_records(kernel: Kernel, array: str) -> bool:
     """Whether other fields stand between the elements of an array."""
     param = next((one for one in kernel.arrays if one.name == array), None)
     fields = () if param is None else [one for one in kernel.arrays if one.argument == param.argument]
-    return param is not None and bool(param.offset or param.tail or len(fields) > 1)
+    return param is not None and not param.is_pairs and bool(param.offset or param.tail or len(fields) > 1)
 
 
 def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:

@@ -35,7 +35,8 @@ def _differs(one: object, other: object, strict: bool) -> str:
         return _arrays_differ(one, other, strict)
     if type(one) is not type(other):
         return f"{type(other).__name__} instead of {type(one).__name__}"
-    if isinstance(one, int | float | np.number | np.bool_) and isinstance(other, int | float | np.number | np.bool_):
+    numbers = int | float | complex | np.number | np.bool_
+    if isinstance(one, numbers) and isinstance(other, numbers):
         return _arrays_differ(np.asarray(one), np.asarray(other), strict)
     return "" if one == other else f"{other!r} instead of {one!r}"
 
@@ -43,6 +44,8 @@ def _differs(one: object, other: object, strict: bool) -> str:
 def _arrays_differ(one: Array, other: Array, strict: bool) -> str:
     if one.shape != other.shape or one.dtype != other.dtype:
         return f"{other.dtype}{list(other.shape)} instead of {one.dtype}{list(one.shape)}"
+    if one.dtype.kind == "c":
+        return _arrays_differ(np.stack((one.real, one.imag)), np.stack((other.real, other.imag)), strict)
     if one.dtype.kind != "f":
         wrong = one != other
     elif strict:

@@ -1,0 +1,93 @@
+"""Names for arrays of several sizes: `z = z[inside]` in a loop, an array of another size in each branch.
+
+Such a name has memory for the largest of its arrays, and a variable for each size that it has now. How large they may
+be must be known when the call begins.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+from loopwright.frontend.bounds import bound_of
+from loopwright.frontend.context import Context
+from loopwright.frontend.elementwise import assign_elements, new_array
+from loopwright.frontend.infer import Key
+from loopwright.frontend.values import ArrayLike, Number, View
+from loopwright.frontend.views import ZERO, Size, as_size, as_view, clipped, never_negative, size_of
+from loopwright.ir.nodes import Assign, Binary, Expr, Var
+from loopwright.ir.types import INT64, Scalar
+
+_MOST_SHAPES = 4
+
+
+def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
+    """Remember what the arrays of a name cannot be larger than, for the next round; False where that is not known."""
+    bounds = [tuple(_bound(cx, size_of(size)) for size in shape) for shape in shapes]
+    known = cx.session.rooms.setdefault(key, [])
+    if known is None:
+        return False
+    own = tuple(size_of(size) for size in cx.array_variables[key].sizes) if key in cx.sizes else ()
+    for most in bounds:
+        if any(size is None for size in most) or len(known) > _MOST_SHAPES:
+            cx.session.rooms[key] = None
+            return False
+        if most not in known and most != own:
+            known.append(most)  # type: ignore[arg-type]
+            cx.session.types.grown = True
+    return True
+
+
+def _bound(cx: Context, size: Expr) -> Expr | None:
+    """What a size cannot be above, as short as it can be said."""
+    most = bound_of(cx, size)
+    while isinstance(most, Binary) and most.op == "max" and most.right == ZERO and never_negative(cx, most.left):
+        most = most.left
+    return most
+
+
+def sized_name(cx: Context, key: Key) -> View:
+    """The array that a name of several sizes stands for now."""
+    room = cx.array_variables[key]
+    sizes = []
+    for name, most in zip(cx.sizes[key], room.sizes, strict=True):
+        size = cx.temporary(Var(name, INT64), None)  # the variable may change while this array is looked at
+        cx.natural.add(size.name)
+        cx.bounds[size.name] = size_of(most)
+        sizes.append(Number(size, weak=True))
+    return replace(as_view(room), shape=tuple(sizes))
+
+
+def assign_sized(
+    cx: Context, key: Key, name: str, value: ArrayLike, element: Scalar, node: ast.AST, value_node: ast.AST
+) -> None:
+    """Assign an array to such a name."""
+    if key not in cx.array_variables:
+        _make_room(cx, key, name, element, node)
+    sizes = tuple(as_size(cx.once(size_of(clipped(cx, size)), cx.at(value_node))) for size in value.shape)
+    note_sizes(cx, key, [sizes])
+    target = replace(as_view(cx.array_variables[key]), shape=value.shape)
+    assign_elements(cx, target, value, node, value_node)
+    for variable, size in zip(cx.sizes[key], sizes, strict=True):
+        cx.emit(Assign(variable, size_of(size), at=cx.at(node)))
+
+
+def _make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) -> None:
+    outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
+    try:
+        sizes = [as_size(reduce(_larger, axis)) for axis in zip(*cx.session.rooms[key] or (), strict=True)]
+        sizes = [size if never_negative(cx, size_of(size)) else as_size(_larger(size_of(size), ZERO)) for size in sizes]
+        room = new_array(cx, sizes, element, node, name)
+        cx.sizes[key] = tuple(cx.new_name(f"{name}.size{axis}") for axis in range(len(sizes)))
+        for variable in cx.sizes[key]:
+            cx.emit(Assign(variable, ZERO, at=cx.at(node)))
+    finally:
+        cx.body, cx.depth = outer, depth
+    cx.array_variables[key] = room
+    cx.made_in[room.name] = ()
+
+
+def _larger(one: Expr, other: Expr) -> Expr:
+    return one if one == other else Binary("max", one, other)

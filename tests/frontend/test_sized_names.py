@@ -1,0 +1,136 @@
+"""Names for arrays of several sizes: what a mask leaves, parts of themselves, another size in each branch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from frontend.judge import define, refusal, same
+
+
+def shrinking(z, n):
+    out = np.zeros(len(z), np.int64)
+    i = np.arange(len(z))
+    for k in range(n):
+        if not len(z):
+            break
+        z = z * 1.5
+        far = np.abs(z) > 4
+        out[i[far]] = k + 1
+        z = z[~far]
+        i = i[~far]
+    return out, z, i, z.sum(), len(z)
+
+
+def in_branches(n, m, c):
+    if c:
+        x = np.ones((n, n))
+    else:
+        x = np.arange(n * m).reshape(n, m) * 1.0
+    x = -x
+    return x, x.sum(axis=0), x.T.copy()
+
+
+def chosen(a, c):
+    if c:
+        x = a[a > 0]
+    else:
+        x = a[a < 0]
+    return x, x.sum()
+
+
+def tails(a):
+    while len(a) > 2:
+        a = a[1:]
+    return a, a * 2
+
+
+def halves(a):
+    total = 0.0
+    while len(a) > 1:
+        half = len(a) // 2
+        a = a[:half] + a[half : half * 2]
+        total += a[0]
+    return a[0], total
+
+
+def of_constants(n):
+    x = np.zeros(3)
+    y = x
+    for k in range(n):
+        x = np.ones(5) * k
+    return x, y
+
+
+def sizes_are_those_of_the_time(z):
+    a = np.zeros(len(z))
+    z = z[z > 0]
+    b, count = np.zeros(len(z)), len(z)
+    z = z[z > 1]
+    return a, b, count, z, z[0], z[-1], z[::-1].copy()
+
+
+def other_names(a, n):
+    x = a[a > 0]
+    y = x
+    for k in range(n):
+        y = x
+        x = x[x > k]
+    return x, y
+
+
+def shapes_that_are_assigned(n, m):
+    x = np.arange(n * m).reshape(n, m) * 1.0
+    y = x.sum(axis=0)
+    x.shape = n * m
+    y.shape = (m, 1)
+    for k in range(n):
+        x = x[x > k]
+    return x, y
+
+
+def of_two_axes(m, n):
+    while m.shape[0] > n:
+        m = m[1:, :-1]
+    return m, m.sum(axis=0), m @ m.T
+
+
+SOME = np.linspace(-1, 5, 13)
+CASES = [
+    (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
+    (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
+    (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2), (shapes_that_are_assigned, 2, 3),
+    (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_several_sizes(case):
+    function, *arguments = case
+    same(function, *arguments)
+
+
+@pytest.mark.parametrize("case", CASES[::3], ids=lambda case: case[0].__name__)
+def test_compiled(case):
+    function, *arguments = case
+    expected, found = function(*arguments), lw.kernel(function)(*arguments)
+    for mine, theirs in zip(expected, found, strict=True):
+        assert np.array_equal(mine, theirs) and np.result_type(mine) == np.result_type(theirs)
+
+
+def test_refused():
+    text = """
+        def f(a, c):
+            if c:
+                x = a[a > 0]
+            for k in range(2):
+                if k > c:
+                    x = a[a < 0]
+            return x
+        """
+    assert "'x' may be used where it has no value" in refusal(define(text), SOME, 1)
+    for lines in ("a.shape = 13", "x = a.copy()\n    y = x\n    x.shape = (1, 13)\n    a[0] = len(y)"):
+        assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
+    grown = "def f(n):\n    x = np.zeros(1)\n    for k in range(n):\n        x = np.append(x, x)\n    return x\n"
+    assert "'x' has 2 elements here" in refusal(define(grown), 3)
