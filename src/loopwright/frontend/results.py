@@ -93,7 +93,7 @@ def _flatten(
         found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
-        _flatten(cx, number, node, flat, packing, None)
+        _flatten(cx, number, node, flat, packing, None, (*place, -1))
         packing += [("value", len(flat)), ("maybe", 0)]
         flat.append(Number(flag, weak=True))
         return
@@ -116,6 +116,7 @@ def _flatten(
         case ListValue():
             for part in elements_of(cx, value, node):
                 _flatten_cut(cx, part, node, flat, packing)
+                packing += [("complex", 1)] * part.array.element.is_complex
                 packing.append(("list", int(not part.array.weak)))
             if value.is_tuple:
                 packing.append(("zip", len(value.parts)))

@@ -332,7 +332,6 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         raise cx.error(node, "'@=' is outside the language", remedy="write: a = a @ b")
     op = operators.BINARY[type(node.op)]
     if isinstance(target, ast.Name):
-        start = len(cx.body)
         old = read_name(cx, target)
         start = len(cx.body)
         value = cx.evaluate(node.value)
