@@ -20,12 +20,11 @@ from loopwright.steps.schedule import apply_schedule
 from loopwright.toolchain.cc import build
 
 MS = 1_000_000
-UNITS = 1000.0
 HARNESS = """
-int64_t crew(lw_pace *pace, int64_t threads) { lw_run run; return lw_crew_for(&run, pace, threads, 1e3); }
-int64_t learn(lw_pace *pace, int64_t crew, int64_t own, int64_t more) {
+int64_t crew(lw_pace *pace, int64_t threads) { lw_run run; return lw_crew_for(&run, pace, threads); }
+int64_t learn(lw_pace *pace, int64_t crew, int64_t spent, int64_t took) {
   const int64_t now = lw_now();
-  const lw_run run = {pace, 1e3, crew, now - own - more, now - own, now};
+  const lw_run run = {pace, crew, now - took, spent};
   lw_learn(&run);
   return now;
 }
@@ -33,22 +32,21 @@ int64_t learn(lw_pace *pace, int64_t crew, int64_t own, int64_t more) {
 
 
 class Pace(ctypes.Structure):
-    _fields_ = (("unit", ctypes.c_int64), ("until", ctypes.c_int64), ("losses", ctypes.c_int64))
+    _fields_ = (("credit", ctypes.c_int64), ("until", ctypes.c_int64), ("losses", ctypes.c_int64))
 
 
 @dataclass
 class Loop:
-    """A loop of 1000 units, and what is known of it."""
+    """A loop, and what is known of it."""
 
     library: ctypes.CDLL
     pace: Pace
 
-    def ran(self, own: int, more: int, crew: int = 2) -> int:
-        """Its first thread took so many nanoseconds, and all of it so many more; how long one thread does it now."""
-        now = self.library.learn(
-            ctypes.byref(self.pace), ctypes.c_int64(crew), ctypes.c_int64(own), ctypes.c_int64(more)
-        )
-        return max(0, self.pace.until - int(now))
+    def ran(self, spent: float, took: float, crew: int = 2) -> float:
+        """All threads together spent so many milliseconds, and it took so many; how many one thread does it now."""
+        times = (ctypes.c_int64(int(spent * MS)), ctypes.c_int64(int(took * MS)))
+        now = self.library.learn(ctypes.byref(self.pace), ctypes.c_int64(crew), *times)
+        return max(0.0, (self.pace.until - int(now)) / MS)
 
     def crew(self) -> int:
         return int(self.library.crew(ctypes.byref(self.pace), ctypes.c_int64(4)))
@@ -69,36 +67,41 @@ def loop(library: ctypes.CDLL) -> Loop:
 
 def test_a_loop_that_nothing_is_known_of_has_the_team(loop: Loop) -> None:
     assert loop.crew() == 4
-    assert loop.ran(2 * MS, 1 * MS) == 0  # one thread would have taken 4 ms
+    assert loop.ran(spent=4, took=3) == 0
     assert loop.crew() == 4
 
 
 def test_what_a_team_lost_is_how_long_one_thread_does_the_loop(loop: Loop) -> None:
-    assert loop.ran(2 * MS, 6 * MS) == pytest.approx(4 * MS, rel=0.02)
+    assert loop.ran(spent=4, took=8) == pytest.approx(4, rel=0.02)
     assert loop.crew() == 1
     loop.pace.until = 1
     assert loop.crew() == 4
 
 
-def test_each_further_loss_counts_twice_and_a_gain_half(loop: Loop) -> None:
-    assert [round(loop.ran(2 * MS, 3 * MS) / MS) for _ in range(9)] == [1, 2, 4, 8, 16, 32, 64, 64, 64]
-    loop.pace.until = 0
-    assert loop.ran(2 * MS, 0) == 0 and loop.pace.losses == 3
+def test_each_further_loss_counts_twice(loop: Loop) -> None:
+    assert [round(loop.ran(4, 5)) for _ in range(9)] == [1, 2, 4, 8, 16, 32, 64, 64, 64]
+
+
+def test_teams_that_gained_may_lose_as_much(loop: Loop) -> None:
+    assert [loop.ran(4, 1), loop.ran(1, 3)] == [0, 0]
+    assert loop.ran(1, 3) == pytest.approx(1, rel=0.05)
+
+
+def test_gains_of_long_ago_count_for_milliseconds(loop: Loop) -> None:
+    loop.ran(4000, 1000)
+    assert loop.ran(1, 7) == pytest.approx(1, rel=0.05)
+
+
+def test_a_loss_is_forgotten_when_teams_gain_again(loop: Loop) -> None:
+    loop.ran(4, 5), loop.ran(4, 5)
+    loop.ran(4, 3.5)
+    assert loop.pace.losses == 2
+    loop.ran(4, 3)
+    assert loop.pace.losses == 0
 
 
 def test_one_thread_alone_is_no_loss(loop: Loop) -> None:
-    assert loop.ran(2 * MS, 50 * MS, crew=1) == 0 and loop.pace.unit == pytest.approx(2 * MS, rel=0.02)
-
-
-def test_a_shorter_time_is_taken_over_at_once_and_a_longer_one_by_and_by(loop: Loop) -> None:
-    def unit(own: int) -> int:
-        loop.ran(own, 0, crew=1)
-        return int(loop.pace.unit)
-
-    assert unit(8 * MS) == pytest.approx(8 * MS, rel=0.02)
-    assert unit(4 * MS) == pytest.approx(4 * MS, rel=0.02)
-    assert unit(6 * MS) == pytest.approx(4.25 * MS, rel=0.02)
-    assert unit(900 * MS) == pytest.approx(4.25 * 1.125 * MS, rel=0.02)
+    assert loop.ran(2, 50, crew=1) == 0 and loop.pace.credit == 0
 
 
 SUMS = """

@@ -197,44 +197,46 @@ LW_PURE int64_t lw_team(int64_t threads, int64_t trip, double work, double grain
 }
 
 /* Whether a team is worth while: it costs something to start and to wait for, and other programs may keep threads from
-   their cores for milliseconds. Each loop knows what a unit of its work takes a thread. When a team took longer than one
-   thread would have, one thread does the loop for as long as was lost, twice as long at each further loss. The work is
-   shared out in the same way for any crew, so sums have the same bits. */
+   their cores for milliseconds. Each loop keeps an account of what its teams gain: the time that all threads took for
+   their shares, less the time from start to end. When that is overdrawn, one thread does the loop for as long, and twice
+   as long at each further time. The work is shared out in the same way for any crew, so sums have the same bits. */
 #ifndef LW_ALONE
 #define LW_ALONE 0 /* 1, -1: always one thread, always the team (tests) */
 #endif
-enum { LW_DOUBLINGS = 6 };
-typedef struct { int64_t unit, until, losses; } lw_pace; /* unit: picoseconds, 0: not known; until: one thread, in ns */
-typedef struct { lw_pace *pace; double work; int64_t crew, called, begun, done; } lw_run;
+enum { LW_DOUBLINGS = 6, LW_TRUSTED = 1000000, LW_MOST_CREDIT = 5000000 }; /* nanoseconds, but for the first */
+typedef struct { int64_t credit, until, losses; } lw_pace; /* until: one thread does the loop */
+typedef struct { lw_pace *pace; int64_t crew, called, spent; } lw_run;
 LW_PURE int64_t lw_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 /* How many threads do what `threads` threads are to do: all of them, or one. */
-static __attribute__((noinline, unused)) int64_t lw_crew_for(lw_run *run, lw_pace *pace, int64_t threads, double work) {
+static __attribute__((noinline, unused)) int64_t lw_crew_for(lw_run *run, lw_pace *pace, int64_t threads) {
   const int64_t now = lw_now();
   const bool alone = LW_ALONE ? LW_ALONE > 0 : now < __atomic_load_n(&pace->until, __ATOMIC_RELAXED);
-  *run = (lw_run){pace, work, alone ? 1 : threads, now, now, now};
+  *run = (lw_run){pace, alone ? 1 : threads, now, 0};
   return run->crew;
 }
 static __attribute__((noinline, unused)) void lw_learn(const lw_run *run) {
-  const int64_t now = lw_now(), known = __atomic_load_n(&run->pace->unit, __ATOMIC_RELAXED);
-  const double found = (double)(run->done - run->begun) * 1e3 * (double)run->crew / (run->work + 1.0) + 1.0;
-  int64_t unit = found < 1e12 ? (int64_t)found : INT64_C(1000000000000);
-  if (known && unit > known) unit = known + ((unit < 2 * known ? unit : 2 * known) - known) / 8; /* not by chance */
-  __atomic_store_n(&run->pace->unit, unit, __ATOMIC_RELAXED);
   if (run->crew == 1) return;
-  const double alone = run->work * (double)unit * 1e-3, lost = (double)(now - run->called) - alone;
-  int64_t losses = __atomic_load_n(&run->pace->losses, __ATOMIC_RELAXED);
-  if (lost > 0) __atomic_store_n(&run->pace->until, now + ((int64_t)lost << losses), __ATOMIC_RELAXED);
-  losses = lost <= 0 ? losses / 2 : losses < LW_DOUBLINGS ? losses + 1 : losses;
-  __atomic_store_n(&run->pace->losses, losses, __ATOMIC_RELAXED);
+  const int64_t now = lw_now();
+  int64_t credit = __atomic_load_n(&run->pace->credit, __ATOMIC_RELAXED) + run->spent - (now - run->called);
+  if (credit < 0) {
+    const int64_t losses = __atomic_load_n(&run->pace->losses, __ATOMIC_RELAXED);
+    __atomic_store_n(&run->pace->until, now + (-credit << losses), __ATOMIC_RELAXED);
+    __atomic_store_n(&run->pace->losses, losses < LW_DOUBLINGS ? losses + 1 : losses, __ATOMIC_RELAXED);
+    credit = 0;
+  } else if (credit > LW_TRUSTED) {
+    __atomic_store_n(&run->pace->losses, 0, __ATOMIC_RELAXED);
+    credit = credit < LW_MOST_CREDIT ? credit : LW_MOST_CREDIT;
+  }
+  __atomic_store_n(&run->pace->credit, credit, __ATOMIC_RELAXED);
 }
 #define LW_SELF omp_get_thread_num()
 #define LW_CREW omp_get_num_threads()
-#define LW_BEGUN(run) if (LW_SELF == 0) (run).begun = lw_now()
-#define LW_DONE(run) if (LW_SELF == 0) (run).done = lw_now()
+#define LW_BEGUN const int64_t lw_begun = lw_now()
+#define LW_DONE(run) __atomic_fetch_add(&(run).spent, lw_now() - lw_begun, __ATOMIC_RELAXED)
 
 /* Where piece `at` of `pieces` equal ones begins. */
 LW_PURE int64_t lw_cut(int64_t count, int64_t at, int64_t pieces) {

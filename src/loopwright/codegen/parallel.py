@@ -261,7 +261,7 @@ def _crew(w: Writer) -> Iterator[None]:
     """Within, `lw_crew` threads do what lw_threads are to do; how long that takes is learned."""
     w.line("static lw_pace lw_here;")
     w.line("lw_run lw_this;")
-    w.line("lw_crew = lw_crew_for(&lw_this, &lw_here, lw_threads, lw_work);")
+    w.line("lw_crew = lw_crew_for(&lw_this, &lw_here, lw_threads);")
     yield
     w.line("lw_learn(&lw_this);")
 
@@ -270,7 +270,7 @@ def _crew(w: Writer) -> Iterator[None]:
 def _stretches(threads: str, crew: str, w: Writer) -> Iterator[None]:
     """Within, what is written is what thread number lw_thread of lw_team_size is to do, whoever does it."""
     with w.team(crew):
-        w.line("LW_BEGUN(lw_this);")
+        w.line("LW_BEGUN;")
         w.line(f"const int64_t lw_team_size = {threads};")
         with w.loop("int64_t lw_thread = LW_SELF; lw_thread < lw_team_size; lw_thread += LW_CREW"):
             yield
@@ -329,7 +329,7 @@ def _team(plan: _Plan, part: Function, w: Writer) -> None:
 def _blocks(plan: _Plan, part: Function, w: Writer) -> None:
     """Blocks of iterations for whoever is free: which thread has one does not matter."""
     with w.team("lw_crew"):
-        w.line("LW_BEGUN(lw_this);")
+        w.line("LW_BEGUN;")
         with w.claims("lw_block", "lw_next", "lw_blocks"):
             w.line("const int64_t lw_begin = lw_cut(lw_count, lw_block, lw_blocks);")
             w.line("const int64_t lw_end = lw_cut(lw_count, lw_block + 1, lw_blocks);")
