@@ -134,7 +134,7 @@ class LoopKernel:
         """From now on calls are those of a kernel that takes these arguments too."""
         made = LoopKernel.__new__(LoopKernel)
         made._is_static = self._is_static
-        made._set_up(hidden.expanded(self._current(), more.names), self.ranges)
+        made._set_up(hidden.expanded(self._current(), more), self.ranges)
         bound = self._dispatch.bound
 
         def call(*args: object, **kwargs: object) -> object:

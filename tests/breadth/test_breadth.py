@@ -30,8 +30,6 @@ from breadth import (  # noqa: F401
 from breadth.cases import CASES, Case, differences, outcome, same_error
 
 REFUSED: dict[str, str] = {
-    "astronomy.accelerations": "a global array",
-    "astronomy.leapfrog": "a global array",
     "finance.resample_ohlcv": "a result whose size comes from elements",
     "physics.legendre_table": "recursion",
     "statistics.class_means": "a result whose size comes from elements",

@@ -328,8 +328,6 @@ a number is called    def f(a):
                           return x(1)
 list from outside     def f(a):
                           return names[0]
-array from outside    def f(a):
-                          return table[0]
 mask and index        def f(m):
                           return m[m > 0, 1]
 list method           def f(a):

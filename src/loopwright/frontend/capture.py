@@ -39,7 +39,8 @@ class Parameter:
 @dataclass(frozen=True, eq=False)
 class Source:
     """A Python function, read. `code`: what it runs, when it was read. `written`: the parameters that may be written
-    through, from the syntax alone. `structures`: what holds several of them, by the function's parameter."""
+    through, from the syntax alone. `structures`: what holds several of them, by the function's parameter. `outside`:
+    the arrays from outside that parameters stand for."""
 
     function: FunctionType
     code: CodeType
@@ -47,6 +48,7 @@ class Source:
     parameters: tuple[Parameter, ...]
     written: frozenset[str]
     structures: Mapping[str, Structure] = field(default_factory=dict)
+    outside: Mapping[str, CapturedConstant] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

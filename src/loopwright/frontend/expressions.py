@@ -260,7 +260,7 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
         case Fixed(value=np.iinfo() | np.finfo() as owner) if (known := limit(owner, node.attr)) is not None:
             return known
         case Fixed(value=owner) if owner is not None and (found := _outside(cx, node, owner)):
-            return outside_value(cx, found.value, node)
+            return outside_value(cx, found, node)
         case Fixed(value=ModuleType() as module):
             raise cx.error(node, f"module '{module.__name__}' has no '{node.attr}'")
         case _:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Parameter, Source
+from loopwright.ir.captured import CapturedConstant
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """names: of the parameters, all of which are written. run: makes a call, with these arguments behind the others.
-    sample: arguments of their kinds, to ask about a call."""
+    """names: of the parameters. run: makes a call, with these arguments behind the others. sample: arguments of their
+    kinds, to ask about a call. outside: the arrays from outside that they stand for. written: whether the function may
+    write them."""
 
     names: tuple[str, ...]
     run: Callable[[Callable[..., object], Sequence[object]], object]
     sample: Callable[[], Sequence[object]]
+    outside: Mapping[str, CapturedConstant] = field(default_factory=dict)
+    written: bool = True
 
 
 class NeededError(KernelError):
@@ -25,21 +29,30 @@ class NeededError(KernelError):
     hidden: Hidden
 
 
-def expanded(source: Source, names: Sequence[str]) -> Source:
+def expanded(source: Source, more: Hidden) -> Source:
     """The function with these parameters, behind the others."""
     return replace(
         source,
-        parameters=(*source.parameters, *map(Parameter, names)),
-        written=source.written | set(names),
-        structures={**source.structures, **dict.fromkeys(names)},
+        parameters=(*source.parameters, *map(Parameter, more.names)),
+        written=source.written | set(more.names if more.written else ()),
+        structures={**source.structures, **dict.fromkeys(more.names)},
+        outside={**source.outside, **more.outside},
     )
 
 
 def again(source: Source, old: Source) -> Source:
     """The same for a function that was captured again."""
     own = {one.name for one in source.parameters}
-    names = [one.name for one in old.parameters if one.name not in own and one.name in old.structures]
-    return expanded(source, [name for name in names if name.startswith(_MARKS)])
+    more = tuple(one for one in old.parameters if one.name not in own and one.name.startswith(_MARKS))
+    names = {one.name for one in more}
+    return replace(
+        source,
+        parameters=(*source.parameters, *more),
+        written=source.written | (old.written & names),
+        structures={**source.structures, **dict.fromkeys(names)},
+        outside=old.outside,
+    )
 
 
-_MARKS = ("np.random.", "print.")
+GLOBAL = "global."
+_MARKS = ("np.random.", "print.", GLOBAL)

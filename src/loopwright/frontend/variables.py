@@ -14,6 +14,7 @@ from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
+from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import refuse_another_name, store_list
 from loopwright.frontend.promote import NumberType
@@ -37,6 +38,7 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
+from loopwright.frontend.watched import Found
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Select, Stmt, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned
@@ -66,21 +68,23 @@ def read_name(cx: Context, node: ast.Name) -> Value:
     found = cx.session.outside.name(frame.source, node.id)
     if found is None:
         raise cx.error(node, f"name '{node.id}' is not defined", remedy="define it before the function is called")
-    return outside_value(cx, found.value, node)
+    return outside_value(cx, found, node)
 
 
-def outside_value(cx: Context, value: object, node: ast.expr) -> Value:
+def outside_value(cx: Context, found: Found, node: ast.expr) -> Value:
     """The Value of a global, a cell or an attribute of something outside."""
-    if isinstance(value, np.ndarray | list | dict | set):
+    if isinstance(found.value, np.ndarray) and found.relies:
+        return global_array(cx, found, node)
+    if isinstance(found.value, np.ndarray | list | dict | set):
         raise cx.error(
             node,
-            f"'{ast.unparse(node)}' is {describe(Fixed(value))} from outside the function",
+            f"'{ast.unparse(node)}' is {describe(Fixed(found.value))} from outside the function",
             "its contents could change after the code is made",
             "pass it as an argument"
-            if isinstance(value, np.ndarray)
+            if isinstance(found.value, np.ndarray)
             else "pass an array as an argument, or use a tuple",
         )
-    return from_object(value)
+    return from_object(found.value)
 
 
 def _read(cx: Context, frame: Frame, web: Web, node: ast.Name, may_be_unassigned: bool) -> Value:

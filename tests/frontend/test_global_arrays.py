@@ -1,0 +1,115 @@
+"""Arrays from outside the function: each call sees what stands there then."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+WEIGHTS = np.array([0.25, 0.5, 0.25])
+TABLE = np.arange(12.0).reshape(4, 3)
+COUNT = np.zeros(3, np.int64)
+FIXED = np.array([3.0, 4.0])
+FIXED.flags.writeable = False
+PLACE = types.ModuleType("place")
+PLACE.rows = np.arange(4)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True, params=["cpu", "interpreter", "emulated"])
+def device(request: pytest.FixtureRequest) -> Iterator[None]:
+    with lw.options(device=request.param):
+        yield
+
+
+def halved(x: Any) -> Any:
+    return x * WEIGHTS[1]
+
+
+def smoothed(a: Any) -> Any:
+    out = np.zeros(a.shape[0])
+    for i in range(1, a.shape[0] - 1):
+        for k in range(3):
+            out[i] += WEIGHTS[k] * a[i + k - 1]
+    return out + TABLE[0].sum(), halved(a[0]), (WEIGHTS * 2).sum()
+
+
+def test_globals_of_the_function_and_of_its_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, a = lw.kernel(smoothed), np.arange(6.0)
+    for change in (None, "in place", "another"):
+        if change == "in place":
+            monkeypatch.setitem(globals(), "WEIGHTS", WEIGHTS.copy())
+            WEIGHTS[1] = 9.0
+        if change == "another":
+            monkeypatch.setitem(globals(), "WEIGHTS", np.array([1, 2, 3]))
+        for mine, pythons in zip(kernel(a), smoothed(a), strict=True):
+            np.testing.assert_allclose(mine, pythons)
+
+
+def test_what_is_written_is_seen_outside() -> None:
+    @lw.kernel
+    def counted(k: Any) -> Any:
+        COUNT[k] += 1
+        return COUNT[k]
+
+    before = COUNT[2]
+    assert [counted(2), counted(2)] == [before + 1, before + 2] and COUNT[2] == before + 2
+
+
+def test_a_read_only_array_is_read_and_not_written() -> None:
+    assert lw.kernel(lambda_of_fixed)(2.0) == 8.0
+
+    @lw.kernel
+    def written(x: Any) -> None:
+        FIXED[0] = x
+
+    with pytest.raises((lw.KernelError, ValueError)):
+        written(1.0)
+    assert FIXED[0] == 3.0
+
+
+def lambda_of_fixed(x: Any) -> Any:
+    return x * FIXED[1]
+
+
+def test_a_closure_has_arrays_of_its_own() -> None:
+    def scaled_by(by: Any) -> Any:
+        @lw.kernel
+        def scaled(x: Any) -> Any:
+            return x * by[0]
+
+        return scaled
+
+    two, three = scaled_by(np.array([2.0])), scaled_by(np.array([3.0]))
+    assert [two(5.0), three(5.0), two(5.0)] == [10.0, 15.0, 10.0]
+
+
+def test_an_array_of_a_module() -> None:
+    @lw.kernel
+    def row(k: Any) -> Any:
+        return PLACE.rows[k] + 1
+
+    assert row(2) == 3
+
+
+def test_the_same_array_as_an_argument() -> None:
+    @lw.kernel
+    def moved(a: Any) -> None:
+        for i in range(1, a.shape[0]):
+            a[i] = WEIGHTS[i - 1] + 1.0
+
+    before = WEIGHTS.copy()
+    try:
+        moved(WEIGHTS)
+        assert WEIGHTS.tolist() == [0.25, 1.25, 2.25]
+    finally:
+        WEIGHTS[:] = before
+
+
+def test_explain_and_sizes() -> None:
+    kernel = lw.kernel(smoothed)
+    assert "WEIGHTS" in str(kernel.explain(np.arange(6.0)))
