@@ -30,9 +30,7 @@ from breadth import (  # noqa: F401
 from breadth.cases import CASES, Case, differences, outcome, same_error
 
 REFUSED: dict[str, str] = {
-    "finance.resample_ohlcv": "a result whose size comes from elements",
     "physics.legendre_table": "recursion",
-    "statistics.class_means": "a result whose size comes from elements",
 }  # fmt: skip
 """By function: the construct that blocks it."""
 

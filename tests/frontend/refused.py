@@ -414,6 +414,6 @@ computed size         def f(a):
                           n = 0
                           for i in range(len(a)):
                               n += 1
-                          x = np.zeros(n)
+                          x = np.zeros((n, n))
                           return x
 """

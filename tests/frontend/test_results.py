@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, kernel_of, same
 
 RETURNS = [
@@ -100,3 +101,26 @@ def test_a_number_that_may_be_none_beside_one_that_is_not():
         """, "presence.py")  # fmt: skip
     for n in (-1, 1, 7, 9):
         same(function, np.arange(4.0), n)
+
+
+@pytest.mark.parametrize("device", ["cpu", "interpreter", "emulated"])
+def test_an_array_whose_size_elements_say(device):
+    @lw.kernel
+    def sums(labels, values):
+        k = labels.max() + 1
+        count, total = np.zeros(k, np.int64), np.zeros((k, values.shape[1]))
+        for i in range(labels.shape[0]):
+            count[labels[i]] += 1
+            for j in range(values.shape[1]):
+                total[labels[i], j] += values[i, j]
+        return total, count, np.bincount(labels)
+
+    random = np.random.default_rng(2)
+    with lw.options(device=device):
+        for most in (9, 1):
+            arguments = random.integers(0, most, 40), random.random((40, 3))
+            for mine, pythons in zip(sums(*arguments), sums.__wrapped__(*arguments), strict=True):
+                np.testing.assert_allclose(mine, pythons)
+                assert mine.shape == pythons.shape and mine.dtype == pythons.dtype
+        with pytest.raises(MemoryError):
+            sums(np.array([2**40]), np.zeros((1, 3)))

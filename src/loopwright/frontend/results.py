@@ -13,7 +13,7 @@ from loopwright.frontend.bounds import bound_of, known_at_call
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import convert, in_type
-from loopwright.frontend.elementwise import assign_elements, materialised, new_array
+from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.tables import as_list
@@ -34,6 +34,7 @@ from loopwright.frontend.values import (
 from loopwright.frontend.variables import grow, presence
 from loopwright.frontend.views import as_size, as_view, size_of
 from loopwright.ir.nodes import (
+    RESERVED,
     Allocate,
     Assign,
     Binary,
@@ -50,6 +51,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.types import BOOL, INT64
 
 _MOST_RETURNED = 1000  # numbers and arrays
+_RESERVED: Expr = Const(RESERVED, INT64)
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
@@ -166,24 +168,30 @@ def _is_known(cx: Context, array: Array) -> bool:
 
 def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
     """A result that is large enough, with the elements of the array; and the sizes to cut it to. Raises KernelError
-    where nothing is known about how large it may be."""
+    where nothing is known about how large two of its axes may be."""
     place = node.value or node
-    most = tuple(bound_of(cx, size_of(size)) for size in array.shape)
-    if any(size is None for size in most):
+    most = [bound_of(cx, size_of(size)) for size in array.shape]
+    if most.count(None) > 1:
         name = array.name if isinstance(array, Array) else array.array.name
         allocate, _ = cx.allocations[name]
         raise KernelError(
             f"the array '{name}' cannot be returned",
             allocate.at,
-            "its size is computed while the function runs, and nothing is known about how large it may be",
+            "its sizes are computed while the function runs, and nothing is known about how large they may be",
             "pass an array that is large enough, and return how much of it is used",
         )
+    if None in most:  # what elements say: memory that is only used as far as it is needed
+        axis = most.index(None)
+        others = [size for size in most if size is not None]
+        room = reduce(lambda a, b: Binary("floordiv", a, Binary("max", b, Const(1, INT64))), others, _RESERVED)
+        check(cx, Compare("le", size_of(array.shape[axis]), room), "memory", place)
+        most[axis] = room
     kind = cx.session.types.assign(("result", position), ArrayKind(array.element, len(array.shape)))
     if not isinstance(kind, ArrayKind):
         raise cx.error(place, "this return does not agree with the others", "its arrays have other numbers of axes")
     shapes = cx.session.result_shapes.setdefault(position, [])
-    if most not in shapes:
-        shapes.append(most)  # type: ignore[arg-type]
+    if tuple(most) not in shapes:
+        shapes.append(tuple(most))  # type: ignore[arg-type]
         cx.session.types.grown = True
     if position not in cx.result_names:
         sizes = tuple(
