@@ -70,7 +70,6 @@ def test_what_no_types_make_legal_is_told_with_its_line() -> None:
             "6: 'try' is outside the language",
             "7: 'List' means nothing here",
             "9: 'yield' is outside the language",
-            "9: a dict is outside the language",
         ],
         "g": ["11: @cuda.jit means nothing here"],
         "h": ["13: @stencil means nothing here"],
@@ -131,8 +130,7 @@ EXAMPLES = {
     "Try": "try:\n        x = 1\n    finally:\n        pass", "With": "with a:\n        pass", "Import": "import math",
     "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
-    "Await": "", "Match": "match 1:\n        case 1:\n            pass", "Dict": "x = {1: 2}",
-    "SetComp": "x = {i for i in range(3)}", "DictComp": "x = {i: 2 for i in range(3)}",
+    "Await": "", "Match": "match 1:\n        case 1:\n            pass",
     "Yield": "yield 1", "YieldFrom": "yield from a",
 }  # fmt: skip
 """A statement with each of them; '' for what no plain function can have."""

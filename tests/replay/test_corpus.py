@@ -88,7 +88,11 @@ def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
     assert (tmp_path / "all" / MISSING / "new.why").read_text().startswith("no option 'no_such_option'")
     names = {path.name for path in (tmp_path / "all" / "good" / "a-b").iterdir()}
     assert names == {f"{way}.{kind}" for way in ("avx2", "plain") for kind in ("schedule", "program", "c")}
-    assert {path.name for path in (tmp_path / "all" / "headers").iterdir()} == {"loopwright.h", "loopwright.cuh"}
+    assert {path.name for path in (tmp_path / "all" / "headers").iterdir()} == {
+        "loopwright.h",
+        "loopwright.cuh",
+        "reserved.h",
+    }
     collect(tmp_path / "some", groups, ["good/a-b/plain"])
     assert {path.name.split(".")[0] for path in (tmp_path / "some" / "good" / "a-b").iterdir()} == {"plain"}
 
