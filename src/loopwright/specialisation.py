@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from loopwright.compiler import Analysed
     from loopwright.devices import gpus
     from loopwright.devices.gpu import Gpu
-    from loopwright.ir import interp, nodes, walk
+    from loopwright.ir import interp, nodes, size_programs, walk
     from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
     from loopwright.memory import gpu_call, offload
     from loopwright.memory.gpu_call import GpuExecutable, InParts
@@ -50,6 +50,7 @@ else:  # what a remembered kernel's first call does without
     schedule = deferred("loopwright.steps.schedule")
     interp = deferred("loopwright.ir.interp")
     nodes = deferred("loopwright.ir.nodes")
+    size_programs = deferred("loopwright.ir.size_programs")
     walk = deferred("loopwright.ir.walk")
 
 FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
@@ -166,6 +167,7 @@ class Specialisation:
             sizes = [tuple(int(size(state)) for size in shape) for shape in shapes]
             return tuple(zip(sizes, dtypes, fills, strict=True))
 
+        fresh.results = size_programs.results_of(kernel)  # type: ignore[attr-defined]
         return fresh
 
     def on_guard_failure(self, arguments: Sequence[object]) -> Exception | None:

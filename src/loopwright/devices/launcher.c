@@ -1,4 +1,4 @@
-/* Last part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
+/* Part of the launcher: `Dispatcher`, which finds the Entry for a call, and the module.
 
    A call with known kinds of arguments costs: one pass over the arguments to make a key, one look-up, the guard,
    and the loop itself without the GIL. An Entry may be for calls with certain numbers only (sizes, integers): where

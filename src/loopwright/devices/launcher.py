@@ -32,7 +32,8 @@ else:
 
 MODULE = "loopwright_launcher"
 PARTS = (
-    "launcher_interrupt.c", "launcher_constants.c", "launcher_entry.c", "launcher_key.c", "launcher.c",
+    "launcher_interrupt.c", "launcher_constants.c", "launcher_results.c", "launcher_entry.c", "launcher_key.c",
+    "launcher.c",
 )  # fmt: skip  # one text, in this order
 Kind = Literal["extension", "ctypes"]
 

@@ -1,4 +1,4 @@
-/* First part of the launcher: `Constants`, the facts outside of a function that code made of it relies on. What they are
+/* Part of the launcher: `Constants`, the facts outside of a function that code made of it relies on. What they are
    is told in ir/captured.py, where the same is read in Python. `constants_hold` is part of every call. Most facts
    are what stands in a dict: of a module, of a class. Those are looked up again only when one of the dicts has changed,
    which Python 3.11 shows as a number in the dict itself, and later ones tell when it happens. All others are a

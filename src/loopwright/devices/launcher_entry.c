@@ -1,6 +1,6 @@
-/* Third part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning is
-   documented in devices/base.py. launcher_interrupt.c and launcher_constants.c stand before it, launcher_key.c and
-   launcher.c follow; the five are compiled as one file. */
+/* Part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning is
+   documented in devices/base.py. launcher_interrupt.c, launcher_constants.c and launcher_results.c stand before it,
+   launcher_key.c and launcher.c follow; all are compiled as one file. */
 #include <structmember.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
@@ -92,6 +92,7 @@ typedef struct {
   Value *values;
   Constants *constants;
   PyObject *fresh, *fail, *guard_failed, *payload;
+  Results results; /* what makes them without `fresh`, if count */
   long long threads, calls, total_ns, min_ns, last_ns;
   PyObject *observer;              /* observer(times in ns, oldest first) when there is enough to tell, or NULL */
   long long wanted_calls, wanted_ns, seen_calls, seen_ns; /* since it was told last; enough is either of them */
@@ -333,6 +334,10 @@ static PyObject *result_of(const Entry *entry, PyObject *const *originals, PyObj
 
 /* The arrays that the call allocates, as a tuple; NULL with an exception. */
 static PyObject *fresh_arrays(const Entry *entry, PyObject *const *args, Py_ssize_t count) {
+  if (entry->results.count) {
+    PyObject *made = new_results(&entry->results, args, count);
+    if (made || PyErr_Occurred()) return made;
+  }
   PyObject *arguments = as_tuple(args, count);
   if (!arguments) return NULL;
   PyObject *fresh = PyObject_CallOneArg(entry->fresh, arguments);
@@ -499,7 +504,7 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   self->fail = Py_NewRef(fail);
   self->guard_failed = Py_NewRef(failed);
   self->payload = Py_NewRef(payload);
-  if (!entry || read_values(self, values) < 0 || read_constants(self, constants) < 0) {
+  if (!entry || read_values(self, values) < 0 || read_constants(self, constants) < 0 || find_results(&self->results, fresh) < 0) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "no entry, or no memory");
     Py_DECREF(self);
     return NULL;
@@ -529,6 +534,7 @@ static void entry_dealloc(Entry *self) {
   PyObject_GC_UnTrack(self);
   entry_clear(self);
   Py_CLEAR(self->fresh);
+  free_results(&self->results);
   Py_CLEAR(self->payload);
   Py_CLEAR(self->constants);
   PyMem_Free(self->values);

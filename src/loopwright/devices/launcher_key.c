@@ -1,4 +1,4 @@
-/* Third part of the launcher: the key of a call, all that decides which code may run. Two calls with one key have
+/* Part of the launcher: the key of a call, all that decides which code may run. Two calls with one key have
    one Signature; tests/devices compare this with runtime/specialise.py. Layout and overlap are tested as in
    memory/overlap.py. A key is bytes: 1 where a written array may share bytes with another argument in a way that
    `same` does not tell, or with itself; then for each argument

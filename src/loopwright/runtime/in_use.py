@@ -126,6 +126,7 @@ def allocator(
     def fresh(arguments: tuple[object, ...]) -> tuple[object, ...]:
         return tuple(_allocated(*one) for one in results(arguments))
 
+    fresh.results = getattr(results, "results", None)  # type: ignore[attr-defined]
     return fresh
 
 

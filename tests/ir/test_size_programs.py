@@ -1,0 +1,82 @@
+"""Sizes of results: the launcher's programs give what the interpreter gives, or leave it to Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.devices.by_ctypes import Entry
+from loopwright.ir.size_programs import ARGUMENT, DIM, NUMBER, OPERATORS, results_of
+from loopwright.ir.text import parse_kernel
+
+
+def results(size: str, fill: str = "") -> Any:
+    text = f"kernel k(a: float64[2] C, n: int64) -> array r:\n    result r: float32[{size}]{fill}\n    return\n"
+    return results_of(parse_kernel(text))
+
+
+def test_programs_in_postfix_order() -> None:
+    ((dtype, zeros, sizes),) = results("size(a, 1), n + 2 * size(a, 0)", " = 0.0f32")
+    assert (dtype, zeros) == (np.dtype(np.float32), True)
+    assert sizes == (
+        (DIM, 0, 1),
+        (ARGUMENT, 1, NUMBER, 2, DIM, 0, 0, OPERATORS["mul"], OPERATORS["add"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "fill"), [("n ^ 1", ""), ("n", " = 1.0f32"), ("n", " = -0.0f32"), (" + ".join("n" * 40), "")]
+)
+def test_what_the_launcher_has_no_words_for(size: str, fill: str) -> None:
+    assert results(size, fill) is None
+
+
+@lw.kernel
+def sized(a: Any, n: Any, m: Any) -> Any:
+    first = np.zeros((n // 3 + 1, a.shape[1] - 1))
+    second = np.empty(max(n, m) * min(a.shape[0], 2), np.int16)
+    for i in range(second.shape[0]):
+        second[i] = i
+    return first, second
+
+
+ARGUMENTS = [
+    (np.ones((3, 4)), 7, 2), (np.ones((0, 1)), 0, 0), (np.ones((5, 1)), -2, 1), (np.ones((2, 3)), np.int64(5), 3),
+    (np.ones((2, 3)), np.int32(5), 3), (np.ones((4, 9))[::2, ::-1], 2, 11),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", ARGUMENTS)
+def test_arrays_are_those_of_cpython(given: tuple[Any, ...]) -> None:
+    for _ in range(2):  # the second call is the launcher's
+        for mine, pythons in zip(sized(*given), sized.__wrapped__(*given), strict=True):
+            assert (mine.shape, mine.dtype, mine.tolist()) == (pythons.shape, pythons.dtype, pythons.tolist())
+            assert mine.flags.owndata and mine.flags.writeable and mine.flags.c_contiguous
+
+
+def test_errors_are_those_of_python() -> None:
+    sized(np.ones((3, 4)), 7, 2)
+    with pytest.raises(ValueError, match="negative"):
+        sized(np.ones((3, 0)), 7, 2)
+    with pytest.raises((MemoryError, ValueError)):
+        sized(np.ones((3, 4)), 2**61, 2)
+    assert sized(np.ones((3, 4)), 7, 2)[1].tolist() == list(range(14))
+
+
+def test_the_launcher_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    @lw.kernel
+    def doubled(a: Any) -> Any:
+        return a * 2
+
+    doubled(np.ones(3))
+    monkeypatch.setattr(np, "empty", None)  # what makes them where the launcher does not
+    assert doubled(np.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_without_the_extension_python_makes_them() -> None:
+    assert not hasattr(Entry, "results")
+    with lw.options(device="interpreter"):
+        assert sized(*ARGUMENTS[0])[0].shape == (3, 3)
