@@ -77,9 +77,7 @@ def _shape(cx: Context, model: ArrayLike) -> Items:
 
 
 def _dtype(cx: Context, call: Arguments, position: int, default: Scalar) -> Scalar:
-    order = call.named.get("order")
-    if order is not None and not (isinstance(order, Fixed) and order.value in ("C", "K", "A")):
-        raise cx.error(call.node, "local arrays have C order", remedy="leave 'order' out")
+    call.in_c_order(cx, position + 1, ("K", "A"))
     given = call.get(position, "dtype")
     if given is None or (isinstance(given, Fixed) and given.value is None):
         return default

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_number
-from loopwright.frontend.values import Literal, Number, Value
+from loopwright.frontend.values import Fixed, Literal, Number, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,9 @@ class Arguments:
     def get(self, position: int, name: str) -> Value | None:
         """An argument by position or by keyword."""
         return self.values[position] if position < len(self.values) else self.named.get(name)
+
+    def in_c_order(self, cx: Context, position: int, also: Sequence[str] = ()) -> None:
+        """Raise KernelError where the argument `order` asks for another order than C's, or than those in `also`."""
+        order = self.get(position, "order")
+        if order is not None and not (isinstance(order, Fixed) and order.value in ("C", *also)):
+            raise cx.error(self.node, "local arrays have C order", remedy="leave 'order' out")

@@ -50,9 +50,12 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             assign_elements(cx, view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
             return Fixed(None)
         case "ravel" | "flatten":
+            call.expect(cx, 0, 1, ("order",))
+            call.in_c_order(cx, 0)
             return flattened(cx, base, node, copies=name == "flatten")
         case "reshape":
             call.expect(cx, 1, len(call.values), ("order",))
+            call.in_c_order(cx, len(call.values))
             shape = call.values[0] if len(call.values) == 1 else Items(call.values)
             return reshaped(cx, base, shape, node)
         case "transpose":

@@ -122,7 +122,8 @@ def dtype_of(cx: Context, call: Arguments, position: int) -> Scalar | None:
 
 def _array(cx: Context, call: Arguments) -> Value:
     """`np.array(x, dtype)`: always a copy."""
-    call.expect(cx, 1, 2, ("dtype", "copy", "order", "ndmin"))
+    call.expect(cx, 1, 2, ("dtype", "copy", "order"))
+    call.in_c_order(cx, 3, ("K", "A"))
     element = dtype_of(cx, call, 1)
     value = call.values[0]
     if isinstance(value, Items):

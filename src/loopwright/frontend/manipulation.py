@@ -152,11 +152,13 @@ def _ravelled(index: Sequence[Expr], shape: Sequence[Size]) -> Expr:
 
 def _reshape(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2, 3, ("order",))
+    call.in_c_order(cx, 2)
     return reshaped(cx, call.values[0], call.values[1], call.node)
 
 
 def _ravel(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 2, ("order",))
+    call.in_c_order(cx, 1)
     return flattened(cx, call.values[0], call.node)
 
 

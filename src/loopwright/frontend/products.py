@@ -16,6 +16,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import (
+    assign_elements,
     broadcast,
     made,
     map_elements,
@@ -126,6 +127,13 @@ def dot(cx: Context, call: Arguments) -> Value:
     """`np.dot(a, b)` and its like: a product with a number is one of each element."""
     call.expect(cx, 2, 3, ("out",))
     a, b = call.values[:2]
+    out = call.get(2, "out")
+    if out is not None and is_array(a) and is_array(b):
+        product = product_of(cx, a, b, call.node, f"np.{call.name}()")
+        assign_elements(cx, view_of(cx, out, call.node, "'out'"), product, call.node, call.node)
+        return out
+    if out is not None:
+        raise cx.error(call.node, f"np.{call.name}() takes two arrays beside 'out' here", remedy="out[:] = a * b")
     if not is_array(a) or not is_array(b):
         if isinstance(a, Items) or isinstance(b, Items):
             return product_of(cx, a, b, call.node, f"np.{call.name}()")

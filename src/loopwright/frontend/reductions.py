@@ -252,7 +252,9 @@ def _mean(cx: Context, call: Arguments) -> Value:
     if array is None:
         return Number(convert(cx, call.number(cx, 0), FLOAT64, call.node), weak=False)
     axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
-    return mean_of(cx, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node)
+    dtype = call.get(2, "dtype")
+    kind = None if dtype is None or is_none(dtype) else _floating(scalar_of_dtype(cx, dtype, call.node))
+    return mean_of(cx, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, kind)
 
 
 def _floating(element: Scalar) -> Scalar:
@@ -264,11 +266,13 @@ def _widest(element: Scalar) -> Scalar:
     return COMPLEX128 if element.is_complex else FLOAT64
 
 
-def mean_of(cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST) -> Value:
-    """The mean along axes, computed in 64 bits and given in the type of the elements, or float64 for integers."""
+def mean_of(
+    cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST, kind: Scalar | None = None
+) -> Value:
+    """The mean along axes, computed in 64 bits and given in that type: of the elements, or float64 for integers."""
     total = reduced(cx, SUM, array, axes, keepdims, node, _widest(array.element))
     count = Number(Cast(count_of(cx, array, axes, node), FLOAT64), weak=False)
-    kind = _floating(array.element)
+    kind = kind or _floating(array.element)
 
     def divided(cx: Context, total: Number, count: Number) -> Value:
         quotient = operators.binary_operation(cx, "truediv", total, count, node)
@@ -290,7 +294,7 @@ def count_of(cx: Context, array: ArrayLike, axes: Sequence[int], node: ast.AST) 
 
 def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
     def handler(cx: Context, call: Arguments) -> Value:
-        call.expect(cx, 1, 3, ("axis", "dtype", "keepdims", "ddof"))
+        call.expect(cx, 1, 2, ("axis", "keepdims", "ddof"))
         array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
@@ -336,7 +340,7 @@ def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
     """`np.argmax(a, axis=None)`: the first of several; of floats, a NaN comes before all."""
 
     def handler(cx: Context, call: Arguments) -> Value:
-        call.expect(cx, 1, 2, ("axis", "keepdims"))
+        call.expect(cx, 1, 2, ("axis",))
         array = steady(cx, as_array(cx, call.values[0], call.place(0), f"np.{call.name}()"), call.node)
         _refuse_order(cx, array, call.node)
         axis = call.get(1, "axis")
@@ -397,8 +401,9 @@ def _range(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 2, ("axis", "keepdims"))
     array = as_array(cx, call.values[0], call.place(0), "np.ptp()")
     axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
-    high = reduced(cx, MAXIMUM, array, axes, False, call.node)
-    low = reduced(cx, MINIMUM, array, axes, False, call.node)
+    keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
+    high = reduced(cx, MAXIMUM, array, axes, keepdims, call.node)
+    low = reduced(cx, MINIMUM, array, axes, keepdims, call.node)
     if isinstance(high, Number):
         return operators.binary_operation(cx, "sub", high, low, call.node)
     subtract = lambda cx, a, b: operators.binary_operation(cx, "sub", a, b, call.node)  # noqa: E731

@@ -76,6 +76,7 @@ def _max(cx: Context, call: Arguments) -> Value:
 
 
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
+    call.expect(cx, 1, max(1, len(call.values)))
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node, weak=True),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
@@ -86,7 +87,6 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     elif len(call.values) == 1:
         raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
                        f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
-    call.expect(cx, 1, len(call.values))
     return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
 
 
