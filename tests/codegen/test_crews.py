@@ -21,10 +21,13 @@ from loopwright.toolchain.cc import build
 
 MS = 1_000_000
 HARNESS = """
-int64_t crew(lw_pace *pace, int64_t threads) { lw_run run; return lw_crew_for(&run, pace, threads); }
+int64_t crew(lw_pace *pace, int64_t threads, int64_t work) {
+  lw_run run;
+  return lw_crew_for(&run, pace, threads, (double)work);
+}
 int64_t learn(lw_pace *pace, int64_t crew, int64_t spent, int64_t took) {
   const int64_t now = lw_now();
-  const lw_run run = {pace, crew, now - took, spent};
+  const lw_run run = {pace, crew, now - took, spent, 1000};
   lw_learn(&run);
   return now;
 }
@@ -32,7 +35,7 @@ int64_t learn(lw_pace *pace, int64_t crew, int64_t spent, int64_t took) {
 
 
 class Pace(ctypes.Structure):
-    _fields_ = (("credit", ctypes.c_int64), ("until", ctypes.c_int64), ("losses", ctypes.c_int64))
+    _fields_ = tuple((name, ctypes.c_int64) for name in ("credit", "until", "losses", "work"))
 
 
 @dataclass
@@ -48,8 +51,8 @@ class Loop:
         now = self.library.learn(ctypes.byref(self.pace), ctypes.c_int64(crew), *times)
         return max(0.0, (self.pace.until - int(now)) / MS)
 
-    def crew(self) -> int:
-        return int(self.library.crew(ctypes.byref(self.pace), ctypes.c_int64(4)))
+    def crew(self, work: int = 1000) -> int:
+        return int(self.library.crew(ctypes.byref(self.pace), ctypes.c_int64(4), ctypes.c_int64(work)))
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,11 @@ def test_what_a_team_lost_is_how_long_one_thread_does_the_loop(loop: Loop) -> No
     assert loop.crew() == 1
     loop.pace.until = 1
     assert loop.crew() == 4
+
+
+def test_much_more_work_has_the_team(loop: Loop) -> None:
+    loop.ran(spent=4, took=8)  # 1000 units
+    assert [loop.crew(work) for work in (1, 1000, 1900, 2500, 10**9)] == [1, 1, 1, 4, 4]
 
 
 def test_each_further_loss_counts_twice(loop: Loop) -> None:

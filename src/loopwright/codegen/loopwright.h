@@ -199,23 +199,25 @@ LW_PURE int64_t lw_team(int64_t threads, int64_t trip, double work, double grain
 /* Whether a team is worth while: it costs something to start and to wait for, and other programs may keep threads from
    their cores for milliseconds. Each loop keeps an account of what its teams gain: the time that all threads took for
    their shares, less the time from start to end. When that is overdrawn, one thread does the loop for as long, and twice
-   as long at each further time. The work is shared out in the same way for any crew, so sums have the same bits. */
+   as long at each further time, but where there is much more work than there was then. The work is shared out in the same
+   way for any crew, so sums have the same bits. */
 #ifndef LW_ALONE
 #define LW_ALONE 0 /* 1, -1: always one thread, always the team (tests) */
 #endif
 enum { LW_DOUBLINGS = 6, LW_TRUSTED = 1000000, LW_MOST_CREDIT = 5000000 }; /* nanoseconds, but for the first */
-typedef struct { int64_t credit, until, losses; } lw_pace; /* until: one thread does the loop */
-typedef struct { lw_pace *pace; int64_t crew, called, spent; } lw_run;
+typedef struct { int64_t credit, until, losses, work; } lw_pace; /* until: one thread does twice that work at most */
+typedef struct { lw_pace *pace; int64_t crew, called, spent, work; } lw_run;
 LW_PURE int64_t lw_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 /* How many threads do what `threads` threads are to do: all of them, or one. */
-static __attribute__((noinline, unused)) int64_t lw_crew_for(lw_run *run, lw_pace *pace, int64_t threads) {
-  const int64_t now = lw_now();
-  const bool alone = LW_ALONE ? LW_ALONE > 0 : now < __atomic_load_n(&pace->until, __ATOMIC_RELAXED);
-  *run = (lw_run){pace, alone ? 1 : threads, now, 0};
+static __attribute__((noinline, unused)) int64_t lw_crew_for(lw_run *run, lw_pace *pace, int64_t threads, double work) {
+  const int64_t now = lw_now(), units = lw_spent(work);
+  const bool held = now < __atomic_load_n(&pace->until, __ATOMIC_RELAXED);
+  const bool alone = LW_ALONE ? LW_ALONE > 0 : held && units <= 2 * __atomic_load_n(&pace->work, __ATOMIC_RELAXED);
+  *run = (lw_run){pace, alone ? 1 : threads, now, 0, units};
   return run->crew;
 }
 static __attribute__((noinline, unused)) void lw_learn(const lw_run *run) {
@@ -225,6 +227,7 @@ static __attribute__((noinline, unused)) void lw_learn(const lw_run *run) {
   if (credit < 0) {
     const int64_t losses = __atomic_load_n(&run->pace->losses, __ATOMIC_RELAXED);
     __atomic_store_n(&run->pace->until, now + (-credit << losses), __ATOMIC_RELAXED);
+    __atomic_store_n(&run->pace->work, run->work, __ATOMIC_RELAXED);
     __atomic_store_n(&run->pace->losses, losses < LW_DOUBLINGS ? losses + 1 : losses, __ATOMIC_RELAXED);
     credit = 0;
   } else if (credit > LW_TRUSTED) {

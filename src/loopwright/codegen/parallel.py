@@ -261,7 +261,7 @@ def _crew(w: Writer) -> Iterator[None]:
     """Within, `lw_crew` threads do what lw_threads are to do; how long that takes is learned."""
     w.line("static lw_pace lw_here;")
     w.line("lw_run lw_this;")
-    w.line("lw_crew = lw_crew_for(&lw_this, &lw_here, lw_threads);")
+    w.line("lw_crew = lw_crew_for(&lw_this, &lw_here, lw_threads, lw_work);")
     yield
     w.line("lw_learn(&lw_this);")
 
