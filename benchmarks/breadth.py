@@ -90,8 +90,8 @@ def measured(case: Any, numba: ModuleType) -> Row:
             with np.errstate(all="ignore"):
                 runs[name](*copy.deepcopy(arguments))
         except Exception as error:
-            if not type(error).__module__.startswith(("numba", "loopwright")):
-                continue  # it raises for these arguments, as in CPython
+            if _raises(case.function, arguments):
+                continue  # for these arguments, as in CPython
             del runs[name]
             row.note += f"{name}: {type(error).__name__}; "
     times: dict[str, list[float]] = {name: [] for name in runs}
@@ -101,6 +101,15 @@ def measured(case: Any, numba: ModuleType) -> Row:
     for name, found in times.items():
         setattr(row, name, statistics.median(found))
     return row
+
+
+def _raises(function: FunctionType, arguments: tuple[Any, ...]) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            function(*copy.deepcopy(arguments))
+    except Exception:
+        return True
+    return False
 
 
 def once(run: Callable[..., object], arguments: tuple[Any, ...]) -> list[float]:
