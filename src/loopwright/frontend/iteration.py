@@ -306,3 +306,30 @@ def _store_item(cx: Context, result: Array, place: Expr, value: Value, node: ast
         assert isinstance(item, Literal | Number)
         index = (place, Const(k, INT64)) if isinstance(value, Items) else (place,)
         cx.emit(Store(result.name, index, convert(cx, item, result.element, node), at=cx.at(node)))
+
+
+def write_generators(
+    cx: Context, generators: list[ast.comprehension], node: ast.expr, innermost: Callable[[], object]
+) -> None:
+    """The loops and tests of a comprehension, one in another; `innermost` writes what is done for an item."""
+    scope: dict[str, Value] = {}
+
+    def write(parts: list[ast.comprehension]) -> None:
+        if not parts:
+            innermost()
+            return
+        sequence = sequence_of(cx, parts[0].iter)
+
+        def body(index: list[Expr]) -> None:
+            bind_names(cx, scope, parts[0].target, sequence.item(cx, index[0]))
+            with cx.inner_body(nested=bool(parts[0].ifs)) as then:
+                write(parts[1:])
+            write_tested(cx, parts[0].ifs, then)
+
+        nest(cx, (sequence.size,), body, node)
+
+    cx.frame.scopes.append(scope)
+    try:
+        write(generators)
+    finally:
+        cx.frame.scopes.pop()

@@ -12,7 +12,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.iteration import bind_names, sequence_of, write_tested
+from loopwright.frontend.iteration import sequence_of, write_generators
 from loopwright.frontend.lists import (
     append,
     elements_of,
@@ -243,27 +243,8 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
 def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
     """`[x for ... if ... for ...]`, item by item."""
     result = new_list(cx, [], node)
-    scope: dict[str, Value] = {}
-
-    def write(parts: list[ast.comprehension]) -> None:
-        if not parts:
-            append(cx, result, cx.evaluate(comprehension.elt), comprehension.elt)
-            return
-        sequence = sequence_of(cx, parts[0].iter)
-
-        def body(index: list[Expr]) -> None:
-            bind_names(cx, scope, parts[0].target, sequence.item(cx, index[0]))
-            with cx.inner_body(nested=bool(parts[0].ifs)) as then:
-                write(parts[1:])
-            write_tested(cx, parts[0].ifs, then)
-
-        nest(cx, (sequence.size,), body, node)
-
-    cx.frame.scopes.append(scope)
-    try:
-        write(comprehension.generators)
-    finally:
-        cx.frame.scopes.pop()
+    item = comprehension.elt
+    write_generators(cx, comprehension.generators, node, lambda: append(cx, result, cx.evaluate(item), item))
     return cx.lists.get(result.key, result)
 
 

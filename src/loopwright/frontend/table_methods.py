@@ -12,7 +12,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.elementwise import nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.iteration import bind_names, sequence_of, write_tested
+from loopwright.frontend.iteration import sequence_of, write_generators
 from loopwright.frontend.operands import operands
 from loopwright.frontend.operators import common_type
 from loopwright.frontend.tables import (
@@ -312,31 +312,15 @@ def dict_literal(cx: Context, node: ast.Dict) -> TableValue:
 def table_comprehension(cx: Context, node: ast.SetComp | ast.DictComp) -> TableValue:
     """`{x for ...}`, `{k: v for ...}`."""
     result = new_table(cx, isinstance(node, ast.DictComp), node)
-    scope: dict[str, Value] = {}
 
-    def write(parts: list[ast.comprehension]) -> None:
-        if not parts:
-            if isinstance(node, ast.DictComp):
-                key, value = operands(cx, [node.key, node.value])
-                set_item(cx, result, key, value, node.key)
-            else:
-                add_key(cx, result, cx.evaluate(node.elt), node.elt)
-            return
-        sequence = sequence_of(cx, parts[0].iter)
+    def innermost() -> None:
+        if isinstance(node, ast.DictComp):
+            key, value = operands(cx, [node.key, node.value])
+            set_item(cx, result, key, value, node.key)
+        else:
+            add_key(cx, result, cx.evaluate(node.elt), node.elt)
 
-        def body(index: list[Expr]) -> None:
-            bind_names(cx, scope, parts[0].target, sequence.item(cx, index[0]))
-            with cx.inner_body(nested=bool(parts[0].ifs)) as then:
-                write(parts[1:])
-            write_tested(cx, parts[0].ifs, then)
-
-        nest(cx, (sequence.size,), body, node)
-
-    cx.frame.scopes.append(scope)
-    try:
-        write(node.generators)
-    finally:
-        cx.frame.scopes.pop()
+    write_generators(cx, node.generators, node, innermost)
     return cx.hash_tables.get(result.key, result)
 
 
