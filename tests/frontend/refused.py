@@ -377,10 +377,20 @@ helper gives arrays   def f(a):
                           return g(a[0])[0]
 recursion             def f(a):
                           def g(x):
+                              w = np.zeros(2)
                               if x > 0:
-                                  return 1 + g(x - 1)
-                              return 0
+                                  w[0] = g(x - 1)
+                              return w[0]
                           return g(3)
+endless recursion     def f(a):
+                          def g(x):
+                              return 1 + g(x - 1)
+                          return g(3)
+recursion, arrays     def f(a):
+                          def g(x, n):
+                              if n > 0:
+                                  g(np.zeros(n), n - 1)
+                          return g(a, 3)
 """
 
 RETURNS = """

@@ -14,10 +14,12 @@ from types import FunctionType
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import check_range
+from loopwright.frontend.calls_again import bind_open, call_again, holds_array, opened, same_argument
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array
+from loopwright.frontend.explicit_stack import with_stack
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import without_last_calls
@@ -83,18 +85,21 @@ def _inline(
     cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
     call: Arguments,
 ) -> Value:  # fmt: skip
-    if any(frame.tree is tree for frame in cx.active) or len(cx.active) > _DEEPEST:
-        raise cx.error(
-            call.node,
-            f"'{call.name}' calls itself",
-            "helpers are inlined: only what a function returns as it is, at its end, may be a call of itself",
-            "write it as a loop, with a list as the stack",
-        )
     given = _match(cx, tree, defaults, call)
+    around = next((frame for frame in cx.active if frame.tree is tree), None)
+    if around is not None:
+        return call_again(cx, around, given, call)
+    if len(cx.active) > _DEEPEST:
+        raise cx.error(call.node, f"'{call.name}' is the {_DEEPEST}th function in one another", "helpers are inlined")
+    is_recursive = tree in cx.session.recursive
+    if is_recursive:
+        given = opened(cx, tree, given, call.node)
     path = (*cx.frame.path, id(call.node))
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
+    frame.calls_again = set() if is_recursive else None
+    names = frozenset(cx.names) if is_recursive else frozenset()
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
@@ -104,7 +109,9 @@ def _inline(
             cx.execute(tree.body)
         finally:
             cx.active.pop()
-    if frame.block is None:
+    if frame.calls_again:
+        cx.body += with_stack(cx, frame, body, frozenset(cx.names) - names, at_call)
+    elif frame.block is None:
         cx.body += body
     else:
         cx.emit(Block(frame.block, tuple(body), at=at_call))
@@ -174,6 +181,8 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)
+    if frame.calls_again is not None and bind_open(cx, frame, web, value, node):
+        return
     if web.is_single and not is_changing:
         frame.bindings[web.number] = freeze(cx, value, cx.at(node))
         return
@@ -213,14 +222,6 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
         cx.leave(frame.block, node)
 
 
-def _holds_array(value: Value) -> bool:
-    return (
-        any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items)
-        if isinstance(value, Items)
-        else False
-    )
-
-
 def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
     """A value that is read where the variables of the loops around its return are no more."""
 
@@ -247,9 +248,13 @@ def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
 
 
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    if frame.calls_again is not None:
+        frame.result = same_argument(frame)
+        if frame.result is not None and frame.result == value:
+            return
     value = kept_array(cx, value, node)
-    is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
-    if len(frame.webs.returns) == 1 and (frame.tail or not is_number):
+    is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not holds_array(value))
+    if len(frame.webs.returns) == 1 and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.frontend import operators
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
@@ -93,12 +93,25 @@ def _select(
     return Number(Var(name, kind.type), kind.weak)
 
 
+def _known_yet(cx: Context, node: ast.expr, is_last: bool = False) -> Value | None:
+    """The value of one operand of several; None where its type is not known yet, and another one may tell it."""
+    try:
+        return cx.evaluate(node)
+    except NotYet as unknown:
+        if is_last:
+            raise
+        cx.session.failure = cx.session.failure or unknown
+        return None
+
+
 def logical(cx: Context, node: ast.BoolOp) -> Value:
     """`a and b`, `a or b`: one of the operands, as in Python."""
     parts: list[LazyOperand] = []
     for operand in node.values:
         with cx.inner_body(nested=bool(parts)) as body:
-            value = cx.evaluate(operand)
+            value = _known_yet(cx, operand, is_last=not parts and operand is node.values[-1])
+        if value is None:
+            continue
         parts.append(LazyOperand(value, body))
         if _known_truth(value) is isinstance(node.op, ast.Or):
             break  # what comes after it is never evaluated, and may make no sense
@@ -130,9 +143,11 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
     if isinstance(condition, bool):
         return cx.evaluate(node.body if condition else node.orelse)
     with cx.inner_body() as first_body:
-        first = cx.evaluate(node.body)
+        first = _known_yet(cx, node.body)
     with cx.inner_body() as second_body:
-        second = cx.evaluate(node.orelse)
+        second = _known_yet(cx, node.orelse, is_last=first is None)
+    if first is None or second is None:  # in this round the other one tells the type
+        return first or second or Fixed(None)
     return _choose(cx, condition, LazyOperand(first, first_body), LazyOperand(second, second_body), node)
 
 

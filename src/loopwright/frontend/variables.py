@@ -305,8 +305,7 @@ def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
     """The IR's variables that assigning this target may change; None where it writes an element."""
     match target:
         case ast.Name():
-            key = web_key(cx.frame, cx.frame.webs.stores[id(target)])
-            return {name for known, name in cx.variables.items() if known[: len(key)] == key}
+            return cx.names_of(web_key(cx.frame, cx.frame.webs.stores[id(target)]))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             inner = [assigned_by(cx, part) for part in parts]
             known = [names for names in inner if names is not None]
