@@ -45,7 +45,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import types_assigned
+from loopwright.ir.queries import names_in, types_assigned
 from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
 
@@ -310,7 +310,7 @@ class _Machine:
 def _read(stmt: Stmt) -> frozenset[str]:
     found = {stmt.array} if isinstance(stmt, Store) else set[str]()
     for expr in own_expressions(stmt):
-        found |= {part.name for part in subexpressions(expr, Var)}
+        found |= names_in(expr)
         found |= {part.array for part in subexpressions(expr, Load, Dim)}
     return frozenset(found)
 
