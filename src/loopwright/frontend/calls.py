@@ -20,6 +20,7 @@ from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, map_elements
+from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.markers import ELEMENTWISE
@@ -39,6 +40,7 @@ from loopwright.frontend.values import (
     ArrayLike,
     Closure,
     Fixed,
+    Items,
     ListValue,
     Literal,
     Number,
@@ -50,9 +52,10 @@ from loopwright.frontend.values import (
 from loopwright.frontend.views import is_array
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions
+    from loopwright.frontend import complex_functions, generators
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
+    generators = deferred("loopwright.frontend.generators")
 
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
@@ -78,6 +81,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, TableValue):
             return method_of_table(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Items) and owner.names == STATE:
+            return generators.draw(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
