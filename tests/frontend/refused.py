@@ -129,10 +129,6 @@ order of complex      def f(a):
                           return a[0] < 2j
 bytes                 def f(a):
                           return b"x"
-ellipsis              def f(a):
-                          return a[...]
-newaxis               def f(a):
-                          return a[None, 0]
 matmul of a number    def f(a):
                           return a @ 2
 text                  def f(a):
@@ -404,8 +400,8 @@ number or array       def f(a):
                           if a[0] > 0:
                               return 1
                           return a
-a view                def f(m):
-                          return m[0]
+a view of records     def f(p):
+                          return p["x"][1:]
 a string              def f(a):
                           return "x"
 a function            def f(a):

@@ -27,7 +27,7 @@ else:
 # Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
 # Of shape 3 also: a tuple of the last `number` things, None, an array cut to the last `number` things,
 # a thing, or None where the one behind it is false, and an array or a tuple as a list.
-ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, ZIP, SET, DICT, COMPLEX = range(11)
+ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, ZIP, SET, DICT, COMPLEX, VIEW = range(12)
 PYTHON_SCALAR, NUMPY_SCALAR = 32, 64
 Shape = Literal[0, 1, 2, 3]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
@@ -67,7 +67,7 @@ def returns_of(kernel: Kernel) -> Returns:
             slot += 1
     if kernel.packing:
         codes = {"tuple": TUPLE, "none": NOTHING, "cut": CUT, "maybe": MAYBE, "list": LIST, "zip": ZIP, "set": SET,
-                 "dict": DICT, "complex": COMPLEX}  # fmt: skip
+                 "dict": DICT, "complex": COMPLEX, "view": VIEW}  # fmt: skip
         return Returns(3, tuple(values[n] if kind == "value" else (codes[kind], n) for kind, n in kernel.packing))
     return Returns(2 if kernel.returns_tuple else 1, tuple(values))
 

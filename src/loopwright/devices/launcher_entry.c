@@ -76,7 +76,7 @@ static int code_of_scalar(PyObject *value) {
 
 enum {
   ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
-  COMPLEX = 10, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  COMPLEX = 10, VIEW = 11, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -272,6 +272,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (value.code == CUT) top--;
       one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
+    } else if (value.code == VIEW) {
+      top -= value.number + 1;
+      one = view_of(stack[top], stack + top + 1, value.number);
+      for (Py_ssize_t i = 0; i <= value.number; i++) Py_CLEAR(stack[top + i]);
     } else if (value.code == MAYBE) {
       PyObject *flag = stack[--top], *thing = stack[--top];
       one = flag == Py_True ? thing : Py_NewRef(Py_None);
@@ -297,8 +301,8 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       top -= value.number;
       one = zipped(stack + top, value.number);
       for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
-    } else if (value.code == COMPLEX && value.number == 1) {
-      one = complex_array((PyArrayObject *)stack[--top]);
+    } else if (value.code == COMPLEX && value.number < 2) {
+      one = (value.number ? complex_array : pairs_of)((PyArrayObject *)stack[--top]);
     } else if (value.code == COMPLEX) {
       top -= 2;
       one = complex_number(stack[top], stack[top + 1]);

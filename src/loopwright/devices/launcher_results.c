@@ -1,5 +1,6 @@
 /* Part of the launcher: the arrays that a call allocates. Their sizes are small programs in postfix order
-   (ir/size_programs.py). What they have no word for, or what is no usual size, is left to the Entry's `fresh`. */
+   (ir/size_programs.py). What they have no word for, or what is no usual size, is left to the Entry's `fresh`. And the
+   parts of arguments that a call returns. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -130,6 +131,46 @@ static PyObject *new_results(const Results *results, PyObject *const *args, Py_s
     else PyTuple_SET_ITEM(made, k, array);
   }
   return made;
+}
+
+/* A part of an argument: where it begins along each axis, and for each axis of the part its size and how far it steps
+   along each axis of the array. NULL with an exception. */
+static PyObject *view_of(PyObject *array, PyObject *const *numbers, Py_ssize_t count) {
+  PyArrayObject *whole = (PyArrayObject *)array;
+  if (!PyArray_Check(array)) {
+    PyErr_SetString(PyExc_TypeError, "a part of what is no NumPy array cannot be returned");
+    return NULL;
+  }
+  Py_ssize_t rank = PyArray_NDIM(whole), axes = (count - rank) / (rank + 1), used = rank;
+  npy_intp sizes[NPY_MAXDIMS] = {0}, strides[NPY_MAXDIMS] = {0}, start = 0, elements = 1;
+  for (Py_ssize_t k = 0; k < rank; k++) start += PyLong_AsSsize_t(numbers[k]) * PyArray_STRIDE(whole, (int)k);
+  for (Py_ssize_t axis = 0; axis < axes; axis++) {
+    sizes[axis] = PyLong_AsSsize_t(numbers[used++]);
+    elements *= sizes[axis];
+    for (int k = 0; k < rank; k++) strides[axis] += PyLong_AsSsize_t(numbers[used++]) * PyArray_STRIDE(whole, k);
+  }
+  if (PyErr_Occurred()) return NULL;
+  PyArray_Descr *descr = PyArray_DESCR(whole);
+  Py_INCREF(descr);
+  PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, (int)axes, sizes, strides,
+                                        PyArray_BYTES(whole) + (elements ? start : 0),
+                                        PyArray_FLAGS(whole) & NPY_ARRAY_WRITEABLE, NULL);
+  if (view && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(array)) < 0) Py_CLEAR(view);
+  return view;
+}
+
+/* An array of complex numbers as one of floats, two along a last axis; takes its reference. */
+static PyObject *pairs_of(PyArrayObject *whole) {
+  int rank = PyArray_NDIM(whole), type = PyArray_TYPE(whole) == NPY_CFLOAT ? NPY_FLOAT : NPY_DOUBLE;
+  npy_intp sizes[NPY_MAXDIMS] = {0}, strides[NPY_MAXDIMS] = {0};
+  for (int k = 0; k < rank; k++) sizes[k] = PyArray_DIM(whole, k), strides[k] = PyArray_STRIDE(whole, k);
+  sizes[rank] = 2;
+  strides[rank] = PyArray_ITEMSIZE(whole) / 2;
+  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), rank + 1, sizes, strides,
+                                          PyArray_DATA(whole), PyArray_FLAGS(whole) & NPY_ARRAY_WRITEABLE, NULL);
+  if (!result) Py_DECREF(whole);
+  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)whole) < 0) Py_CLEAR(result);
+  return result;
 }
 
 /* `fresh` may say in an attribute how the launcher makes the arrays by itself. -1: exception. */
