@@ -52,10 +52,11 @@ from loopwright.frontend.values import (
 from loopwright.frontend.views import is_array
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions, generators
+    from loopwright.frontend import complex_functions, generators, more
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
     generators = deferred("loopwright.frontend.generators")
+    more = deferred("loopwright.frontend.more")
 
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
@@ -162,6 +163,10 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     written = _written_out(function, call)
     if written is not None:
         return inline_function(cx, written, call)
+    if _is_of(function, "numpy") and (by_element := more.ELEMENTWISE.get(function)) is not None:
+        return map_elements(
+            cx, lambda cx, *each: inline_function(cx, by_element, replace(call, values=each)), call.values, call.node
+        ) if any_array(*call.values) else inline_function(cx, by_element, call)
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
     kind = number_type(function)
@@ -193,6 +198,8 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
     try:
         known = library.FUNCTIONS.get(function)
+        if known is None and _is_of(function, "numpy"):
+            known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
         along = library.ALONG.get(function)
     except TypeError:  # not hashable
@@ -257,4 +264,4 @@ def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
 
 
 def _is_written_out(function: object) -> bool:
-    return function in library.FUNCTIONS or function in library.BY_RANK
+    return any(function in table for table in (library.FUNCTIONS, library.BY_RANK, more.FUNCTIONS))

@@ -10,7 +10,7 @@ import ast
 import operator
 from collections.abc import Callable
 
-from loopwright.frontend.values import Fixed, Items, Literal, Number, Value
+from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, Value
 
 _ORDERS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
@@ -62,6 +62,13 @@ def _value(node: ast.expr, lookup: Lookup) -> Value | None:
             return Literal(value)
         case ast.Name(id=name):
             return lookup(name)
+        case ast.Attribute(value=ast.Name(id=name), attr="ndim"):
+            array = lookup(name)
+            return Literal(len(array.shape)) if isinstance(array, ArrayLike) else None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="ndim"), args=[ast.Name(id=name)]):
+            value = lookup(name)
+            is_number = isinstance(value, Literal | Number)
+            return Literal(0) if is_number else Literal(len(value.shape)) if isinstance(value, ArrayLike) else None
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             items = [_value(part, lookup) for part in parts]
             known = [item for item in items if item is not None]

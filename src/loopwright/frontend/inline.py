@@ -26,6 +26,7 @@ from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import (
     Array,
+    ArrayLike,
     Closure,
     Fixed,
     Items,
@@ -146,11 +147,18 @@ def _match(cx: Context, tree: ast.FunctionDef, defaults: Mapping[str, Value], ca
 
 def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, Value], path: Key) -> Webs:
     """The variables of a function for these arguments; found once for each call and kind of arguments."""
-    known = tuple(value if isinstance(value, Literal | Fixed) else type(value) for value in given.values())
+    known = tuple(_known_of(value) for value in given.values())
     key = (path, tree, known)
     if key not in cx.session.webs:
         cx.session.webs[key] = webs_for(cx.session, source, tree, given, path)
     return cx.session.webs[key]
+
+
+def _known_of(value: Value) -> object:
+    """What of an argument may decide an `if` (decide.py)."""
+    if isinstance(value, Literal | Fixed):
+        return value
+    return len(value.shape) if isinstance(value, ArrayLike) else type(value)
 
 
 def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key) -> Webs:

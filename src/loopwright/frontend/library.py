@@ -32,10 +32,6 @@ def _cumprod(a: Any) -> Any:
     return result
 
 
-def _diff(a: Any) -> Any:
-    return a[..., 1:] - a[..., :-1]
-
-
 def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     low, high = 0, len(a)
     while low < high:
@@ -56,10 +52,6 @@ def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
     for i in range(len(v)):
         result[i] = _searchsorted(a, v[i], side)
     return result
-
-
-def _digitize(x: Any, bins: Any) -> Any:
-    return _searchsorted_all(bins, x, "right")
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
@@ -139,23 +131,6 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return order
 
 
-def _cumsum_along(a: Any, axis: Any) -> Any:
-    result = np.empty(a.shape, (a[:1].sum()).dtype)
-    b, sums = (a.T, result.T) if axis == 0 else (a, result)
-    for i in range(b.shape[0]):
-        total = a[:0].sum()
-        for j in range(b.shape[1]):
-            total += b[i, j]
-            sums[i, j] = total
-    return result
-
-
-def _diff_along(a: Any, axis: Any = -1) -> Any:
-    b = a.T if axis == 0 else a
-    steps = b[:, 1:] - b[:, :-1]
-    return steps.T if axis == 0 else steps
-
-
 def _medians(a: Any, axis: Any = None) -> Any:
     b = a.T if axis == 0 else a
     centers = np.empty(b.shape[0], (a[:1, 0].sum() / 2).dtype)
@@ -172,22 +147,6 @@ def _median(a: Any, axis: Any = None) -> Any:
     lower = flat[middle] if n % 2 == 1 else flat[middle - 1]
     center = (lower + flat[middle]) / 2
     return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
-
-
-def _quantile(a: Any, q: Any) -> Any:
-    flat = a.flatten()
-    _sort_in_place(flat)
-    place = q * (flat.size - 1)
-    low = int(np.floor(place))
-    high = min(low + 1, flat.size - 1)
-    part = place - low
-    gap = flat[high] - flat[low]
-    inner = flat[low] + gap * part if part < 0.5 else flat[high] - gap * (1 - part)
-    return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
-
-
-def _percentile(a: Any, q: Any) -> Any:
-    return _quantile(a, q / 100)
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
@@ -285,49 +244,12 @@ def _nanstd(a: Any) -> Any:
     return flat[~np.isnan(flat)].std()
 
 
-def _nanmedian(a: Any) -> Any:
-    flat = a.ravel()
-    return _median(flat[~np.isnan(flat)])
-
-
-def _unique(a: Any) -> Any:
-    ordered = a.flatten()
-    _sort_in_place(ordered)
-    first = np.empty(ordered.size, np.bool_)
-    for i in range(ordered.size):
-        first[i] = i == 0 or (
-            ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1])
-        )
-    return ordered[first]
-
-
-def _roll(a: Any, shift: Any) -> Any:
-    n = len(a)
-    result = np.empty_like(a)
-    for i in range(n):
-        result[(i + shift) % n] = a[i]
-    return result
-
-
-def _flip(a: Any) -> Any:
-    return a[::-1]
-
-
 def repeat(a: Any, repeats: Any) -> Any:
     """`np.repeat(a, repeats)` of an array with one axis."""
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
             result[i * repeats + k] = a[i]
-    return result
-
-
-def _tile(a: Any, reps: Any) -> Any:
-    n = len(a)
-    result = np.empty(n * reps, a.dtype)
-    for k in range(reps):
-        for i in range(n):
-            result[k * n + i] = a[i]
     return result
 
 
@@ -341,10 +263,6 @@ def _size(a: Any) -> Any:
 
 def _rank(a: Any) -> Any:
     return a.ndim
-
-
-def _append(a: Any, values: Any) -> Any:
-    return np.concatenate((a, values))
 
 
 def _append_one(a: Any, value: Any) -> Any:
@@ -365,21 +283,6 @@ def _diagonal(a: Any) -> Any:
     result = np.empty(min(a.shape[0], a.shape[1]), a.dtype)
     for i in range(len(result)):
         result[i] = a[i, i]
-    return result
-
-
-def _diagonal_matrix(v: Any) -> Any:
-    result = np.zeros((len(v), len(v)), v.dtype)
-    for i in range(len(v)):
-        result[i, i] = v[i]
-    return result
-
-
-def _cross(a: Any, b: Any) -> Any:
-    result = np.empty(3, (a[0] * b[0]).dtype)
-    result[0] = a[1] * b[2] - a[2] * b[1]
-    result[1] = a[2] * b[0] - a[0] * b[2]
-    result[2] = a[0] * b[1] - a[1] * b[0]
     return result
 
 
@@ -427,15 +330,6 @@ def _tril(m: Any, k: Any = 0) -> Any:
 def _fill_diagonal(a: Any, val: Any) -> None:
     for i in range(min(a.shape[0], a.shape[1])):
         a[i, i] = val
-
-
-def _histogram_counts(a: Any, low: Any, high: Any, bins: Any) -> Any:
-    counts = np.zeros(bins, np.int64)
-    for i in range(len(a)):
-        if low <= a[i] <= high:
-            k = min(int((a[i] - low) * bins / (high - low)), bins - 1)
-            counts[k] += 1
-    return counts
 
 
 def _eliminated(a: Any, b: Any) -> Any:
@@ -529,36 +423,29 @@ def _cholesky(a: Any) -> Any:
     return lower
 
 
-def _cov(m: Any) -> Any:
-    centred = m - m.mean(axis=1)[:, None]
-    other = centred.conj() if np.iscomplexobj(m) else centred
-    return centred @ other.T / (m.shape[1] - 1)
-
-
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
-    np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
-    np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
-    np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
-    np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
+        np.searchsorted: (1, _searchsorted, _searchsorted_all), 
+    np.sort: _sort, np.median: _median, 
+    np.interp: (0, _interp, _interp_all), np.bincount: _bincount, 
     np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
     np.shape: _shape, np.size: _size, np.ndim: _rank,
-    np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
-    np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
-    np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
+    np.nanvar: _nanvar, np.nanstd: _nanstd,
+    np.trace: _trace,
+    np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
-    np.linalg.cholesky: _cholesky, np.cov: _cov,
+    np.linalg.cholesky: _cholesky,
 }  # fmt: skip
 """By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
 
 BY_RANK: dict[Any, tuple[int, By, By]] = {
-    np.linalg.solve: (1, _solve_vector, _solve), np.diag: (0, _diagonal_matrix, _diagonal),
+    np.linalg.solve: (1, _solve_vector, _solve),
     np.argsort: (0, _argsort, _argsort_rows),
 }  # fmt: skip
 """By NumPy's function: ours for an array of one axis and for one of two as the argument at a place."""
 
-ALONG: dict[Any, By] = {np.median: _medians, np.cumsum: _cumsum_along, np.diff: _diff_along}
+ALONG: dict[Any, By] = {np.median: _medians}
 """By NumPy's function: ours where an axis of an array of two is given."""
 
 METHODS: dict[str, By] = {
