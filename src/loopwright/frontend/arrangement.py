@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend import library
+
 
 def _take(a: Any, indices: Any, axis: Any = None) -> Any:
     if axis is None:
@@ -83,28 +85,22 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 def _tile(a: Any, reps: Any) -> Any:
-    if np.ndim(a) == 1:
+    if np.ndim(reps) == 0:
+        rows, columns = 1, reps
+    else:
+        rows, columns = reps
+    if a.ndim == 1 and np.ndim(reps) == 0:
         n = a.shape[0]
         tiled = np.empty(n * reps, a.dtype)
         for i in range(n * reps):
             tiled[i] = a[i % n]
     else:
-        n, m = a.shape
-        tiled = np.empty((n, m * reps), a.dtype)
-        for i in range(n):
-            for j in range(m * reps):
-                tiled[i, j] = a[i, j % m]
-    return tiled
-
-
-def _tile_both(a: Any, reps: Any) -> Any:
-    rows, columns = reps
-    b = a[None, :] if a.ndim == 1 else a
-    n, m = b.shape
-    tiled = np.empty((n * rows, m * columns), a.dtype)
-    for i in range(n * rows):
-        for j in range(m * columns):
-            tiled[i, j] = b[i % n, j % m]
+        b = a[None, :] if a.ndim == 1 else a[:, :]
+        n, m = b.shape
+        tiled = np.empty((n * rows, m * columns), a.dtype)
+        for i in range(n * rows):
+            for j in range(m * columns):
+                tiled[i, j] = b[i % n, j % m]
     return tiled
 
 
@@ -128,45 +124,45 @@ def _insert(arr: Any, obj: Any, values: Any) -> Any:
 
 def _pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
     if np.ndim(pad_width) == 0:
-        before, after = pad_width, pad_width
+        top, bottom, left, right = pad_width, pad_width, pad_width, pad_width
+    elif np.ndim(pad_width) == 1:
+        top, bottom = pad_width
+        left, right = top, bottom
     else:
-        before, after = pad_width
+        (top, bottom), (left, right) = pad_width
     if array.ndim == 1:
-        n = array.shape[0]
-        padded = np.empty(before + n + after, array.dtype)
-        padded[before : before + n] = array
-        for side in range(2):
-            for k in range(before if side == 0 else after):
-                place = k - before if side == 0 else n + k
-                if mode == "constant":
-                    value = constant_values
-                elif mode == "edge":
-                    value = array[0] if side == 0 else array[n - 1]
-                elif mode == "wrap":
-                    value = array[place % n]
-                elif mode == "reflect":
-                    turn = place % max(2 * n - 2, 1)
-                    value = array[min(turn, 2 * n - 2 - turn)]
-                elif mode == "symmetric":
-                    turn = place % (2 * n)
-                    value = array[min(turn, 2 * n - 1 - turn)]
-                else:
-                    raise NotImplementedError("np.pad has the modes constant, edge, wrap, reflect and symmetric here")
-                padded[place + before] = value
+        padded = _padded(array, top, bottom, mode, constant_values)
     else:
-        padded = _pad_matrix(array, ((before, after), (before, after)), mode, constant_values)
+        n, m = array.shape
+        rows = np.empty((top + n + bottom, m), array.dtype)
+        for j in range(m):
+            rows[:, j] = _padded(array[:, j], top, bottom, mode, constant_values)
+        padded = np.empty((top + n + bottom, left + m + right), array.dtype)
+        for i in range(top + n + bottom):
+            padded[i] = _padded(rows[i], left, right, mode, constant_values)
     return padded
 
 
-def _pad_matrix(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
-    (top, bottom), (left, right) = pad_width
-    n, m = array.shape
-    rows = np.empty((top + n + bottom, m), array.dtype)
-    for j in range(m):
-        rows[:, j] = _pad(array[:, j], (top, bottom), mode, constant_values)
-    padded = np.empty((top + n + bottom, left + m + right), array.dtype)
-    for i in range(top + n + bottom):
-        padded[i] = _pad(rows[i], (left, right), mode, constant_values)
+def _padded(array: Any, before: Any, after: Any, mode: Any, constant_values: Any) -> Any:
+    n = len(array)
+    padded = np.empty(before + n + after, array.dtype)
+    for k in range(before + n + after):
+        place = k - before
+        if mode == "constant":
+            padded[k] = constant_values
+        elif mode == "edge":
+            padded[k] = array[min(max(place, 0), n - 1)]
+        elif mode == "wrap":
+            padded[k] = array[place % n]
+        elif mode == "reflect":
+            turn = place % max(2 * n - 2, 1)
+            padded[k] = array[min(turn, 2 * n - 2 - turn)]
+        elif mode == "symmetric":
+            turn = place % (2 * n)
+            padded[k] = array[min(turn, 2 * n - 1 - turn)]
+        else:
+            raise NotImplementedError("np.pad has the modes constant, edge, wrap, reflect and symmetric here")
+    padded[before : before + n] = array
     return padded
 
 
@@ -188,7 +184,7 @@ def _diagflat(v: Any, k: Any = 0) -> Any:
     return _diag(v.ravel(), k)
 
 
-def _tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = np.float64) -> Any:  # noqa: N803
+def _tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = np.float64) -> Any:
     if M is None:
         m = N
     else:
@@ -234,6 +230,16 @@ def _broadcast_number(array: Any, shape: Any) -> Any:
     return np.full(shape, array)
 
 
+def _atleast_3d(a: Any) -> Any:
+    if a.ndim == 1:
+        made = a[None, :, None]
+    elif a.ndim == 2:
+        made = a[:, :, None]
+    else:
+        made = a
+    return made
+
+
 def _atleast_1d(a: Any) -> Any:
     if np.ndim(a) == 0:
         made = np.full(1, a)
@@ -250,10 +256,6 @@ def _atleast_2d(a: Any) -> Any:
     else:
         made = a
     return made
-
-
-def _squeeze(a: Any) -> Any:
-    return a.reshape([n for n in a.shape if n != 1])
 
 
 def _resize(a: Any, new_shape: Any) -> Any:
@@ -273,7 +275,8 @@ def _trim_zeros(filt: Any) -> Any:
     return filt[first:last]
 
 
-def _repeat_each(a: Any, repeats: Any) -> Any:
+def repeat_each(a: Any, repeats: Any) -> Any:
+    """`np.repeat(a, repeats)` of as many numbers as there are elements."""
     if len(a) != len(repeats):
         raise ValueError("operands could not be broadcast together")
     longer = np.empty(repeats.sum(), a.dtype)
@@ -335,30 +338,16 @@ def _argpartition(a: Any, kth: Any) -> Any:
     return np.argsort(a)
 
 
-def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    rest = [k for k in range(a.ndim) if k != source % a.ndim]
-    rest.insert(destination % a.ndim, source % a.ndim)
-    return a.transpose(rest)
-
-
-def _squeeze_axis(a: Any, axis: Any) -> Any:
-    if axis == 0:
-        made = a[0]
-    elif axis == 1 or a.ndim == 2:
-        made = a[:, 0]
-    else:
-        made = a[:, :, 0]
-    return made
-
-
+METHODS: dict[str, Any] = {"take": _take}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
-    np.tile: (1, _tile, _tile_both), np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag: _diag,
+    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag: _diag,
     np.diagflat: _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
     np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from,
     np.broadcast_to: (0, _broadcast_number, _broadcast_to), np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d,
-    np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: _append, np.extract: _extract, np.dstack: _dstack,
+    np.atleast_3d: _atleast_3d,
+    np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: (1, library.append_one, _append), np.extract: _extract, np.dstack: _dstack,
     np.put: _put, np.putmask: _putmask, np.place: _place, np.copyto: _copyto, np.partition: _partition,
     np.argpartition: _argpartition,
 }  # fmt: skip

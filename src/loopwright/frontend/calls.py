@@ -76,8 +76,9 @@ def call(cx: Context, node: ast.Call) -> Value:
             owner = kept(cx, owner, start, node)
             assert isinstance(owner, ArrayLike)
             return method_of_array(cx, owner, arguments)
-        if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc) and name == "outer":
-            return outer_of(cx, owner.value, _arguments(cx, node, name))
+        if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc):
+            method = outer_of if name == "outer" else more.method_of_ufunc
+            return method(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, TableValue):
@@ -160,13 +161,11 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     drawn = draws(cx, function, call)
     if drawn is not None:
         return drawn
+    if _is_of(function, "numpy") and function not in library.FUNCTIONS and (further := _further(function)):
+        return further(cx, call)
     written = _written_out(function, call)
     if written is not None:
         return inline_function(cx, written, call)
-    if _is_of(function, "numpy") and (by_element := more.ELEMENTWISE.get(function)) is not None:
-        return map_elements(
-            cx, lambda cx, *each: inline_function(cx, by_element, replace(call, values=each)), call.values, call.node
-        ) if any_array(*call.values) else inline_function(cx, by_element, call)
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
     kind = number_type(function)
@@ -217,6 +216,28 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     return known  # type: ignore[return-value]
 
 
+_OF_ELEMENTS = frozenset(
+    {"gcd", "lcm", "heaviside", "logaddexp", "logaddexp2", "sinc", "fix", "ldexp", "isposinf", "isneginf", "isreal",
+     "iscomplex"}
+)  # fmt: skip
+
+
+def _further(function: object) -> Handler | None:
+    """What reads a call of a function that fewer programs call; each is loaded when such a call is read."""
+    name = getattr(function, "__name__", "")
+    if isinstance(function, np.ufunc) and name not in _OF_ELEMENTS:
+        return None
+    if name not in _OF_ELEMENTS:
+        return more.HANDLERS.get(function)
+    written = more.ELEMENTWISE[function]
+
+    def by_element(cx: Context, call: Arguments) -> Value:
+        one = lambda cx, *each: inline_function(cx, written, replace(call, values=each))  # noqa: E731
+        return map_elements(cx, one, call.values, call.node) if any_array(*call.values) else one(cx, *call.values)
+
+    return by_element
+
+
 def _rank(value: Value) -> int:
     return len(value.shape) if isinstance(value, ArrayLike) else 0
 
@@ -264,4 +285,4 @@ def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
 
 
 def _is_written_out(function: object) -> bool:
-    return any(function in table for table in (library.FUNCTIONS, library.BY_RANK, more.FUNCTIONS))
+    return any(function in table for table in (library.FUNCTIONS, library.BY_RANK, more.FUNCTIONS, more.HANDLERS))

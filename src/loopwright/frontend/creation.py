@@ -40,7 +40,7 @@ from loopwright.frontend.values import (
     is_none,
 )
 from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
-from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
+from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 
 Handler = Callable[[Context, Arguments], Value]
@@ -186,9 +186,10 @@ def _copy(cx: Context, call: Arguments) -> Value:
 
 def _arange(cx: Context, call: Arguments) -> Value:
     """`np.arange(start, stop, step, dtype)`: of integers exactly, of floats as NumPy computes them."""
-    call.expect(cx, 1, 4, ("dtype", "start", "stop", "step"))
+    call.expect(cx, int("stop" not in call.named), 4, ("dtype", "start", "stop", "step"))
     given = call.values[:3]
-    start = call.named.get("start") or (given[0] if len(given) > 1 else Literal(0))
+    is_start = len(given) > 1 or "stop" in call.named
+    start = call.named.get("start") or (given[0] if given and is_start else Literal(0))
     stop = call.named.get("stop") or (given[1] if len(given) > 1 else given[0])
     step = call.named.get("step") or (given[2] if len(given) > 2 else Literal(1))
     element = dtype_of(cx, call, 3)
@@ -262,16 +263,26 @@ def _linspace(cx: Context, call: Arguments) -> Value:
 
 
 def _eye(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1, 2, ("N", "M", "dtype"))
-    rows = as_size(cx.once(as_index(cx, call.values[0], call.node, "a size"), cx.at(call.node)))
+    """`np.eye(N, M, k)`: ones along a diagonal, where the column is the row and `k`."""
+    call.expect(cx, 1, 3, ("N", "M", "k", "dtype"))
+    node, at = call.node, cx.at(call.node)
+    rows = as_size(cx.once(as_index(cx, call.values[0], node, "a size"), at))
     columns = call.get(1, "M")
-    width = rows if columns is None else as_size(cx.once(as_index(cx, columns, call.node, "a size"), cx.at(call.node)))
-    element = dtype_of(cx, call, 9) or FLOAT64
-    result = new_array(cx, (rows, width), element, call.node, fill=fill_constant(cx, Literal(0), element, call.node))
-    shortest = rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
-    one = convert(cx, Literal(1), element, call.node)
-    nest(cx, (shortest,), lambda index: cx.emit(Store(result.name, (index[0], index[0]), one, at=cx.at(call.node))),
-         call.node)  # fmt: skip
+    width = rows if columns is None else as_size(cx.once(as_index(cx, columns, node, "a size"), at))
+    k = cx.once(as_index(cx, call.get(2, "k") or Literal(0), node, "the number of a diagonal"), at)
+    element = dtype_of(cx, call, 3) or FLOAT64
+    result = new_array(cx, (rows, width), element, node, fill=fill_constant(cx, Literal(0), element, node))
+    one = convert(cx, Literal(1), element, node)
+    if k == ZERO:
+        up, left, count = ZERO, ZERO, rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
+    else:
+        up, left = (cx.once(Binary("max", side, ZERO), at) for side in (Unary("neg", k), k))
+        count = as_size(Binary("min", subtract(size_of(rows), up), subtract(size_of(width), left)))
+
+    def write(index: list[Expr]) -> None:
+        cx.emit(Store(result.name, (add(index[0], up), add(index[0], left)), one, at=at))
+
+    nest(cx, (count,), write, node)
     return result
 
 

@@ -10,7 +10,7 @@ import ast
 import operator
 from collections.abc import Callable
 
-from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, Value
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
 
 _ORDERS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
@@ -66,13 +66,24 @@ def _value(node: ast.expr, lookup: Lookup) -> Value | None:
             array = lookup(name)
             return Literal(len(array.shape)) if isinstance(array, ArrayLike) else None
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="ndim"), args=[ast.Name(id=name)]):
-            value = lookup(name)
-            is_number = isinstance(value, Literal | Number)
-            return Literal(0) if is_number else Literal(len(value.shape)) if isinstance(value, ArrayLike) else None
+            return _rank(lookup(name))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             items = [_value(part, lookup) for part in parts]
             known = [item for item in items if item is not None]
             return Items(tuple(known)) if len(known) == len(items) else None
+        case _:
+            return None
+
+
+def _rank(value: Value | None) -> Literal | None:
+    match value:
+        case Literal() | Number():
+            return Literal(0)
+        case Array() | View() | Elementwise():
+            return Literal(len(value.shape))
+        case Items(items=(first, *_)):
+            inner = _rank(first)
+            return None if inner is None else Literal(int(inner.value) + 1)
         case _:
             return None
 

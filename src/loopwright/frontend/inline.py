@@ -158,7 +158,7 @@ def _known_of(value: Value) -> object:
     """What of an argument may decide an `if` (decide.py)."""
     if isinstance(value, Literal | Fixed):
         return value
-    return len(value.shape) if isinstance(value, ArrayLike) else type(value)
+    return len(value.shape) if isinstance(value, ArrayLike) else (type(value), len(getattr(value, "items", ())))
 
 
 def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key) -> Webs:

@@ -12,26 +12,6 @@ from typing import Any
 import numpy as np
 
 
-def _cumsum(a: Any) -> Any:
-    flat = a.ravel()
-    result = np.empty(flat.size, (flat[:1].sum()).dtype)
-    total = flat[:0].sum()
-    for i in range(flat.size):
-        total += flat[i]
-        result[i] = total
-    return result
-
-
-def _cumprod(a: Any) -> Any:
-    flat = a.ravel()
-    result = np.empty(flat.size, (flat[:1].prod()).dtype)
-    total = flat[:0].prod()
-    for i in range(flat.size):
-        total *= flat[i]
-        result[i] = total
-    return result
-
-
 def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     low, high = 0, len(a)
     while low < high:
@@ -48,9 +28,9 @@ def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
 
 
 def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
-    result = np.empty(len(v), np.int64)
-    for i in range(len(v)):
-        result[i] = _searchsorted(a, v[i], side)
+    result = np.empty(v.shape, np.int64)
+    for place, x in np.ndenumerate(v):
+        result[place] = _searchsorted(a, x, side)
     return result
 
 
@@ -65,6 +45,17 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         for i in range(a.shape[0]):
             _sort_in_place(result[i])
     return result
+
+
+def _sort_method(a: Any, axis: Any = -1) -> None:
+    if a.ndim == 1:
+        _sort_in_place(a)
+    elif axis == 0:
+        for j in range(a.shape[1]):
+            _sort_in_place(a[:, j])
+    else:
+        for i in range(a.shape[0]):
+            _sort_in_place(a[i])
 
 
 def _sort_in_place(a: Any) -> None:
@@ -208,23 +199,6 @@ def _histogram_of_edges(a: Any, bins: Any) -> Any:
     return counts, bins
 
 
-def _isin(element: Any, test_elements: Any) -> Any:
-    found = np.zeros(len(element), np.bool_)
-    for i, x in enumerate(element):
-        for y in test_elements:
-            if x == y:
-                found[i] = True
-    return found
-
-
-def _isin_one(element: Any, test_elements: Any) -> Any:
-    found = False
-    for y in test_elements:
-        if element == y:
-            found = True
-    return np.bool_(found)
-
-
 def _argwhere(a: Any) -> Any:
     found = np.nonzero(a)
     result = np.empty((len(found[0]), a.ndim), np.int64)
@@ -265,7 +239,8 @@ def _rank(a: Any) -> Any:
     return a.ndim
 
 
-def _append_one(a: Any, value: Any) -> Any:
+def append_one(a: Any, value: Any) -> Any:
+    """`np.append(a, value)` of a number."""
     result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
     result[:-1] = a
     result[-1] = value
@@ -287,7 +262,7 @@ def _diagonal(a: Any) -> Any:
 
 
 def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
-    return abs(a - b) <= atol + rtol * abs(b)
+    return np.less_equal(abs(a - b), atol + rtol * abs(b))
 
 
 def _allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
@@ -425,10 +400,10 @@ def _cholesky(a: Any) -> Any:
 
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
-        np.searchsorted: (1, _searchsorted, _searchsorted_all), 
-    np.sort: _sort, np.median: _median, 
-    np.interp: (0, _interp, _interp_all), np.bincount: _bincount, 
-    np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
+        np.searchsorted: (1, _searchsorted, _searchsorted_all),
+    np.sort: _sort, np.median: _median,
+    np.interp: (0, _interp, _interp_all), np.bincount: _bincount,
+    np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
     np.shape: _shape, np.size: _size, np.ndim: _rank,
     np.nanvar: _nanvar, np.nanstd: _nanstd,
@@ -449,6 +424,6 @@ ALONG: dict[Any, By] = {np.median: _medians}
 """By NumPy's function: ours where an axis of an array of two is given."""
 
 METHODS: dict[str, By] = {
-    "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,
+    "sort": _sort_method, "argsort": _argsort, "trace": _trace,
     "diagonal": _diagonal, "searchsorted": _searchsorted,
 }  # fmt: skip

@@ -84,9 +84,9 @@ def _swapaxes(cx: Context, call: Arguments) -> Value:
 
 
 def _expand_dims(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 2, 2, ("axis",))
+    call.expect(cx, 2 - ("axis" in call.named), 2, ("axis",))
     array = view_of(cx, call.values[0], call.node, "np.expand_dims()")
-    axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
+    axis = axes_of(cx, call.get(1, "axis"), len(array.shape) + 1, call.node)[0]
     return _with_axis(array, axis)
 
 

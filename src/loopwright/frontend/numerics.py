@@ -169,7 +169,7 @@ def _polymul(a1: Any, a2: Any) -> Any:
     return np.convolve(a1, a2)
 
 
-def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
+def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     if N is None:
         n = len(x)
     else:
@@ -228,13 +228,7 @@ def _cross(a: Any, b: Any) -> Any:
 # ---- windows and ranges ------------------------------------------------------------------------------------------
 
 
-def _hanning(M: Any) -> Any:  # noqa: N803
-    if M == 1:
-        return np.ones(M)
-    return 0.5 + 0.5 * np.cos(np.pi * np.arange(1.0 - M, M, 2.0) / (M - 1))
-
-
-def _window(M: Any, first: Any, second: Any, third: Any) -> Any:  # noqa: N803
+def _window(M: Any, first: Any, second: Any, third: Any) -> Any:
     made = np.empty(M)
     for k in range(M):
         turn = np.pi * (1.0 - M + 2.0 * k) / max(M - 1, 1)
@@ -244,19 +238,19 @@ def _window(M: Any, first: Any, second: Any, third: Any) -> Any:  # noqa: N803
     return made
 
 
-def _hanning_of(M: Any) -> Any:  # noqa: N803
+def _hanning(M: Any) -> Any:
     return _window(M, 0.5, 0.5, 0.0)
 
 
-def _hamming(M: Any) -> Any:  # noqa: N803
+def _hamming(M: Any) -> Any:
     return _window(M, 0.54, 0.46, 0.0)
 
 
-def _blackman(M: Any) -> Any:  # noqa: N803
+def _blackman(M: Any) -> Any:
     return _window(M, 0.42, 0.5, 0.08)
 
 
-def _bartlett(M: Any) -> Any:  # noqa: N803
+def _bartlett(M: Any) -> Any:
     made = np.empty(M)
     for k in range(M):
         n = 1.0 - M + 2.0 * k
@@ -271,9 +265,7 @@ def _logspace(start: Any, stop: Any, num: Any = 50) -> Any:
 # ---- sets ----------------------------------------------------------------------------------------------------------
 
 
-def _unique(
-    ar: Any, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False
-) -> Any:
+def _unique(ar: Any, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False) -> Any:
     flat = ar.flatten()
     order = np.argsort(flat)
     ordered = flat[order]
@@ -310,12 +302,20 @@ def _unique(
     return made
 
 
+def _isin_one(element: Any, test_elements: Any) -> Any:
+    found = False
+    for y in test_elements:
+        if element == y:
+            found = True
+    return np.bool_(found)
+
+
 def _isin(element: Any, test_elements: Any) -> Any:
-    ordered = np.sort(test_elements)
     found = np.zeros(element.shape, np.bool_)
     for place, x in np.ndenumerate(element):
-        k = np.searchsorted(ordered, x)
-        found[place] = k < len(ordered) and ordered[min(k, len(ordered) - 1)] == x
+        for y in test_elements:
+            if x == y:
+                found[place] = True
     return found
 
 
@@ -351,7 +351,11 @@ def _is_among(values: Any, ordered: Any) -> Any:
 
 
 def _percentile(a: Any, q: Any, axis: Any = None) -> Any:
-    return _quantile(a, q / 100, axis)
+    if np.ndim(q) == 0:
+        part = q / 100
+    else:
+        part = np.array(q) / 100
+    return _quantile(a, part, axis)
 
 
 def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
@@ -493,7 +497,8 @@ def _lexsort(keys: Any) -> Any:
 # ---- linear algebra ------------------------------------------------------------------------------------------------
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    """`np.linalg.norm(x, ord, axis)`."""
     if x.ndim == 1 or axis is not None:
         lengths = abs(x)
         if axis is None:
@@ -637,13 +642,15 @@ def _iscomplex(x: Any) -> Any:
     return np.bool_(np.imag(x) != 0)
 
 
+METHODS: dict[str, Any] = {"cumsum": _cumsum, "cumprod": _cumprod}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.nancumsum: _nancumsum, np.nancumprod: _nancumprod, np.diff: _diff,
     np.ediff1d: _ediff1d, np.trapezoid: _trapezoid, np.gradient: _gradient, np.polyadd: _polyadd,
     np.polyval: (1, _polyval, _polyval_all), np.polymul: _polymul, np.polyfit: _polyfit, np.vander: _vander,
-    np.correlate: _correlate, np.kron: _kron, np.cross: _cross, np.hanning: _hanning_of, np.hamming: _hamming,
+    np.correlate: _correlate, np.kron: _kron, np.cross: _cross, np.hanning: _hanning, np.hamming: _hamming,
     np.blackman: _blackman, np.bartlett: _bartlett, np.logspace: _logspace, np.unique: _unique,
+    np.isin: (0, _isin_one, _isin),
     np.intersect1d: _intersect1d, np.setdiff1d: _setdiff1d, np.union1d: _union1d, np.setxor1d: _setxor1d,
     np.percentile: _percentile, np.quantile: _quantile, np.nanquantile: _nanquantile,
     np.nanpercentile: _nanpercentile, np.nanmedian: _nanmedian, np.nanargmax: _nanargmax, np.nanargmin: _nanargmin,
