@@ -342,13 +342,12 @@ METHODS: dict[str, Any] = {"take": _take}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
-    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag: _diag,
-    np.diagflat: _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
-    np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from,
-    np.broadcast_to: (0, _broadcast_number, _broadcast_to), np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d,
-    np.atleast_3d: _atleast_3d,
-    np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: (1, library.append_one, _append), np.extract: _extract, np.dstack: _dstack,
-    np.put: _put, np.putmask: _putmask, np.place: _place, np.copyto: _copyto, np.partition: _partition,
-    np.argpartition: _argpartition,
+    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag: _diag, np.diagflat:
+    _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
+    np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from, np.broadcast_to: (0,
+    _broadcast_number, _broadcast_to), np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d, np.atleast_3d:
+    _atleast_3d, np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: (1, library.append_one, _append),
+    np.extract: _extract, np.dstack: _dstack, np.put: _put, np.putmask: _putmask, np.place: _place, np.copyto:
+    _copyto, np.partition: _partition, np.argpartition: _argpartition,
 }  # fmt: skip
 """By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""

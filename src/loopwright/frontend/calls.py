@@ -232,8 +232,10 @@ def _further(function: object) -> Handler | None:
     written = more.ELEMENTWISE[function]
 
     def by_element(cx: Context, call: Arguments) -> Value:
+        if not any_array(*call.values):
+            return inline_function(cx, written, call)
         one = lambda cx, *each: inline_function(cx, written, replace(call, values=each))  # noqa: E731
-        return map_elements(cx, one, call.values, call.node) if any_array(*call.values) else one(cx, *call.values)
+        return map_elements(cx, one, call.values, call.node)
 
     return by_element
 

@@ -273,8 +273,10 @@ def _eye(cx: Context, call: Arguments) -> Value:
     element = dtype_of(cx, call, 3) or FLOAT64
     result = new_array(cx, (rows, width), element, node, fill=fill_constant(cx, Literal(0), element, node))
     one = convert(cx, Literal(1), element, node)
+    up: Expr = ZERO
+    left: Expr = ZERO
     if k == ZERO:
-        up, left, count = ZERO, ZERO, rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
+        count = rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
     else:
         up, left = (cx.once(Binary("max", side, ZERO), at) for side in (Unary("neg", k), k))
         count = as_size(Binary("min", subtract(size_of(rows), up), subtract(size_of(width), left)))

@@ -24,7 +24,7 @@ from loopwright.frontend.manipulation import transpose, view_of
 from loopwright.frontend.reductions import REDUCTIONS, SUM, axes_of, reduced
 from loopwright.frontend.ufuncs import BY_ELEMENT
 from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, SliceIndex, Value, View
-from loopwright.frontend.views import ONE, ZERO, add, element_at, moved, multiply, size_of, sliced, steady
+from loopwright.frontend.views import ONE, ZERO, add, at_most_one, element_at, moved, multiply, size_of, sliced, steady
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, Load, Store
 from loopwright.ir.types import INT64
 
@@ -51,9 +51,9 @@ def _split(fixed_axis: int | None, is_even: bool = True) -> Handler:
         whole = SliceIndex(None, None, None)
         parts = []
         for start, end in zip(starts, [*ends, None], strict=True):
-            bounds = (None if one is None else Number(one, weak=True) for one in (start, end))
+            low, high = (None if one is None else Number(one, weak=True) for one in (start, end))
             index: list[Value] = [whole] * len(array.shape)
-            index[axis] = SliceIndex(*bounds, None)
+            index[axis] = SliceIndex(low, high, None)
             parts.append(sliced(cx, array, index, [], node))
         return Items(tuple(parts), is_list=True)
 
@@ -68,8 +68,7 @@ def _ends(cx: Context, array: View, axis: int, given: Value | None, is_even: boo
     if not isinstance(given, Literal) or not 0 < int(given.value) <= 64:
         raise cx.error(node, f"np.{call.name}() takes a number of parts that is known when code is made, or a list",
                        remedy="write slices in a loop: a[k * m : (k + 1) * m]")  # fmt: skip
-    count = int(given.value)
-    parts = Const(count, INT64)
+    count, parts = int(given.value), Const(int(given.value), INT64)
     each = cx.temporary(Binary("floordiv", size, parts), cx.at(node))
     over = cx.temporary(Binary("mod", size, parts), cx.at(node))
     cx.natural |= {each.name, over.name}
@@ -85,10 +84,10 @@ def _squeeze(cx: Context, call: Arguments) -> Value:
     node, array = call.node, view_of(cx, call.values[0], call.node, "np.squeeze()")
     axis = call.get(1, "axis")
     if axis is None or axis == Fixed(None):
-        gone = [k for k, size in enumerate(array.shape) if size == Literal(1)]
+        gone = [k for k, size in enumerate(array.shape) if at_most_one(cx, size_of(size))]
         for k, size in enumerate(array.shape):
-            if k not in gone and isinstance(size, Number):
-                check(cx, Compare("ne", size_of(size), ONE), "shape", node)
+            if isinstance(size, Number):
+                check(cx, Compare("eq" if k in gone else "ne", size_of(size), ONE), "shape", node)
     else:
         gone = list(axes_of(cx, axis, len(array.shape), node))
         for k in gone:
@@ -124,6 +123,11 @@ def _ix(cx: Context, call: Arguments) -> Value:
         index[k] = SliceIndex(None, None, None)
         parts.append(sliced(cx, array, index, [], call.node))
     return Items(tuple(parts))
+
+
+def _isscalar(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    return Literal(isinstance(call.values[0], Literal | Number))
 
 
 def _select(cx: Context, call: Arguments) -> Value:
@@ -163,7 +167,7 @@ def _einsum(cx: Context, call: Arguments) -> Value:
             element_at(cx, array, [place[one] for one in letters], node)
             for letters, array in zip(inputs, arrays, strict=True)
         )
-        total = reduce(lambda a, b: operators.binary_operation(cx, "mul", a, b, node), values)  # type: ignore[arg-type, return-value]
+        total = reduce(lambda a, b: operators.binary_operation(cx, "mul", a, b, node), values)
         assert isinstance(total, Number)
         return total
 
@@ -252,12 +256,15 @@ def _at(function: Any, a: Any, indices: Any, b: Any) -> None:
         for i in indices:
             a[i] = function(a[i], b)
     else:
-        for i, value in zip(indices, b, strict=True):
-            a[i] = function(a[i], value)
+        if len(indices) != len(b):
+            raise ValueError("array is not broadcastable to correct shape")
+        for k in range(len(indices)):
+            a[indices[k]] = function(a[indices[k]], b[k])
 
 
 HANDLERS: dict[Any, Handler] = {
     np.split: _split(None), np.array_split: _split(None, is_even=False), np.vsplit: _split(0), np.hsplit: _split(1),
     np.dsplit: _split(2), np.squeeze: _squeeze, np.moveaxis: _moveaxis, np.ix_: _ix, np.select: _select,
+    np.isscalar: _isscalar,
     np.einsum: _einsum,
 }  # fmt: skip

@@ -104,12 +104,15 @@ def _inline(
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+    failed_before = cx.session.failure
     with cx.inner_body(nested=_leaves_early(webs, tree)) as body:
         cx.active.append(frame)
         try:
             cx.execute(tree.body)
         finally:
             cx.active.pop()
+    if failed_before is None and cx.session.failure is not None:
+        _blame_the_call(cx, source, call)
     if frame.calls_again:
         cx.body += with_stack(cx, frame, body, frozenset(cx.names) - names, at_call)
     elif frame.block is None:
@@ -117,6 +120,22 @@ def _inline(
     else:
         cx.emit(Block(frame.block, tuple(body), at=at_call))
     return _result(cx, frame, call)
+
+
+def _blame_the_call(cx: Context, source: Source, call: Arguments) -> None:
+    """An error inside of a function of ours is one of its call: the line to look at is the user's."""
+    failure = cx.session.failure
+    if failure is None or not all(
+        _is_ours(one) is wanted for one, wanted in ((source, True), (cx.frame.source, False))
+    ):
+        return
+    what = f"'{ast.unparse(call.node.func)}' of these arguments is outside the language"
+    remedy = "write its loops out, or call it before and pass the result"
+    cx.session.failure = type(failure)(what, cx.at(call.node), failure.what, remedy)
+
+
+def _is_ours(source: Source) -> bool:
+    return source.function.__module__.startswith("loopwright.frontend.")
 
 
 def _leaves_early(webs: Webs, tree: ast.FunctionDef) -> bool:

@@ -227,9 +227,10 @@ def _stack(axis: int) -> Handler:
 def _vstack(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     parts = _parts(cx, call)
-    if len(parts[0].shape) == 1:
+    if all(len(part.shape) == 1 for part in parts):
         return _stack(0)(cx, call)
-    return joined(cx, parts, 0, call.node)
+    rows = (view_of(cx, part, call.node, "np.vstack()") for part in parts)
+    return joined(cx, [row if len(row.shape) > 1 else _with_axis(row, 0) for row in rows], 0, call.node)
 
 
 def _hstack(cx: Context, call: Arguments) -> Value:

@@ -167,8 +167,11 @@ def _norm(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1, 2, ("axis", "keepdims", "ord"))
     order = call.get(1, "ord")
     array = as_array(cx, call.values[0], call.place(0), "np.linalg.norm()")
-    is_spectral = order == Literal(2) and len(array.shape) > 1 and "axis" not in call.named
-    if is_spectral or (order is not None and order not in (Fixed(None), Literal(2))):
+    of_matrix = len(array.shape) > 1 and "axis" not in call.named
+    if of_matrix and order in (Literal(2), Literal(-2), Fixed("nuc")):
+        raise cx.error(call.node, "a norm of singular values is outside the language",
+                       remedy="call it before, and pass its result")  # fmt: skip
+    if order is not None and order not in (Fixed(None), Literal(2)):
         return inline_function(cx, more.norm, replace(call, values=(array, *call.values[1:])))
     kind = array.element if array.element.is_float else array.element.part if array.element.is_complex else FLOAT64
     given = array.element if array.element.is_complex else kind

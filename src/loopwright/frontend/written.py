@@ -115,8 +115,10 @@ class _DefReader:
                 written |= self.roots(keyword.value)
         if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
             written |= set().union(*map(self.roots, call.args[callee.nin :]))
-        shuffles = getattr(callee, "__name__", "") == "shuffle" and not isinstance(callee, FunctionType)
-        if (shuffles or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
+        name = getattr(callee, "__name__", "")
+        shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
+        adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
+        if (shuffles or adds or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
             written |= self.roots(call.args[0])
         if written or _never_writes(callee):
             return written
@@ -187,7 +189,8 @@ def _is_view(callee: object) -> bool:
     return callee in (
         np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
         np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
-        np.broadcast_to, np.split,
+        np.broadcast_to, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit, np.rot90, np.atleast_3d,
+        np.trim_zeros,
     )  # fmt: skip
 
 
