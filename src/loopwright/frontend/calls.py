@@ -197,7 +197,7 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
     try:
         known = library.FUNCTIONS.get(function)
-        if known is None and _is_of(function, "numpy"):
+        if known is None and _is_of(function, "numpy") and not isinstance(function, np.ufunc | type):
             known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
         along = library.ALONG.get(function)
@@ -225,7 +225,7 @@ _OF_ELEMENTS = frozenset(
 def _further(function: object) -> Handler | None:
     """What reads a call of a function that fewer programs call; each is loaded when such a call is read."""
     name = getattr(function, "__name__", "")
-    if isinstance(function, np.ufunc) and name not in _OF_ELEMENTS:
+    if isinstance(function, np.ufunc | type) and name not in _OF_ELEMENTS:
         return None
     if name not in _OF_ELEMENTS:
         return more.HANDLERS.get(function)

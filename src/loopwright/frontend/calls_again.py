@@ -13,7 +13,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
 from loopwright.frontend.convert import convert
 from loopwright.frontend.parse import parameters_of
-from loopwright.frontend.values import Along, Array, Fixed, Items, Literal, Mixed, Number, Records, Value, View
+from loopwright.frontend.values import Along, Array, Fixed, Items, Literal, Mixed, Number, Value, View
 from loopwright.frontend.variables import freeze, read_variable, settle, store_variable
 from loopwright.frontend.views import as_view, size_of
 from loopwright.frontend.webs import Web
@@ -42,10 +42,14 @@ def bind_open(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) 
         store_variable(cx, key, name, numbers, node, node)
         frame.bindings[web.number] = _rebuilt(value, read_variable(cx, key, node, name))
         return True
-    if isinstance(value, Number) or (isinstance(value, Items) and not holds_array(value)):
+    if isinstance(value, Number) or (isinstance(value, Items) and _is_of_numbers(value)):
         store_variable(cx, key, name, value, node, node)
         return True
     return False
+
+
+def _is_of_numbers(value: Value) -> bool:
+    return all(map(_is_of_numbers, value.items)) if isinstance(value, Items) else isinstance(value, Literal | Number)
 
 
 def call_again(cx: Context, frame: Frame, given: dict[str, Value], call: Arguments) -> Value:
@@ -115,12 +119,6 @@ def same_argument(frame: Frame) -> Array | None:
             return None
         found = bound
     return found
-
-
-def holds_array(value: Value) -> bool:
-    """Whether it is a tuple with an array somewhere in it."""
-    inside = value.items if isinstance(value, Items) else ()
-    return any(isinstance(item, Array | View | Records) or holds_array(item) for item in inside)
 
 
 # ---- parts of arrays ------------------------------------------------------------------------------------------

@@ -10,16 +10,16 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import check_range
-from loopwright.frontend.calls_again import bind_open, call_again, holds_array, opened, same_argument
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array
-from loopwright.frontend.explicit_stack import with_stack
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import without_last_calls
@@ -41,6 +41,12 @@ from loopwright.frontend.values import (
 from loopwright.frontend.variables import freeze, read_variable, store_variable
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
+
+if TYPE_CHECKING:
+    from loopwright.frontend import calls_again, explicit_stack
+else:
+    calls_again = deferred("loopwright.frontend.calls_again")
+    explicit_stack = deferred("loopwright.frontend.explicit_stack")
 
 _DEEPEST = 40
 
@@ -89,12 +95,12 @@ def _inline(
     given = _match(cx, tree, defaults, call)
     around = next((frame for frame in cx.active if frame.tree is tree), None)
     if around is not None:
-        return call_again(cx, around, given, call)
+        return calls_again.call_again(cx, around, given, call)
     if len(cx.active) > _DEEPEST:
         raise cx.error(call.node, f"'{call.name}' is the {_DEEPEST}th function in one another", "helpers are inlined")
     is_recursive = tree in cx.session.recursive
     if is_recursive:
-        given = opened(cx, tree, given, call.node)
+        given = calls_again.opened(cx, tree, given, call.node)
     path = (*cx.frame.path, id(call.node))
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
@@ -114,7 +120,7 @@ def _inline(
     if failed_before is None and cx.session.failure is not None:
         _blame_the_call(cx, source, call)
     if frame.calls_again:
-        cx.body += with_stack(cx, frame, body, frozenset(cx.names) - names, at_call)
+        cx.body += explicit_stack.with_stack(cx, frame, body, frozenset(cx.names) - names, at_call)
     elif frame.block is None:
         cx.body += body
     else:
@@ -208,7 +214,7 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)
-    if frame.calls_again is not None and bind_open(cx, frame, web, value, node):
+    if frame.calls_again is not None and calls_again.bind_open(cx, frame, web, value, node):
         return
     if web.is_single and not is_changing:
         frame.bindings[web.number] = freeze(cx, value, cx.at(node))
@@ -274,13 +280,18 @@ def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
             return value
 
 
+def _holds_array(value: Value) -> bool:
+    inside = value.items if isinstance(value, Items) else ()
+    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in inside)
+
+
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
     if frame.calls_again is not None:
-        frame.result = same_argument(frame)
+        frame.result = calls_again.same_argument(frame)
         if frame.result is not None and frame.result == value:
             return
     value = kept_array(cx, value, node)
-    is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not holds_array(value))
+    is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
     if len(frame.webs.returns) == 1 and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
