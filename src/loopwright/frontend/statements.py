@@ -211,6 +211,15 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
 
 
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
+    starred = next((k for k, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
+    if starred is not None:  # `first, *rest = t`: a list of what is left
+        if not isinstance(value, Items) or len(value.items) < len(parts) - 1:
+            raise cx.error(value_node, "'*' before a name takes the rest of a tuple", f"this is {describe(value)}",
+                           "use slices: first, rest = a[0], a[1:]")  # fmt: skip
+        end = len(value.items) - (len(parts) - 1 - starred)
+        rest = Items(value.items[starred:end], is_list=True)
+        value = Items((*value.items[:starred], rest, *value.items[end:]))
+        parts = [part.value if isinstance(part, ast.Starred) else part for part in parts]
     if is_array(value):
         assert isinstance(value, ArrayLike)
         if isinstance(value, Elementwise) and value.reads:
