@@ -83,7 +83,7 @@ star in range         def f(a):
                           for i in range(*a.shape):
                               a[i] = 0
 star in target        def f(a):
-                          x, *y = 1, 2, 3
+                          x, *y = a
 unpack a number       def f(a):
                           x, y = a[0]
 unpack too few        def f(a):

@@ -94,7 +94,7 @@ def merged_with_itself(n):
         s.add(i * 5)
     s |= s
     s.update(s)
-    return [x for x in s]
+    return list(s)
 
 
 def test_a_set_merged_with_itself_keeps_its_order():
