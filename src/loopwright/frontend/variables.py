@@ -106,7 +106,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
-        refuse_out_of_scope(cx, cx.array_variables[key], name, node)
+        refuse_out_of_scope(cx, key, cx.array_variables[key], name, node)
         if key not in cx.sizes:
             return cx.array_variables[key]
         if may_be_unassigned:
