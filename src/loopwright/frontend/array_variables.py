@@ -32,7 +32,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     is_itself = isinstance(value, Array) and value == known
-    if known is not None and not is_itself and not isinstance(value, Elementwise) and not is_fresh(cx, value):
+    if known is not None and not is_itself and _has_name(cx, value):
         refuse_alias(cx, name, value, node)
     if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
         assign_sized(cx, key, name, value, kind.element, node, value_node)
@@ -79,7 +79,7 @@ def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayKind, node: ast.
     if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or None in shape):
         assert isinstance(value, Array)
         return value
-    if not is_fresh(cx, value) and not isinstance(value, Elementwise):
+    if _has_name(cx, value):
         refuse_alias(cx, name, value, node)
     if None in shape:
         return materialised(cx, value, value_node, kind.element)
@@ -111,10 +111,17 @@ def refuse_out_of_scope(cx: Context, key: Key, array: Array, name: str, node: as
 
 def is_fresh(cx: Context, value: Value) -> bool:
     """Whether a value is a local array that no name stands for yet."""
-    if not isinstance(value, Array) or value.index or value.name not in cx.allocations:
+    return isinstance(value, Array) and not value.index and not _has_name(cx, value)
+
+
+def _has_name(cx: Context, value: ArrayLike) -> bool:
+    """Whether an array, or the one that it is a view of, is one that a name stands for."""
+    if isinstance(value, Elementwise):
         return False
+    base = value.name if isinstance(value, Array) else value.array.name
     bound = [value for frame in cx.active for value in frame.bindings.values()]
-    return value.name not in _names(bound) and all(one.name != value.name for one in cx.array_variables.values())
+    has_name = base in _names(bound) or any(one.name == base for one in cx.array_variables.values())
+    return has_name or base not in cx.allocations
 
 
 def _names(values: list[Value]) -> set[str]:

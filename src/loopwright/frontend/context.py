@@ -60,6 +60,7 @@ class Session:
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
@@ -96,6 +97,7 @@ class Frame:
     tail: bool = True
     block: str | None = None
     result: Value | None = None
+    made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
 
     @property

@@ -107,12 +107,11 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
         refuse_out_of_scope(cx, key, cx.array_variables[key], name, node)
-        if key not in cx.sizes:
-            return cx.array_variables[key]
         if may_be_unassigned:
-            raise cx.error(node, f"'{name}' may be used where it has no value", "it stands for arrays of several sizes",
-                           "assign it before the 'if' or the loop")  # fmt: skip
-        return sized_name(cx, key)
+            cx.session.types.grown |= key not in cx.session.unsure
+            cx.session.unsure.add(key)
+            cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
+        return sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)
     if kind is None:
@@ -214,6 +213,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
+            if key in cx.session.unsure:
+                cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
         case Fixed(value=None):
