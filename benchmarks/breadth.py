@@ -123,17 +123,17 @@ def once(run: Callable[..., object], arguments: tuple[Any, ...]) -> list[float]:
     return found
 
 
-def jitted(function: FunctionType, numba: ModuleType, known: dict[FunctionType, Any]) -> Any:
+def jitted(function: FunctionType, numba: ModuleType, known: dict[FunctionType, Any], **options: bool) -> Any:
     """The function for numba, and with it the functions of its module that it calls."""
     if function not in known:
         space = dict(function.__globals__)
         made = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
         made.__kwdefaults__ = function.__kwdefaults__
-        known[function] = numba.njit(made)
+        known[function] = numba.njit(made, **options)
         for name in function.__code__.co_names:
             called = space.get(name)
             if isinstance(called, FunctionType) and called.__module__ == function.__module__:
-                space[name] = jitted(called, numba, known)
+                space[name] = jitted(called, numba, known, **options)
     return known[function]
 
 

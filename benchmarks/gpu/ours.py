@@ -1,6 +1,6 @@
 """Loopwright's own times alone: the first call of each case, and the median of those that follow.
 
-It says nothing of peers, so that two copies of Loopwright can be compared in little time: `benchmarks.gpu.compare`."""
+It says nothing of peers, so that two copies of Loopwright can be compared in little time: `benchmarks.compare`."""
 
 from __future__ import annotations
 

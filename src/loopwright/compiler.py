@@ -11,15 +11,15 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.reach import iterations_of
-from loopwright.codegen.gpu import generate_gpu
-from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
@@ -34,16 +34,28 @@ from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
-from loopwright.recipe.gpu import gpu_recipe
-from loopwright.recipe.in_parts import in_parts, outermost
 from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import CpuTarget
-from loopwright.search.ranges import Ranges, space_of_ranges
-from loopwright.search.space import MOST, Space, space_of
-from loopwright.search.space import Device as SpaceDevice
 from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
+
+if TYPE_CHECKING:
+    from loopwright.codegen import gpu as codegen_gpu
+    from loopwright.codegen import gpu_writer
+    from loopwright.recipe import gpu as recipe_gpu
+    from loopwright.recipe import in_parts
+    from loopwright.search import ranges as search_ranges
+    from loopwright.search import space
+    from loopwright.search.ranges import Ranges
+    from loopwright.search.space import Device, Space
+else:  # what a first call on the CPU does without
+    codegen_gpu = deferred("loopwright.codegen.gpu")
+    gpu_writer = deferred("loopwright.codegen.gpu_writer")
+    recipe_gpu = deferred("loopwright.recipe.gpu")
+    in_parts = deferred("loopwright.recipe.in_parts")
+    search_ranges = deferred("loopwright.search.ranges")
+    space = deferred("loopwright.search.space")
 
 ASKED_FOR = "asked for"
 """Why a step of a given schedule is taken."""
@@ -95,12 +107,12 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu:
 def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, Box] | None:
     """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
     Raises ScheduleError where the schedule that is asked for does not fit."""
-    loop = outermost(found.written, found.facts)
+    loop = in_parts.outermost(found.written, found.facts)
     iterations = None if loop is None else iterations_of(found.written, loop)
     if loop is None or iterations is None:
         return None
     started = time.perf_counter()
-    kernel = in_parts(found.written, loop)
+    kernel = in_parts.in_parts(found.written, loop)
     verify(kernel)
     # What is proven of all iterations holds of some: the guard is the same.
     facts = analyse_restructured(kernel, found.facts)
@@ -122,7 +134,7 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
             check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
-        return gpu_recipe(kernel, facts, strict)
+        return recipe_gpu.gpu_recipe(kernel, facts, strict)
     return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine())
 
 
@@ -143,15 +155,17 @@ def space_for(
     found: Analysed,
     wanted: Compilation,
     ranges: Ranges | None = None,
-    device: SpaceDevice | None = None,
-    most: int = MOST,
+    device: Device | None = None,
+    most: int | None = None,
 ) -> Space:
     """The variants of an analysed kernel for tuning: those that a schedule with ranges stands for, or those that the
-    recipe makes with other numbers. device: by default the one that is asked for."""
+    recipe makes with other numbers. device: by default the one that is asked for. most: of its points (space.MOST)."""
     if ranges is not None:
-        return space_of_ranges(ranges, found.written, found.facts, wanted.semantics.strict)
-    chosen: SpaceDevice = device or ("cuda" if wanted.on_gpu else "cpu")
-    return space_of(found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(), most)
+        return search_ranges.space_of_ranges(ranges, found.written, found.facts, wanted.semantics.strict)
+    chosen: Device = device or ("cuda" if wanted.on_gpu else "cpu")
+    return space.space_of(
+        found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(), most or space.MOST
+    )
 
 
 def program_of(found: Analysed, wanted: Compilation) -> Program:
@@ -163,8 +177,8 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
     ):
         if wanted.on_gpu:
             if found.recipe.not_on_gpu:
-                raise NotOnGpu(found.recipe.not_on_gpu)
-            program = generate_gpu(kernel, facts, meaning.strict)
+                raise gpu_writer.NotOnGpu(found.recipe.not_on_gpu)
+            program = codegen_gpu.generate_gpu(kernel, facts, meaning.strict)
         else:
             program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)
     if "source" in wanted.tools.debug:

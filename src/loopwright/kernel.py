@@ -20,7 +20,7 @@ from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Compilation
 from loopwright.runtime.dispatch import Dispatch, known_kinds
 from loopwright.runtime.specialise import as_arguments, signature_of
-from loopwright.specialisation import Specialisation, specialise
+from loopwright.specialisation import Specialisation, load_compiler, specialise
 
 if TYPE_CHECKING:
     from loopwright import answers
@@ -89,6 +89,7 @@ class LoopKernel:
             self._refused_as_method,
             self._by_structure,
             self._source.indices,
+            load_compiler,
         )
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:

@@ -4,6 +4,7 @@ command line want to know of it. It joins the compiler's results and makes none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ else:  # what a remembered kernel's first call does without
     nodes = deferred("loopwright.ir.nodes")
     size_programs = deferred("loopwright.ir.size_programs")
     walk = deferred("loopwright.ir.walk")
+
 
 FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
 
@@ -302,6 +304,12 @@ def _in_parts(gpu: Gpu, found: Analysed, wanted: Compilation) -> InParts | None:
 def _written(kernel: Kernel) -> frozenset[int]:
     stored = {stmt.array for stmt in walk.statements(kernel.body) if isinstance(stmt, nodes.Store)}
     return frozenset(param.argument for param in kernel.arrays if param.name in stored)
+
+
+def load_compiler() -> None:
+    """Import what a first call needs. Where that fails, the call itself says so."""
+    with suppress(Exception):
+        compiler.analysed  # noqa: B018 (deferred: asking is importing)
 
 
 def specialise(source: Source, wanted: Compilation) -> Specialisation:

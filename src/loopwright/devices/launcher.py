@@ -9,6 +9,7 @@ import pkgutil
 import sys
 import sysconfig
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,12 +52,13 @@ _loading = threading.Lock()
 _loaded: Loaded | None = None
 
 
-def load_launcher(config: Tools) -> Loaded:
-    """The launcher of this process; the first call makes it."""
+def load_launcher(config: Tools, meanwhile: Callable[[], object] = int) -> Loaded:
+    """The launcher of this process; the first call makes it. meanwhile: called in a thread of its own while a compiler
+    makes it, and not where it is in the store."""
     global _loaded
     with _loading:
         if _loaded is None:
-            _loaded = _made(config)
+            _loaded = _made(config, meanwhile)
             _watch_forks(_loaded.launcher)
         return _loaded
 
@@ -67,14 +69,14 @@ def launcher_kind(config: Tools) -> tuple[Kind, str]:
     return loaded.kind, loaded.reason
 
 
-def _made(config: Tools) -> Loaded:
+def _made(config: Tools, meanwhile: Callable[[], object]) -> Loaded:
     fallback = cast(Launcher, by_ctypes)
     compiler = find_compiler(config)
     if compiler is None:
         return Loaded(fallback, "ctypes", "no C compiler")
     try:
         salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
-        make = partial(build_with, compiler, _source(), (), config, salt, _header_flags)
+        make = partial(build_with, compiler, _source(), (), config, salt, partial(_when_making, meanwhile))
         _, launcher = made_and_loaded(make, lambda artifact: _imported(artifact.path))
         return Loaded(launcher, "extension", "")
     except (CompilerError, ImportError, OSError) as error:
@@ -83,6 +85,13 @@ def _made(config: Tools) -> Loaded:
 
 def _source() -> str:
     return "".join((pkgutil.get_data(__package__, part) or b"").decode() for part in PARTS)
+
+
+def _when_making(meanwhile: Callable[[], object]) -> tuple[str, ...]:
+    """The flags, which are asked for only where the compiler is about to run: for most of a second."""
+    flags = _header_flags()
+    threading.Thread(target=meanwhile, daemon=True).start()
+    return flags
 
 
 def _header_flags() -> tuple[str, ...]:

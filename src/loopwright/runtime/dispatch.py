@@ -77,7 +77,8 @@ class Dispatch:
     name, parameters, defaults: the function's; instead of defaults, maybe the function that has them now. written:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
     of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
-    parameters where some of them hold others, what makes the call, and with which arguments."""
+    parameters where some of them hold others, what makes the call, and with which arguments. meanwhile: see
+    load_launcher."""
 
     call: Callable[..., object]
 
@@ -92,13 +93,14 @@ class Dispatch:
         refused: Refused = lambda args, error: error,
         structured: Structured = lambda args: None,
         indices: Sequence[int] = (),
+        meanwhile: Callable[[], object] = int,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
         self._defaults = defaults
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
-        self._refused, self._structured = refused, structured
+        self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -218,7 +220,7 @@ class Dispatch:
 
     def _ready(self) -> Dispatcher:
         if self._dispatcher is None:
-            launcher = load_launcher(current()).launcher
+            launcher = load_launcher(current(), self._meanwhile).launcher
             many = len(self.parameters) > MOST_PARAMETERS
             made = (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
                 slow=self._slow,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.gpu.compare import main, summary
+from benchmarks.compare import main, summary
 
 import loopwright as lw
 
@@ -34,3 +34,12 @@ def test_a_dry_run_compares_this_copy_with_itself(tmp_path: Path, capsys: pytest
     (case,) = json.loads(out.read_text())["cases"]
     assert case["agrees"] and case["ratio"] > 0
     assert "calls/lw.device_array" in capsys.readouterr().out
+
+
+def test_polybench_on_the_cores_of_this_machine(tmp_path: Path) -> None:
+    source, out = Path(lw.__file__).parents[1], tmp_path / "out.json"
+    main(source, out, only="trisolv", rounds=2, limit=100.0, device="cpu", tiny=True)
+    told = json.loads(out.read_text())
+    (case,) = told["cases"]
+    assert case["case"] == "trisolv" and case["ratio"] > 0 and len(told["turns"]["other"]) == 2
+    assert case["first_s"]["this"] > case["seconds"]["this"]

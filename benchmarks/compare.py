@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gpu.compare OTHER/src out.json`: two copies of Loopwright on one GPU, by turns.
+"""`python -m benchmarks.compare OTHER/src out.json`: two copies of Loopwright on one machine, by turns.
 
 Each turn is a process of its own. The first turn of each copy has an empty cache, so its first calls compile; the
 others find compiled code. Cases and clocks are those of this copy's benchmarks, so they must exist in both."""
@@ -32,32 +32,36 @@ def main(
     only: Annotated[str, typer.Option(help="Parts or part/case, with commas between them.")] = "",
     rounds: Annotated[int, typer.Option(min=1, help="Turns of each copy.")] = 4,
     limit: Annotated[float, typer.Option(help="Seconds after which no turn is begun.")] = 500.0,
-    device: Annotated[str, typer.Option(help="cuda, or emulated for a dry run.")] = "cuda",
+    device: Annotated[str, typer.Option(help="cpu, cuda, or emulated for a dry run.")] = "cuda",
     tiny: Annotated[bool, typer.Option(help="The least sizes.")] = False,
 ) -> None:
     """Ratios of this copy's times to the other's: first calls, and medians over the turns."""
     sources = dict(zip(SIDES, (other.resolve(), HERE), strict=True))
-    asked = ["--only", only, "--device", device, *(["--tiny"] if tiny else [])]
+    if device == "cpu":
+        command = ["benchmarks.ours", "--only", only, *(["--size", "MINI"] if tiny else [])]
+    else:
+        command = ["benchmarks.gpu.ours", "--only", only, "--device", device, *(["--tiny"] if tiny else [])]
     turns: dict[str, list[Lines]] = {side: [] for side in SIDES}
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds):
             for side in SIDES if number % 2 == 0 else SIDES[::-1]:
                 if time.monotonic() - begin < limit:
-                    extra = ["--agree"] if side == "this" and not number else []
-                    turns[side].append(turn(sources[side], Path(folder) / side, asked + extra))
+                    extra = ["--agree"] if device != "cpu" and side == "this" and not number else []
+                    turns[side].append(turn(sources[side], Path(folder) / side, command + extra))
                     told = {"date": f"{datetime.now():%Y-%m-%d %H:%M}", "turns": turns, "cases": summary(turns)}
                     output.write_text(json.dumps(told, indent=1) + "\n")
     show(summary(turns))
 
 
-def turn(source: Path, cache: Path, asked: list[str]) -> Lines:
+def turn(source: Path, cache: Path, command: list[str]) -> Lines:
     """One process with one copy; what it printed."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[1]
     path = os.pathsep.join([str(source), str(root), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path, "LOOPWRIGHT_CACHE": str(cache)}
-    command = [sys.executable, "-m", "benchmarks.gpu.ours", *asked]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
