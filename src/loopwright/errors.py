@@ -6,7 +6,6 @@ see it, in tests/golden/errors.
 
 from __future__ import annotations
 
-import builtins
 import linecache
 import math
 import sys
@@ -14,6 +13,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal, Protocol
+
+from loopwright.class_names import class_named
 
 
 class SourcePlace(Protocol):
@@ -203,8 +204,9 @@ def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = 
 def _raised(text: str, at: SourcePlace | None) -> Exception:
     """The user's exception: what it says is what Python's would, and where it was raised is a note of it."""
     name, _, says = text.partition(": ")
-    error = getattr(builtins, name)(says) if says else getattr(builtins, name)()
-    assert isinstance(error, Exception)
+    kind = class_named(name)
+    assert kind is not None and issubclass(kind, Exception), f"{name} is gone"
+    error = kind(says) if says else kind()
     if at is not None:
         error.add_note(describe("", "raised here", at))
     return error

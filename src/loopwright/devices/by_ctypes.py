@@ -281,6 +281,8 @@ class Entry:
                 lists = found[len(found) - number :]
                 del found[len(found) - number :]
                 found.append(list(zip(*lists, strict=True)))
+            elif code == base.NAMED:
+                found.append(base.CLASSES[number](*found.pop()))  # type: ignore[misc]
             elif code == base.COMPLEX:
                 imag: Any = found.pop() if number == 2 else None
                 found.append(as_complex(found.pop(), imag))

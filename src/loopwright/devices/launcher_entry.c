@@ -76,7 +76,7 @@ static int code_of_scalar(PyObject *value) {
 
 enum {
   ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
-  COMPLEX = 10, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  COMPLEX = 10, NAMED = 11, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -258,6 +258,16 @@ static PyObject *complex_number(PyObject *real, PyObject *imag) {
   return result;
 }
 
+/* A tuple as an object of one of the classes that devices/base.py knows. */
+static PyObject *named(int number, PyObject *items) {
+  PyObject *module = PyImport_ImportModule("loopwright.devices.base"), *classes = NULL, *result = NULL;
+  if (module) classes = PyObject_GetAttrString(module, "CLASSES");
+  if (classes) result = PyObject_Call(PyList_GET_ITEM(classes, number), items, NULL);
+  Py_XDECREF(classes);
+  Py_XDECREF(module);
+  return result;
+}
+
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -297,6 +307,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       top -= value.number;
       one = zipped(stack + top, value.number);
       for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
+    } else if (value.code == NAMED) {
+      PyObject *items = stack[--top];
+      one = named(value.number, items);
+      Py_DECREF(items);
     } else if (value.code == COMPLEX && value.number == 1) {
       one = complex_array((PyArrayObject *)stack[--top]);
     } else if (value.code == COMPLEX) {

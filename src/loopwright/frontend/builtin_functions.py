@@ -12,6 +12,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
+from loopwright.frontend.renaming import trips
 from loopwright.frontend.values import (
     Array,
     Elementwise,
@@ -19,6 +20,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     TableValue,
     Value,
@@ -136,6 +138,8 @@ def _len(cx: Context, call: Arguments) -> Value:
             return Literal(len(items))
         case ListValue() as value:
             return Number(value.length, weak=True)
+        case RangeValue(bounds=bounds):
+            return Number(trips(*(as_index(cx, bound, call.node) for bound in bounds)), weak=True)
         case TableValue() as value:
             return Number(count_of(value), weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:

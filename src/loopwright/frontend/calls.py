@@ -21,9 +21,11 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
+from loopwright.frontend.iteration import range_value
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.markers import ELEMENTWISE
 from loopwright.frontend.math_functions import MATH
+from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
@@ -39,13 +41,16 @@ from loopwright.frontend.values import (
     ArrayLike,
     Closure,
     Fixed,
+    Items,
     ListValue,
     Literal,
     Number,
     Records,
+    SliceIndex,
     TableValue,
     Value,
     describe,
+    is_none,
 )
 from loopwright.frontend.views import is_array
 
@@ -121,10 +126,22 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
         if keyword.arg is None:
             raise cx.error(keyword, "'**' in a call is outside the language", remedy="write the arguments out")
     _refuse_other_comprehensions(cx, node)
-    values = _evaluated(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
-    count = len(node.args)
+    places = [part.value if isinstance(part, ast.Starred) else part for part in node.args]
+    values = _evaluated(cx, [*places, *(keyword.value for keyword in node.keywords)])
+    for number, part in reversed(list(enumerate(node.args))):
+        if isinstance(part, ast.Starred):
+            values[number : number + 1] = _written_items(cx, values[number], part)
+    count = len(values) - len(node.keywords)
     named = {str(keyword.arg): value for keyword, value in zip(node.keywords, values[count:], strict=True)}
     return Arguments(node, name, tuple(values[:count]), named)
+
+
+def _written_items(cx: Context, value: Value, node: ast.Starred) -> tuple[Value, ...]:
+    """What `*value` gives a call."""
+    if not isinstance(value, Items):
+        raise cx.error(node, f"'*' before an argument needs a tuple, and this is {describe(value)}",
+                       "how many arguments a call has must be known when code is made", "write the arguments out")  # fmt: skip
+    return value.items
 
 
 def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
@@ -159,6 +176,8 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return inline_function(cx, written, call)
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
+    if is_named_tuple(function):
+        return named_tuple(cx, function, call)
     kind = number_type(function)
     if kind is not None:
         if any_array(*call.values):
@@ -166,7 +185,11 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
                 cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
             )
         return type_call(cx, kind, call)
-    if is_prange(function) or function is range:
+    if function is range:
+        return range_value(cx, call.node, call.values)
+    if function is slice:
+        return _slice(cx, call)
+    if is_prange(function):
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
                        remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
@@ -182,6 +205,14 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         f"this is {describe(Fixed(function))}" if not callable(function) else "",
         "write its loops out, or call it before and pass the result",
     )
+
+
+def _slice(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3)
+    parts: list[Value | None] = [None if is_none(value) else value for value in call.values]
+    if len(parts) == 1:
+        parts = [None, *parts]
+    return SliceIndex(*[*parts, None, None][:3])
 
 
 def _written_out(function: object, call: Arguments) -> FunctionType | None:

@@ -61,6 +61,7 @@ class Session:
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
+    named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None

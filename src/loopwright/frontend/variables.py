@@ -19,6 +19,7 @@ from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import refuse_another_name, store_list
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
+from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.values import (
     Array,
@@ -30,6 +31,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     SliceIndex,
     TableValue,
@@ -118,7 +120,11 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
-        return Items(tuple(items), is_list=key in cx.session.fixed_lists)
+        named = cx.session.named.get(key)
+        names = () if named is None or named is range else fields_of(named)
+        if named is range:
+            return RangeValue(tuple(items))  # type: ignore[arg-type]
+        return Items(tuple(items), names, is_list=key in cx.session.fixed_lists, kind=named)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
@@ -155,7 +161,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | ArrayLike) or (isinstance(value, ListValue) and web.certain)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (isinstance(value, ListValue) and web.certain)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -175,6 +181,8 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return freeze(cx, value, cx.at(value_node))
         case SliceIndex() | Elementwise() | ListValue() | TableValue():
             return value
+        case RangeValue(bounds=bounds):
+            return RangeValue(_bound(cx, key, name, Items(bounds), node, value_node).items)  # type: ignore[union-attr]
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return replace(value, items=tuple(bound))
@@ -200,12 +208,16 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if cx.session.types.assign(key, len(items)) is None:
                 what = f"'{name}' is a tuple of {len(items)} here and something else elsewhere"
                 raise cx.error(node, what, remedy="use another name")
+            if cx.session.named.setdefault(key, value.kind) is not value.kind:
+                raise cx.error(node, f"'{name}' is a tuple of another class elsewhere", remedy="use another name")
             if value.is_list:
                 cx.session.types.grown |= key not in cx.session.fixed_lists
                 cx.session.fixed_lists.add(key)
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case RangeValue(bounds=bounds):
+            store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names[key] = name
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
@@ -329,6 +341,8 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
             return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
+        case RangeValue(bounds=(start, stop, step)):
+            return RangeValue((freeze(cx, start, at), freeze(cx, stop, at), freeze(cx, step, at)))
         case _:
             return value
 
@@ -359,7 +373,7 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
             return all(keeps(expr) for expr in places if isinstance(expr, Expr))
         case Elementwise(reads=reads):
             return not reads & arrays_stored(tuple(emitted))
-        case Items(items=items):
+        case Items(items=items) | RangeValue(bounds=items):
             return all(survives(item, emitted) for item in items)
         case _:
             return True

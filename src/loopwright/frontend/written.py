@@ -91,7 +91,10 @@ class DefReader:
                 return {name}
             case ast.Attribute(attr="shape" | "size" | "ndim" | "dtype"):
                 return set()
-            case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner):
+            case (
+                ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner)
+                | ast.Starred(value=inner)
+            ):  # fmt: skip
                 return self.roots(inner)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 return set().union(*map(self.roots, parts), set())
@@ -169,7 +172,9 @@ class DefReader:
 
     def matched(self, call: ast.Call, callee: DefReader) -> set[str]:
         names = [parameter.arg for parameter in parameters_of(callee.tree)]
-        pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+        stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
+        places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
+        pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = callee.written()
         return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
 

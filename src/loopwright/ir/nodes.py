@@ -443,7 +443,7 @@ class Kernel:
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
     made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n
-    things, ("none", 0) None, ("maybe", 0) the thing before the last one, or None where the last one is false,
+    things, ("module:name", 0) the tuple before it as one of this class, ("none", 0) None, ("maybe", 0) the thing before the last one, or None where the last one is false,
     ("list", 0) the array or tuple before it as a list, ("list", 1) as one of NumPy's scalars, ("zip", n) the last n
     lists as one of tuples, ("set", 0) the list before it as a set, ("dict", 0) the two before it as keys and values,
     ("cut", n) the array before the last n things, cut to these sizes along its first axes, ("complex", 2) the last two
