@@ -285,7 +285,7 @@ def test_imports_of_such_names_say_it_too() -> None:
         from loopwright.numba import cuda  # noqa: F401
     with pytest.raises(ImportError, match="has no 'jitclass': instead of a jitclass"):
         from loopwright.numba import jitclass  # noqa: F401
-    for module in ("typed", "experimental", "cuda"):
+    for module in ("experimental", "cuda"):
         with pytest.raises(ImportError, match=f"has no '{module}': "):
             importlib.import_module(f"loopwright.numba.{module}")
 

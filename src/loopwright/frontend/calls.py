@@ -23,7 +23,8 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.iteration import range_value
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
-from loopwright.frontend.markers import ELEMENTWISE
+from loopwright.frontend.lists import new_list
+from loopwright.frontend.markers import ELEMENTWISE, MAKES
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -35,7 +36,7 @@ from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table
-from loopwright.frontend.tables import as_list
+from loopwright.frontend.tables import as_list, new_table
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
@@ -92,9 +93,14 @@ def call(cx: Context, node: ast.Call) -> Value:
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
-        if callee.value is set or callee.value is dict:
-            return called_table(cx, callee.value is dict, node)
-        if callee.value is list or callee.value is sorted:
+        maker = getattr(callee.value, MAKES, None)
+        if maker is not None and not isinstance(callee.value, type):
+            return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
+        if callee.value is set or callee.value is dict or maker is dict:
+            return called_table(cx, callee.value is not set, node)
+        if (callee.value is list or maker is list) and not node.args:
+            return new_list(cx, [], node)
+        if callee.value is list or callee.value is sorted or maker is list:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
+MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
@@ -27,6 +28,16 @@ class prange:
 
     def __repr__(self) -> str:
         return "p" + repr(self._range)
+
+
+def makes(kind: type) -> Callable[[Helper], Helper]:
+    """Mark a class or a function that makes lists or dicts: a call of it is one of `list()` or `dict()`."""
+
+    def mark(maker: Helper) -> Helper:
+        setattr(maker, MAKES, kind)
+        return maker
+
+    return mark
 
 
 def function(helper: Helper) -> Helper:
