@@ -39,7 +39,9 @@ def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | N
     that these other names stand for."""
     reader = _reader(frame)
     inside = (part for statement in frame.tree.body for part in ast.walk(statement))
-    if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):  # they write what is theirs and ours, whenever they are called
+    if any(
+        isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside
+    ):  # they write what is theirs and ours, whenever they are called
         return bool(reader.names_written() & {name, *others})
     pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)] if node is not None else []
     group = {*others, *(old for new, old in pairs if new == name)} - {name}

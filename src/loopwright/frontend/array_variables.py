@@ -65,7 +65,7 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
     made in another branch. Others are tested to have the same."""
     first = cx.first_in.get(key, ())
     shared = min(len(first), len(cx.scopes))
-    in_other_branch = first[:shared] != cx.scopes[:shared]
+    in_other_branch = first[:shared] != cx.scopes[:shared] or "chosen" in key or "return" in key
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         is_other = isinstance(a, Const) and isinstance(b, Const)

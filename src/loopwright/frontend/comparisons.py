@@ -11,8 +11,8 @@ from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
-from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.operands import kept, operands, twice
+from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
 from loopwright.frontend.values import (
     Fixed,

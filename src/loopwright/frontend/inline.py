@@ -38,7 +38,7 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, read_variable, store_variable
+from loopwright.frontend.variables import freeze, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
 
@@ -206,12 +206,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    key = (*frame.path, "return")
-    result = read_variable(cx, key, call.node, "result")
-    for known in [one for one in cx.array_variables if one[: len(key)] == key]:  # no name stands for these arrays yet
-        cx.array_variables.pop(known)
-        cx.sizes.pop(known, None)
-    return result
+    return taken(cx, (*frame.path, "return"), call.node, "result")
 
 
 def return_from_helper(cx: Context, node: ast.Return) -> None:

@@ -51,6 +51,7 @@ from loopwright.frontend.views import (
     rows_of,
     size_of,
     size_of_all,
+    subtract,
     unravelled,
 )
 from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Stmt, Store, Var

@@ -14,6 +14,8 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.variables import store_variable, taken
+from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Assign, Const, Expr, If, Logical, Select, Stmt, Var
 from loopwright.ir.types import BOOL
 
@@ -145,6 +147,8 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
         pairs = zip(x.items, y.items, strict=True)
         chosen = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
         return replace(x, items=tuple(chosen))
+    if is_array(x) and is_array(y):
+        return _chosen_array(cx, condition, first, second, node)
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",
@@ -156,3 +160,13 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
     with cx.resumed(second.body):
         right = in_type(cx, b, kind, node.orelse)
     return _select(cx, condition, kind, (left, first.body), (right, second.body), node)
+
+
+def _chosen_array(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
+    """One of two arrays: memory of its own, which is written with the one that is chosen."""
+    key, name = (*cx.frame.path, "chosen", id(node)), cx.target_names.get(id(node), "chosen")
+    for operand, place in ((first, node.body), (second, node.orelse)):
+        with cx.resumed(operand.body):
+            store_variable(cx, key, name, operand.value, node, place)
+    cx.emit(If(condition, tuple(first.body), tuple(second.body), at=cx.at(node)))
+    return taken(cx, key, node, name)

@@ -17,9 +17,9 @@ from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import refuse_another_name, store_list
+from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
-from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.values import (
     Array,
@@ -134,6 +134,15 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     return Number(checked, kind.weak)
 
 
+def taken(cx: Context, key: Key, node: ast.AST, name: str) -> Value:
+    """The value of a variable that is read this once: no name stands for its arrays any more."""
+    result = read_variable(cx, key, node, name)
+    for known in [one for one in cx.array_variables if one[: len(key)] == key]:
+        cx.array_variables.pop(known)
+        cx.sizes.pop(known, None)
+    return result
+
+
 def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name) -> Closure:
     """A nested function with what its free names mean at this place."""
     if closure.frame != frame.number:  # an argument: what its names mean was found where it was handed over
@@ -161,7 +170,9 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (isinstance(value, ListValue) and web.certain)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (
+        isinstance(value, ListValue) and web.certain
+    )
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
