@@ -238,7 +238,7 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     if isinstance(known, tuple):
         place, first, second = known
         given = call.values[place : place + 1] or tuple(call.named.values())
-        return second if any_array(*given) else first  # type: ignore[return-value]
+        return second if any_array(*given) or any(isinstance(one, Items | ListValue) for one in given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
 
 

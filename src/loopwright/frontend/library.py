@@ -186,8 +186,32 @@ def _quantile(a: Any, q: Any) -> Any:
     return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
 
 
+def _quantiles(a: Any, q: Any) -> Any:
+    result = np.empty(len(q), np.float64)
+    for k, one in enumerate(q):
+        result[k] = _quantile(a, np.float64(one))
+    return result
+
+
 def _percentile(a: Any, q: Any) -> Any:
     return _quantile(a, q / 100)
+
+
+def _percentiles(a: Any, q: Any) -> Any:
+    result = np.empty(len(q), np.float64)
+    for k, one in enumerate(q):
+        result[k] = _quantile(a, np.float64(one) / 100)
+    return result
+
+
+def _nanpercentile(a: Any, q: Any) -> Any:
+    flat = a.ravel()
+    return np.percentile(flat[~np.isnan(flat)], q)
+
+
+def _nanquantile(a: Any, q: Any) -> Any:
+    flat = a.ravel()
+    return np.quantile(flat[~np.isnan(flat)], q)
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
@@ -539,7 +563,8 @@ By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
     np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
-    np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
+    np.sort: _sort, np.median: _median, np.percentile: (1, _percentile, _percentiles), np.quantile: (1, _quantile, _quantiles),
+    np.nanpercentile: _nanpercentile, np.nanquantile: _nanquantile,
     np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
     np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
