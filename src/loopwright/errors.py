@@ -6,15 +6,15 @@ see it, in tests/golden/errors.
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import math
 import sys
 import warnings
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path, PurePath
 from typing import Literal, Protocol
-
-from loopwright.class_names import class_named
 
 
 class SourcePlace(Protocol):
@@ -199,6 +199,19 @@ def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = 
         return _raised(to, at)
     error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)
     return error(describe("", what, at))
+
+
+def name_of_class(kind: type) -> str:
+    """`module:name`, by which `class_named` finds a class of the user's."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def class_named(name: str) -> type | None:
+    """The class of this name, in a module that is loaded; None where there is none. A name alone is one of Python's."""
+    module, _, path = name.rpartition(":")
+    found: object = sys.modules.get(module) if module else builtins
+    found = reduce(lambda owner, part: getattr(owner, part, None), path.split("."), found)
+    return found if isinstance(found, type) else None
 
 
 def _raised(text: str, at: SourcePlace | None) -> Exception:

@@ -13,9 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from loopwright.class_names import class_named
 from loopwright.deferred import deferred
-from loopwright.errors import BoundsError, check_failed
+from loopwright.errors import BoundsError, check_failed, class_named
 from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
@@ -86,6 +85,11 @@ def _number_of_class(name: str) -> int:
     if kind not in CLASSES:
         CLASSES.append(kind)
     return CLASSES.index(kind)
+
+
+def named(number: int, items: Sequence[object]) -> object:
+    """An object of one of these classes."""
+    return CLASSES[number](*items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,16 +258,6 @@ static PyObject *complex_number(PyObject *real, PyObject *imag) {
   return result;
 }
 
-/* A tuple as an object of one of the classes that devices/base.py knows. */
-static PyObject *named(int number, PyObject *items) {
-  PyObject *module = PyImport_ImportModule("loopwright.devices.base"), *classes = NULL, *result = NULL;
-  if (module) classes = PyObject_GetAttrString(module, "CLASSES");
-  if (classes) result = PyObject_Call(PyList_GET_ITEM(classes, number), items, NULL);
-  Py_XDECREF(classes);
-  Py_XDECREF(module);
-  return result;
-}
-
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -308,9 +298,7 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       one = zipped(stack + top, value.number);
       for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
     } else if (value.code == NAMED) {
-      PyObject *items = stack[--top];
-      one = named(value.number, items);
-      Py_DECREF(items);
+      one = named(value.number, stack[--top]);
     } else if (value.code == COMPLEX && value.number == 1) {
       one = complex_array((PyArrayObject *)stack[--top]);
     } else if (value.code == COMPLEX) {

@@ -146,3 +146,9 @@ static int find_results(Results *results, PyObject *fresh) {
   if (read < 1) free_results(results);
   return read < 0 ? -1 : 0;
 }
+
+/* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
+static PyObject *named(int number, PyObject *items) {
+  PyObject *module = PyImport_ImportModule("loopwright.devices.base");
+  return module ? PyObject_CallMethod(module, "named", "iN", number, items) : NULL;
+}

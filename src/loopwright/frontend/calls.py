@@ -145,8 +145,12 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
 def _written_items(cx: Context, value: Value, node: ast.Starred) -> tuple[Value, ...]:
     """What `*value` gives a call."""
     if not isinstance(value, Items):
-        raise cx.error(node, f"'*' before an argument needs a tuple, and this is {describe(value)}",
-                       "how many arguments a call has must be known when code is made", "write the arguments out")  # fmt: skip
+        raise cx.error(
+            node,
+            f"'*' before an argument needs a tuple, and this is {describe(value)}",
+            "how many arguments a call has must be known when code is made",
+            "write the arguments out",
+        )
     return value.items
 
 

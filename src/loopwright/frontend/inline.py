@@ -277,10 +277,9 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
             name = value.name if isinstance(value, Array) else value.array.name
             if name in list(cx.allocations)[frame.made_before :] or not value.shape:
                 return
-            target = _target(cx, frame.path[-1])
-            if target is None or copy_shows(cx.active[-2], target.id, [CALLER], target):
+            if _may_show(cx, frame.path[-1]):
                 raise cx.error(node, "one of several results is an array of the caller's",
-                               "the result has memory of its own, and one of the two is written in place",
+                               "the result has memory of its own, and one of the two may be written in place",
                                "return a copy: return x.copy()")  # fmt: skip
         case Records() | ListValue() | TableValue() | Closure():
             raise cx.error(node, f"{describe(value)} can only be returned by the last statement of a helper",
@@ -289,9 +288,16 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
             pass
 
 
-def _target(cx: Context, call: object) -> ast.Name | None:
-    """The name that the caller gives the result of a call."""
-    for part in ast.walk(cx.active[-2].tree):
-        if isinstance(part, ast.Assign) and id(part.value) == call and isinstance(part.targets[0], ast.Name):
-            return part.targets[0] if len(part.targets) == 1 else None
-    return None
+def _may_show(cx: Context, call: object) -> bool:
+    """Whether it may show that the result of a call is a copy."""
+    caller = cx.active[-2]
+    for part in ast.walk(caller.tree):
+        match part:
+            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
+                return copy_shows(caller, name, [CALLER], target)
+            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
+                if any(id(one) == call for one in ast.iter_child_nodes(part)):
+                    return False
+            case _:
+                pass
+    return True

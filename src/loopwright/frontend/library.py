@@ -563,8 +563,8 @@ By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
     np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
-    np.sort: _sort, np.median: _median, np.percentile: (1, _percentile, _percentiles), np.quantile: (1, _quantile, _quantiles),
-    np.nanpercentile: _nanpercentile, np.nanquantile: _nanquantile,
+    np.sort: _sort, np.median: _median, np.percentile: (1, _percentile, _percentiles),
+    np.quantile: (1, _quantile, _quantiles), np.nanpercentile: _nanpercentile, np.nanquantile: _nanquantile,
     np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
     np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 from typing import TypeGuard
 
-from loopwright.class_names import class_named, name_of_class
+from loopwright.errors import class_named, name_of_class
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.values import Items, Value, from_object
@@ -43,6 +43,10 @@ def known_name(cx: Context, kind: type, node: ast.AST) -> str:
     """The name by which whoever returns such an object finds its class. Raises KernelError where there is none."""
     name = name_of_class(kind)
     if class_named(name) is not kind:
-        raise cx.error(node, f"an object of the class '{kind.__qualname__}' cannot be returned",
-                       "its class is not found by its name in its module", "define the class at the module's top level")  # fmt: skip
+        raise cx.error(
+            node,
+            f"an object of the class '{kind.__qualname__}' cannot be returned",
+            "its class is not found by its name in its module",
+            "define the class at the module's top level",
+        )
     return name

@@ -1,10 +1,10 @@
-"""`raise` and `assert`: exceptions of Python's classes and the user's, with messages that are known when code is made."""
+"""`raise` and `assert`: exceptions of Python's and the user's classes, with messages known when code is made."""
 
 from __future__ import annotations
 
 import ast
 
-from loopwright.class_names import class_named, name_of_class
+from loopwright.errors import class_named, name_of_class
 from loopwright.frontend.context import Context
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.values import Fixed, Literal, Number

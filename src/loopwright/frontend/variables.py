@@ -193,7 +193,10 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
         case SliceIndex() | Elementwise() | ListValue() | TableValue():
             return value
         case RangeValue(bounds=bounds):
-            return RangeValue(_bound(cx, key, name, Items(bounds), node, value_node).items)  # type: ignore[union-attr]
+            start, stop, step = (
+                _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)
+            )
+            return RangeValue((start, stop, step))
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return replace(value, items=tuple(bound))

@@ -56,7 +56,7 @@ class DefReader:
         return frozenset(written | updated)
 
     def writes(self, node: ast.AST) -> tuple[set[str], set[str]]:
-        """The names through which one node writes elements; and those of `x += v`, which does so where x is an array."""
+        """The names through which one node writes elements; and those of `x += v`, which does so of an array."""
         match node:
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 return self.roots(node), set()

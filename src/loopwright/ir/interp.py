@@ -13,8 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from loopwright.class_names import class_named
-from loopwright.errors import ArgumentTypeError, BoundsError, check_failed
+from loopwright.errors import ArgumentTypeError, BoundsError, check_failed, class_named
 from loopwright.ir import arithmetic
 from loopwright.ir.arithmetic import FALSE, TRUE, Value
 from loopwright.ir.nodes import (
