@@ -64,3 +64,21 @@ def test_a_guard_of_many_choices_is_cut() -> None:
         outside = (relate(access.index[0], "<", constant(0)), relate(access.index[0], ">=", access.sizes[0]))
         assert adopt(proof, access.stack, access.where, outside) is not None
     assert proof.allowed.n_basic_set() <= MOST_PIECES
+
+
+def test_a_guard_that_no_array_can_hold_is_none() -> None:
+    """An index of type uint32 is below 2**32, and a guard that asks for so many elements sent every call to the checked
+    code."""
+    assert guard_of_gather("uint16") == "len(a) >= 65536"
+    assert guard_of_gather("uint32") is None
+
+
+def guard_of_gather(element: str) -> str | None:
+    text = f"""
+def f(a: "float64[1]", k: "{element}[1]", out: "float64[1]"):
+    for i in range(out.shape[0]):
+        out[i] = a[k[i]]
+"""
+    proof = Proof(trace(kernel(text)), {"s0_0": "len(a)", "s1_0": "len(k)", "s2_0": "len(out)"})
+    access = next(one for one in proof.notes.accesses if one.array == "a")
+    return adopt(proof, access.stack, access.where, (relate(access.index[0], ">=", access.sizes[0]),))

@@ -112,6 +112,8 @@ def adopt(
     condition = _all(conditions)
     room = context_of(proof.notes) if hopeless else room_of(proof, stack)
     for choice in islice((condition, *(part.to_set() for part in condition.get_basic_sets())), MOST_CHOICES):
+        if choice.intersect(_usual(choice)).is_empty():  # an index of type uint32 is always below 2**32: what a guard!
+            continue
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
             if has_divisions(allowed):
@@ -120,6 +122,13 @@ def adopt(
             proof.relied.add(stack[0] if stack else None)
             return as_text(choice, proof.names)
     return None
+
+
+def _usual(among: isl.Set) -> isl.Set:
+    """No array has as many as 2**31 elements along an axis."""
+    names = among.get_var_names(isl.dim_type.param)
+    few = " and ".join(f"{name} < {1 << 31}" for name in names)
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {few or 'true'} }}")
 
 
 def _all(conditions: Sequence[isl.Set]) -> isl.Set:

@@ -32,8 +32,14 @@ MEMORY_TYPE: dict[str, str] = VALUE_TYPE | {"bool": "uint8_t"}
 
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _PLAIN = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "and": "&", "or": "|", "xor": "^"}
-_LIBRARY = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "gamma": "tgamma",
+LIBRARY = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "gamma": "tgamma",
             "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}  # fmt: skip
+VECTOR_FUNCTIONS = {
+    "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh",
+    "arccosh", "arctanh", "exp2", "expm1", "log2", "log1p", "erf", "erfc", "hypot",
+}  # fmt: skip
+"""Those that glibc has for vector registers, at most 4 units in the last place off. Not cbrt and log10: cbrt(27.0) is
+not 3.0 there, nor log10(1000.0) 3.0."""
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
 
@@ -41,6 +47,7 @@ class Environment(Protocol):
     """What an expression's text needs from the function that it stands in."""
 
     strict: bool
+    vector_functions: bool
 
     def variable(self, name: str) -> str: ...
     def size(self, array: str, axis: int) -> str: ...
@@ -75,7 +82,7 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Cast():
             return cast(text_of(expr.operand, env), expr.operand.type, expr.type)
         case Call():
-            return _call(expr, [text_of(argument, env) for argument in expr.arguments])
+            return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)
     assert_never(expr)
 
 
@@ -151,7 +158,7 @@ def _binary(expr: Binary, env: Environment) -> str:
         case "min" | "max":
             return f"LW_{expr.op.upper()}({name}, {left}, {right})"
         case "pow":
-            return _power(expr, left, right, env.strict)
+            return _power(expr, left, right, env)
     assert_never(expr.op)
 
 
@@ -166,13 +173,13 @@ def _division(expr: Binary, left: str, right: str) -> str:
     return f"lw_{expr.op}_{scalar.name}({left}, {right})"
 
 
-def _power(expr: Binary, left: str, right: str, strict: bool) -> str:
+def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     exponent = expr.right.value if isinstance(expr.right, Const) else None
-    if (scalar.is_integer or not strict) and exponent in (2, 3):
+    if (scalar.is_integer or not env.strict) and exponent in (2, 3):
         return f"LW_{'SQUARE' if exponent == 2 else 'CUBE'}({name}, {left})"
     if scalar.is_float:
-        return f"pow{'f' if scalar == FLOAT32 else ''}({left}, {right})"
+        return f"{_of_lanes('pow', scalar, env)}({left}, {right})"
     return f"(({name})lw_ipow((uint64_t){left}, (uint64_t){right}))"
 
 
@@ -197,12 +204,20 @@ def failing(text: str, scalar: Scalar) -> str:
     return f"(int64_t){text}, {2 if scalar.kind == 'uint' else 1}"
 
 
-def _call(expr: Call, arguments: list[str]) -> str:
+def _call(expr: Call, arguments: list[str], env: Environment) -> str:
     first = expr.arguments[0].type
     joined = ", ".join(arguments)
     if expr.function in _TESTS:
         return f"({expr.function}({joined}) != 0)"
     if expr.function in ("maximum", "minimum", "fmax", "fmin"):
         return f"lw_{expr.function}_{first.name}({joined})"
-    library = _LIBRARY.get(expr.function, expr.function)
+    library = LIBRARY.get(expr.function, expr.function)
+    if expr.function in VECTOR_FUNCTIONS:
+        return f"{_of_lanes(library, first, env)}({joined})"
     return f"{library}{'f' if first == FLOAT32 else ''}({joined})"
+
+
+def _of_lanes(library: str, scalar: Scalar, env: Environment) -> str:
+    """The name of a function of the C library: in a loop for vector registers, where there may be one for those."""
+    name = f"{library}f" if scalar == FLOAT32 else library
+    return f"LW_VECTOR({name})" if env.vector_functions else name

@@ -138,11 +138,13 @@ class PartialResult:
 @dataclass(frozen=True, slots=True)
 class VectorLanes:
     """Lanes of vector registers may do iterations of a loop at once: with a partial result in each lane; `private`
-    scalars that each has for itself; and `last`, those whose value of the last iteration is read after the loop."""
+    scalars that each has for itself; and `last`, those whose value of the last iteration is read after the loop.
+    vector_functions: functions such as exp may be the C library's for whole registers, whose last digits differ."""
 
     partials: tuple[PartialResult, ...] = ()
     private: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    vector_functions: bool = False
 
     @property
     def text(self) -> str:

@@ -120,6 +120,7 @@ class Writer:
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
+        self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.function = Function("lw_kernel")
         self.types = self._types()
@@ -186,14 +187,17 @@ class Writer:
         """Within, what is written stands in braces."""
         return self.function.inside(CodeBlock())
 
+    @contextmanager
     def loop(
         self, head: str, name: str = "", *, trips: int | None = None, unroll: int | None = None,
         lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
-    ) -> AbstractContextManager[None]:  # fmt: skip
+    ) -> Iterator[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
-        return self.function.inside(
-            Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
-        )
+        before, self.vector_functions = self.vector_functions, lanes is not None and lanes.vector_functions
+        made = Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
+        with self.function.inside(made):
+            yield
+        self.vector_functions = before
 
     def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
         """Within, what is written runs while a condition holds."""

@@ -29,7 +29,8 @@ def fill_lanes(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         freed = NONE if test is None else test.inside
         if (loop.run == "vector" or region is not None) and _are_possible(loop, given, freed):
             lanes = _of_vector(loop, given, freed) if region is None else _of_stretch(loop, region, given)
-            found |= {} if lanes is None else {loop.name: lanes}
+            same_bits = given.strict or given.deterministic or contains(loop.body, For)
+            found |= {} if lanes is None else {loop.name: replace(lanes, vector_functions=not same_bits)}
     return replace(lowering, lanes=found)
 
 

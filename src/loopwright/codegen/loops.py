@@ -137,4 +137,4 @@ def lanes_of(found: VectorLanes | None, partials: tuple[PartialResult, ...], w: 
         return None
     sums = ((simd_operator(one.reduction, one.scalar) or "", one.variable) for one in partials)
     private, last = (tuple(map(w.names.of, names)) for names in (found.private, found.last))
-    return Lanes(tuple(sums), private, last)
+    return Lanes(tuple(sums), private, last, found.vector_functions)
