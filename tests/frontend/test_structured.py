@@ -71,3 +71,21 @@ def test_a_read_only_array_inside():
     values.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         total((np.arange(2.0), 1), Point(np.ones(2), 1.0), Grid(values, 1))
+
+
+@lw.kernel
+def of_a_record(record, x):
+    return x * record["slope"] + record["offset"]
+
+
+@lw.kernel
+def into_a_record(record):
+    record["slope"] = 1.0
+
+
+def test_one_record_is_read():
+    records = np.array([(2.0, 3), (0.5, 1)], dtype=[("slope", "f8"), ("offset", "i4")])
+    for record in records:
+        assert (of_a_record(record, np.arange(3.0)) == of_a_record.py_func(record, np.arange(3.0))).all()
+    with pytest.raises(ValueError, match="read-only, and the function writes to it"):
+        into_a_record(records[0])
