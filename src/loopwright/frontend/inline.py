@@ -98,7 +98,7 @@ def _inline(
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
-    frame.made_before = len(cx.allocations)
+    frame.call, frame.made_before = call.node, len(cx.allocations)
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)

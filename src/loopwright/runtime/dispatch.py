@@ -246,7 +246,8 @@ class Dispatch:
         tokens = None if kwargs else tokens_of(args)
         if tokens is not None and (result := self._executor.again(tokens, args)) is not NOT_DONE:
             return result
-        if not known_kinds(args, kwargs) and (other := self._structured_call(args, kwargs or {})) is not None:
+        is_plain = known_kinds(args, kwargs) and len(args) + len(kwargs or ()) == len(self.parameters)
+        if not is_plain and (other := self._structured_call(args, kwargs or {})) is not None:
             return other[0](*other[1])
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
