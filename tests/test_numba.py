@@ -314,6 +314,18 @@ def test_typed_containers_are_lists_and_dicts() -> None:
     assert made == [3] and nb.typed.Dict.empty(nb.int64, nb.types.DictType(nb.int64, nb.float64)) == {}
 
 
+@nb.njit
+def in_parts(a: np.ndarray, threads: int = -1) -> tuple[float, int]:
+    if threads < 0:
+        threads = nb.config.NUMBA_NUM_THREADS
+    nb.set_num_threads(threads)
+    return a.sum(), threads
+
+
+def test_settings_inside_a_kernel() -> None:
+    assert in_parts(np.ones(4)) == (4.0, nb.config.NUMBA_NUM_THREADS) and in_parts(np.ones(4), 1) == (4.0, 1)
+
+
 def test_helpers_of_extending_are_inlined() -> None:
     assert (
         nb.extending.register_jitable(total) is total and nb.extending.register_jitable(inline="always")(total) is total

@@ -24,7 +24,7 @@ from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.iteration import range_value
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.lists import new_list
-from loopwright.frontend.markers import ELEMENTWISE, MAKES
+from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -93,6 +93,9 @@ def call(cx: Context, node: ast.Call) -> Value:
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
+        if hasattr(callee.value, NO_EFFECT):
+            _arguments(cx, node, name)
+            return Fixed(None)
         maker = getattr(callee.value, MAKES, None)
         if maker is not None and not isinstance(callee.value, type):
             return new_list(cx, [], node) if maker is list else new_table(cx, True, node)

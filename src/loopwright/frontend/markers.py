@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
 MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
+NO_EFFECT = "__loopwright_no_effect__"
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
@@ -38,6 +39,12 @@ def makes(kind: type) -> Callable[[Helper], Helper]:
         return maker
 
     return mark
+
+
+def has_no_effect(helper: Helper) -> Helper:
+    """Mark a function that does nothing where a kernel calls it."""
+    setattr(helper, NO_EFFECT, True)
+    return helper
 
 
 def function(helper: Helper) -> Helper:
