@@ -103,8 +103,11 @@ def doubled(x):
     return 2.0 * x
 
 
+PAIR = (np.ones(2), 3.0)
+
+
 @lw.kernel
-def with_defaults(x, function=doubled, pair=(np.ones(2), 3.0), turn=1j):
+def with_defaults(x, function=doubled, pair=PAIR, turn=1j):
     return function(x[0]) + pair[0].sum() * pair[1], turn * x[1]
 
 
