@@ -113,6 +113,8 @@ def test_numbers_in_ranges(start, stop, step):
                     found = found * 2 + k
                 if k in range(3) or k not in range(1, 9, 3):
                     found += 1
+                if k / 2 in range(a, b, c) or k / 2 in range(4):
+                    found -= k
             return found
         """)
     same(function, start, stop, step)

@@ -91,6 +91,10 @@ def test_refused():
             x = Span(a[0], a[0])
         return x[0]
 
+    def chosen(a):
+        return (Particle(1.0) if a[0] > 0 else Span(1.0, 2.0))[0]
+
+    assert "chooses tuples of one class" in refusal(chosen, np.ones(1))
     local = namedtuple("local", "x")
 
     def not_found(a):

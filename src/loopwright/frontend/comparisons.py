@@ -112,7 +112,8 @@ def _in_range(cx: Context, item: Value, among: RangeValue, node: ast.expr) -> Va
     sign = holds(ast.Gt(), step, Literal(0))
     opposite = not sign if isinstance(sign, bool) else negated(sign)
     inside = _either(_both(sign, upward), _both(opposite, downward))
-    if isinstance(step, Literal) and abs(step.value) == 1:
+    is_whole = isinstance(item, Literal | Number) and not item.number_type.type.is_float
+    if is_whole and isinstance(step, Literal) and abs(step.value) == 1:
         return _as_value(inside)
     steps = binary_operation(cx, "mod", binary_operation(cx, "sub", item, start, node), step, node)
     return _as_value(_both(inside, holds(ast.Eq(), steps, Literal(0))))

@@ -74,6 +74,7 @@ class Session:
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
+        self.named, self.unsure = {}, set()
 
 
 @dataclass

@@ -141,6 +141,9 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
 def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
     x, y = first.value, second.value
     if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items):
+        if x.kind is not y.kind:
+            raise cx.error(node, "a conditional expression chooses tuples of one class",
+                           remedy="write an 'if' statement, with a name for each")  # fmt: skip
         if first.body or second.body:
             raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
         condition = cx.once(condition, cx.at(node))
