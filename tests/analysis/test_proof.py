@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+import loopwright as lw
 from analysis.small import kernel
 from loopwright.analysis.affine import constant, relate
 from loopwright.analysis.proof import MOST_PIECES, Proof, adopt, context_of, guardable, room_of
@@ -82,3 +85,26 @@ def f(a: "float64[1]", k: "{element}[1]", out: "float64[1]"):
     proof = Proof(trace(kernel(text)), {"s0_0": "len(a)", "s1_0": "len(k)", "s2_0": "len(out)"})
     access = next(one for one in proof.notes.accesses if one.array == "a")
     return adopt(proof, access.stack, access.where, (relate(access.index[0], ">=", access.sizes[0]),))
+
+
+@lw.kernel
+def by_branches(n, m, h, y):
+    p = np.zeros((n, m))
+    t = np.zeros((n, n))
+    for k in range(h.shape[0]):
+        t += h[k]
+    if n == m:
+        x = t @ t
+    else:
+        x = t @ y
+    p += x
+    return p
+
+
+def test_the_guard_of_sizes_that_are_arguments_is_one_that_calls_hold() -> None:
+    """`np.zeros((n, n))` with n below zero is empty, and fits any array that is empty too. Of the many pieces of such a
+    guard one with `n <= -1` was kept, so that every call ran the checked code."""
+    found = str(by_branches.explain(5, 7, np.ones((3, 5, 5)), np.ones((5, 7))))
+    guard = next(line for line in found.splitlines() if line.startswith("safe because"))
+    assert "<= -1" not in guard
+    assert all(case in guard for case in ("m == n", "n >= m + 1", "m >= n + 1"))

@@ -165,8 +165,6 @@ kernel k(a: float64[1] C, b: float64[1] C, l: int64):
 """,
     "four dimensions": nest_of("t g i j k"),
     "the sum of all sweeps": inside("b[i, j] = b[i, j] + a[i, j]"),
-    "something before the loop": SEIDEL.replace("    for t", "    a[0, 0] = 1.0\n    for t"),
-    "another loop after it": SEIDEL.replace("(a:", "(b: float64[2] C, a:") + OTHER,
     "a condition": inside("if a[i, j] > 0.0:", "    " + SEIDEL_LINE),
     "a scalar": inside("x = a[i - 1, j]", "a[i, j] = x + a[i, j - 1] + a[i + 1, j]").replace(
         "    for t", "    var x: float64\n    for t"
@@ -181,6 +179,16 @@ kernel k(a: float64[2] C):
 """,
     "every tile needs its order": inside("v[0] = 0.5 * v[0] + a[i, j]"),
 }
+
+
+@pytest.mark.parametrize("text", [
+    SEIDEL.replace("    for t", "    a[0, 0] = 1.0\n    for t"),
+    SEIDEL.replace("(a:", "(b: float64[2] C, a:") + OTHER,
+], ids=["something before the loop", "another loop after it"])  # fmt: skip
+def test_a_nest_beside_other_statements_is_tiled_alone(text: str) -> None:
+    partial = over_time(text, l2_bytes=2)
+    assert steps(partial).startswith("reschedule smart tile 16 32 wavefront in t above ")
+    check_same(partial.written, partial.kernel, {"a": "nm", "b": "nm", "v": "l"}, SIZES[1:])
 
 
 @pytest.mark.parametrize("text", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())

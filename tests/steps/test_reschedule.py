@@ -274,3 +274,56 @@ def test_what_is_too_hard_in_tiles_may_be_found_without_them(monkeypatch: pytest
         rejection = Reschedule(Wanted("smart", (32,))).illegal(kernel, facts, strict=True)
         assert rejection is not None and rejection.reason == isl_schedule.TOO_HARD
     assert Reschedule(Wanted("smart")).illegal(kernel, facts, strict=True) is None
+
+
+BESIDE = (
+    FRAME
+    + """
+    var s: float64
+    allocate c: float64[n, m] = 0.0
+    s = a[0, 0]
+    for k in 0 .. n:
+        c[k, 0] = s
+    for i in 1 .. n:
+        for j in 1 .. m:
+            c[i, j] = c[i - 1, j] + s * c[i, j - 1]
+    for i.1 in 0 .. n:
+        b[i.1, 0] = c[i.1, m - 1]
+"""
+)
+
+
+def test_one_nest_of_several_gets_a_new_order() -> None:
+    """Arrays and scalars that are made before it are as good as arguments."""
+    kernel = parse_kernel(BESIDE)
+    facts = analyse(kernel)
+    (step,) = parse_schedule("reschedule smart tile 4 wavefront in i")
+    assert str(step) == "reschedule smart tile 4 wavefront in i"
+    assert step.illegal(kernel, facts, True) is None
+    after = step.apply(kernel)
+    assert len(after.body) == len(kernel.body) and after.body[:3] == kernel.body[:3]
+    for n, m in ((1, 1), (2, 9), (11, 7)):
+        a, right, found = np.full((n, m), 0.5), np.zeros((n, m)), np.zeros((n, m))
+        interpret(kernel, [a, right, n, m])
+        interpret(after, [a, found, n, m])
+        assert (found == right).all()
+
+
+def test_what_no_nest_can_be_taken_out_for() -> None:
+    kernel = parse_kernel(BESIDE)
+    (step,) = parse_schedule("reschedule smart tile 4 wavefront in j")
+    refused = step.illegal(kernel, analyse(kernel), True)
+    assert refused is not None and refused.reason == "'j' is no outermost loop"
+    read_later = parse_kernel(
+        FRAME
+        + """
+    var t: float64
+    for i in 1 .. n:
+        t = a[i, 0]
+        a[i, 1] = a[i - 1, 1] + t
+    b[0, 0] = t
+"""
+    )
+    (step,) = parse_schedule("reschedule in i")
+    refused = step.illegal(read_later, analyse(read_later), True)
+    assert refused is not None and refused.reason == "'t' is read after the loop"

@@ -111,17 +111,42 @@ def adopt(
         return ""
     condition = _all(conditions)
     room = context_of(proof.notes) if hopeless else room_of(proof, stack)
-    for choice in islice((condition, *(part.to_set() for part in condition.get_basic_sets())), MOST_CHOICES):
+    parts = [part.to_set() for part in condition.get_basic_sets()]
+    likely = [part for part in parts if not part.intersect(_ample(part)).is_empty()]
+    usual = [_any(likely)] if 0 < len(likely) < len(parts) else []
+    scarce = None
+    for choice in islice((condition, *usual, *parts), MOST_CHOICES):
         if choice.intersect(_usual(choice)).is_empty():  # an index of type uint32 is always below 2**32: what a guard!
             continue
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
-            if has_divisions(allowed):
-                as_text(allowed, proof.names)  # where it is too hard to write down, that has to show here
-            proof.allowed = allowed
-            proof.relied.add(stack[0] if stack else None)
-            return as_text(choice, proof.names)
-    return None
+            if not allowed.intersect(_ample(allowed)).is_empty():
+                return _adopted(proof, stack, choice, allowed)
+            # Arrays of a negative size are empty, and nothing is outside of them: most calls are not like that.
+            scarce = scarce or (choice, allowed)
+    return None if scarce is None else _adopted(proof, stack, *scarce)
+
+
+def _any(conditions: Sequence[isl.Set]) -> isl.Set:
+    found = conditions[0]
+    for other in conditions[1:]:
+        found = found.union(other)
+    return found.coalesce()
+
+
+def _adopted(proof: Proof, stack: tuple[str, ...], choice: isl.Set, allowed: isl.Set) -> str:
+    if has_divisions(allowed):
+        as_text(allowed, proof.names)  # where it is too hard to write down, that has to show here
+    proof.allowed = allowed
+    proof.relied.add(stack[0] if stack else None)
+    return as_text(choice, proof.names)
+
+
+def _ample(among: isl.Set) -> isl.Set:
+    """All sizes and whole arguments are as large as the loops' room."""
+    names = among.get_var_names(isl.dim_type.param)
+    large = " and ".join(f"{name} >= {ROOM}" for name in names)
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {large or 'true'} }}")
 
 
 def _usual(among: isl.Set) -> isl.Set:

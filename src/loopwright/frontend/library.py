@@ -491,11 +491,11 @@ def _eliminated(a: Any, b: Any) -> Any:
 def _substituted(a: Any, b: Any) -> None:
     n = a.shape[0]
     for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            for j in range(b.shape[1]):
+                b[i, j] -= a[i, k] * b[k, j]
         for j in range(b.shape[1]):
-            total = b[i, j]
-            for k in range(i + 1, n):
-                total -= a[i, k] * b[k, j]
-            b[i, j] = total / a[i, i]
+            b[i, j] /= a[i, i]
 
 
 def _solve(a: Any, b: Any) -> Any:
@@ -541,15 +541,23 @@ def _cholesky(a: Any) -> Any:
     lower = np.zeros((n, n))
     for i in range(n):
         for j in range(i + 1):
-            total = a[i, j] * 1.0
+            lower[i, j] = a[i, j]
+    for i in range(n):
+        for j in range(i):
             for k in range(j):
-                total -= lower[i, k] * lower[j, k]
-            if i > j:
-                lower[i, j] = total / lower[j, j]
-            elif total > 0.0:
-                lower[i, i] = np.sqrt(total)
-            else:
+                lower[i, j] -= lower[i, k] * lower[j, k]
+            lower[i, j] /= lower[j, j]
+        for k in range(i):
+            lower[i, i] -= lower[i, k] * lower[i, k]
+        lower[i, i] = np.sqrt(lower[i, i])
+    for i in range(n):
+        if not lower[i, i] > 0.0:  # then all pivots that follow are NaN
+            pivot = a[i, i] * 1.0
+            for k in range(i):
+                pivot -= lower[i, k] * lower[i, k]
+            if pivot <= 0.0:
                 raise ValueError("Matrix is not positive definite")
+            break
     return lower
 
 

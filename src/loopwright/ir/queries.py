@@ -3,7 +3,7 @@ whether anything of a kind stands in it. Whoever needs the nodes themselves goes
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Allocate, Assign, Body, Expr, Load, Stmt, Store, Var
+from loopwright.ir.nodes import Allocate, Assign, Body, Dim, Expr, Load, Stmt, Store, Var
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, statements, subexpressions
 
@@ -36,6 +36,11 @@ def arrays_stored(body: Body) -> set[str]:
 def arrays_loaded(body: Body) -> set[str]:
     """The arrays that a body may read elements of."""
     return {part.array for part in expressions(body, Load)}
+
+
+def arrays_measured(body: Body) -> set[str]:
+    """The arrays that a body asks a size of."""
+    return {part.array for part in expressions(body, Dim)}
 
 
 def arrays_made(body: Body) -> set[str]:

@@ -64,9 +64,9 @@ def recipe(
 
 
 def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
-    # First of all, as it looks at a kernel as a whole; where it does something, little is left for the others.
+    # First of all, as it looks at nests as a whole; where one is all of the kernel, little is left for the others.
     across_time(partial, target)
-    if partial.decisions:
+    if partial.decisions and len(partial.written.body) == 1:
         return
     # Cheap lines first: blocks are chosen for the loop order that is left.
     is_new = in_order(partial)

@@ -7,6 +7,7 @@ one tile has; others gain nothing from it and keep their loops.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from loopwright.analysis.isl_schedule import Wanted
@@ -43,17 +44,22 @@ CACHES = Tunable(
     "how many times a core's second cache the arrays must be for tiles in time: below that, sweeps run from the cache",
 )
 
+MOST_NESTS = 2
+"""Nests of a kernel whose new order is looked for, each of which takes up to a second."""
+
 MOST_STATEMENTS = 4
-"""Statements of a kernel whose new order is looked for: the search takes more than linear time."""
+"""Statements of a nest whose new order is looked for: the search takes more than linear time."""
 
 
 def across_time(partial: PartialSchedule, target: CpuTarget) -> None:
-    """Reschedule a kernel that is one loop around sweeps over the same arrays."""
-    outer = _only_loop(partial)
-    if outer is not None and _sweeps(partial, outer):
+    """Reschedule outermost loops around sweeps over the same arrays."""
+    for outer in _outer_loops(partial):
+        if not _sweeps(partial, outer):
+            continue
         _in_tiles(
             partial,
             target,
+            outer,
             f"every iteration of '{user_name(outer.name)}' sweeps over the same arrays: several of them are done on a "
             f"tile while it is in the cache{_copies(outer)}",
             one_stretch=_counts_by_ones(outer),
@@ -72,51 +78,60 @@ def _copies(outer: For) -> str:
 
 
 def on_diagonals(partial: PartialSchedule, target: CpuTarget) -> None:
-    """Reschedule a kernel that is one nest of loops none of which can be shared among threads."""
-    outer = _only_loop(partial)
-    if outer is not None and not _is_shared(partial, outer):
-        _in_tiles(partial, target, "every loop needs its order, but tiles on a diagonal do not need one among them")
+    """Reschedule nests of loops none of which can be shared among threads."""
+    for outer in _outer_loops(partial):
+        if not _is_shared(partial, outer):
+            why = "every loop needs its order, but tiles on a diagonal do not need one among them"
+            _in_tiles(partial, target, outer, why)
 
 
-def _in_tiles(partial: PartialSchedule, target: CpuTarget, why: str, one_stretch: bool = False) -> None:
+def _in_tiles(partial: PartialSchedule, target: CpuTarget, outer: For, why: str, one_stretch: bool = False) -> None:
     """one_stretch: calls with no more sweeps than a tile has keep their loops, which threads share. A diagonal has at
     most one tile for each stretch of sweeps: of one stretch all tiles would run one after the other, on one thread
     (jacobi-2d, 10 sweeps: 1.8 times as long)."""
     with partial.together():
-        sizes = tiles(partial, _depth(partial.kernel.body))
+        sizes = tiles(partial, _depth((outer,)), outer.name)
         bytes_above = partial.number(CACHES) * target.l2_bytes
         sweeps_above = sizes[0] if one_stretch and bytes_above else 0
-        partial.take(Reschedule(Wanted("smart", sizes, wavefront=True), bytes_above, sweeps_above), why)
-        if not shared_tiles(partial):
+        before = set(loops(partial.kernel))
+        nest = "" if len(partial.kernel.body) == 1 else outer.name
+        partial.take(Reschedule(Wanted("smart", sizes, wavefront=True), bytes_above, sweeps_above, nest), why)
+        if not shared_tiles(partial, before):
             raise NotTaken
 
 
-def tiles(partial: PartialSchedule, depth: int) -> tuple[int, ...]:
-    """Iterations of the outer loops of a tile, in a nest of three or four loops: all but the innermost."""
-    deepest = max(partial.chains(), key=len)
+def tiles(partial: PartialSchedule, depth: int, outer: str = "") -> tuple[int, ...]:
+    """Iterations of the outer loops of a tile, in a nest of three or four loops: all but the innermost. outer: the
+    nest's, where there are others."""
+    nests = [chain for chain in partial.chains() if not outer or chain[0].name == outer]
+    if not nests:
+        raise NotTaken
+    deepest = max(nests, key=len)
     with partial.in_nest(deepest):
         if depth == 3:
             return partial.number(TIMES), partial.number(ROWS)
         return partial.number(replace(TIMES, default=4)), partial.number(PLANES), partial.number(ROWS)
 
 
-def shared_tiles(partial: PartialSchedule) -> bool:
-    """Whether some loop over tiles needs no order."""
+def shared_tiles(partial: PartialSchedule, before: Collection[str] = ()) -> bool:
+    """Whether some loop over tiles needs no order. before: loops that were there before these tiles."""
     facts = partial.present_facts()
     found = (name for name, loop in loops(partial.kernel).items() if isinstance(loop, For) and _has_loop(loop))
-    return any(name.endswith(".o") and facts.loops[name].verdict == "parallel" for name in found)
+    return any(".o" in name and name not in before and facts.loops[name].verdict == "parallel" for name in found)
 
 
-def _only_loop(partial: PartialSchedule) -> For | None:
-    """The loop that is all of the kernel, if it needs its order and what it holds is simple enough."""
-    body = partial.kernel.body
-    if len(body) != 1 or not isinstance(body[0], For):
-        return None
-    inside = list(statements(body[0].body))
+def _outer_loops(partial: PartialSchedule) -> list[For]:
+    """The outermost loops that need their order, and hold what is simple enough; the first of them, where there are
+    many."""
+    found = [loop for loop in partial.kernel.body if isinstance(loop, For) and _is_simple(loop)]
+    return [loop for loop in found if partial.verdict(loop) == "sequential"][:MOST_NESTS]
+
+
+def _is_simple(outer: For) -> bool:
+    inside = list(statements(outer.body))
     simple = all(isinstance(stmt, For | Store) for stmt in inside)
     few = sum(isinstance(stmt, Store) for stmt in inside) <= MOST_STATEMENTS
-    fits = simple and few and _depth(body) in (3, 4) and partial.verdict(body[0]) == "sequential"
-    return body[0] if fits else None
+    return simple and few and _depth((outer,)) in (3, 4)
 
 
 def _depth(body: Body) -> int:

@@ -13,6 +13,7 @@ from loopwright.analysis.trips import irregular
 from loopwright.ir.linear import number
 from loopwright.ir.nodes import (
     Allocate,
+    ArrayParam,
     Assign,
     Body,
     Break,
@@ -23,11 +24,22 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Run,
+    ScalarParam,
     Stmt,
     Store,
     While,
 )
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import (
+    arrays_loaded,
+    arrays_made,
+    arrays_measured,
+    arrays_stored,
+    names_assigned,
+    names_in,
+    names_read,
+    types_assigned,
+)
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.step import Rejection
 
@@ -187,6 +199,45 @@ def balanced(loop: For) -> Rejection | None:
 def moved(loop: For | While) -> bool:
     """Whether `shift` or `skew` made the loop."""
     return "s" in loop.name.split(".")[1:]
+
+
+_ALONE: list[tuple[Kernel, str, Kernel]] = []
+"""The last answers of `outermost_alone`: whoever asks again gets the very same kernel, and what is kept about it."""
+
+
+def outermost_alone(kernel: Kernel, name: str) -> Kernel | Rejection:
+    """A kernel that is one outermost loop of another one. What stands before gives it scalars and arrays: they are its
+    parameters."""
+    for known, asked, found in _ALONE:
+        if known is kernel and asked == name:
+            return found
+    at = next((k for k, stmt in enumerate(kernel.body) if isinstance(stmt, For) and stmt.name == name), None)
+    if at is None:
+        return Rejection(f"'{name}' is no outermost loop")
+    loop, before, behind = kernel.body[at], kernel.body[:at], kernel.body[at + 1 :]
+    assigned = names_assigned((loop,))
+    if read := sorted(assigned & names_read(behind)):
+        return Rejection(f"'{user_name(read[0])}' is read after the loop")
+    used = arrays_loaded((loop,)) | arrays_stored((loop,)) | arrays_measured((loop,))
+    own = [(one.name, one.element, len(one.shape)) for one in kernel.results]
+    own += [(one.array, one.element, len(one.shape)) for one in before if isinstance(one, Allocate)]
+    known_names = {param.name for param in kernel.params} | {array for array, _, _ in own}
+    if missing := sorted(used - known_names - arrays_made((loop,))):
+        return Rejection(f"'{user_name(missing[0])}' is made under a condition")
+    free = kernel.results_from
+    params: list[ScalarParam | ArrayParam] = [
+        one for one in kernel.params if (one.name in used if isinstance(one, ArrayParam) else one.name not in assigned)
+    ]
+    params += [
+        ArrayParam(array, element, free + k, rank) for k, (array, element, rank) in enumerate(own) if array in used
+    ]
+    given, inside = {one.name for one in params}, set(loops(kernel))
+    types = types_assigned(kernel.body)
+    scalars = sorted(names_read((loop,)) - given - inside)
+    params += [ScalarParam(scalar, types[scalar], free + len(own) + k) for k, scalar in enumerate(scalars)]
+    alone = replace(kernel, params=tuple(params), body=(loop,), results=(), returned=None, packing=(), arguments=0)
+    _ALONE[:] = [*_ALONE[-3:], (kernel, name, alone)]
+    return alone
 
 
 def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None = None) -> Rejection | None:

@@ -1,4 +1,4 @@
-"""The step `reschedule`: all loops of a kernel anew, in an order that polyhedral scheduling finds."""
+"""The step `reschedule`: all loops of a kernel or of a nest anew, in an order that polyhedral scheduling finds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from loopwright.ir.linear import minus, number, plus
 from loopwright.ir.nodes import Allocate, Binary, Compare, Dim, Expr, For, If, Kernel, Logical
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, statements
-from loopwright.steps.draft import finished, names_of
+from loopwright.steps.draft import finished, names_of, with_statement
 from loopwright.steps.grammar import whole_number
-from loopwright.steps.nest import overlapping, reordering, size_of, step_of, too_large
+from loopwright.steps.nest import outermost_alone, overlapping, reordering, size_of, step_of, too_large
 from loopwright.steps.step import Rejection, Step, legal
 
 CHOICES = (
@@ -40,7 +40,8 @@ class Reschedule(Step):
     (`2 * t + i`) `i.s`; the one over tiles `i.o`, the one over diagonals `i.w`; further ones of a name `i.o.1`, `i.o.2`
     in the order of the text. With `above 4194304` at the end the new order is for calls whose arrays have more bytes
     than that in all, with `above 4194304 16` whose only outermost loop runs more than 16 times too; for others the
-    loops stay, as a version of their own. `reschedule smart tile 32 wavefront`:
+    loops stay, as a version of their own. With `in i`, of a kernel that does other things too, it is the outermost loop
+    `i` alone that gets new loops, and `above` looks at the arrays in it. `reschedule smart tile 32 wavefront`:
 
     for i in 1 .. n:
         for j in 1 .. m:
@@ -57,6 +58,7 @@ class Reschedule(Step):
     wanted: Wanted
     above: int = 0
     often: int = 0
+    nest: str = ""
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := overlapping(kernel)) is not None:
@@ -64,39 +66,55 @@ class Reschedule(Step):
         marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
         if marked:
             return Rejection(f"how '{marked[0]}' runs is decided already")
-        if self.often and _only_loop(kernel) is None:
+        part = self._part(kernel)
+        if isinstance(part, Rejection):
+            return part
+        if self.often and _only_loop(part) is None:
             return Rejection("there is not just one outermost loop, or it does not count by ones")
-        draft = self._draft(kernel)
+        draft = self._draft(kernel, part)
         if isinstance(draft, str):
             return Rejection(draft)
         try:
-            after = finished(draft, kernel)
+            after = self._joined(kernel, part, draft)
             verify(after)
         except LoopwrightError:
             return Rejection("in the new order a scalar might be read before it has a value")
-        if self.above and (array := _made_inside(kernel)) is not None:
+        if self.above and (array := _made_inside(part)) is not None:
             return Rejection(f"'{array}' is made in what would have two versions")
-        grown = size_of(after.body) - (0 if self.above else size_of(kernel.body))
-        return too_large(kernel, grown) or reordering(kernel, draft, strict)
+        return too_large(kernel, size_of(after.body) - size_of(kernel.body)) or reordering(part, draft, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
-        draft = self._draft(kernel)
+        part = self._part(kernel)
+        assert isinstance(part, Kernel)
+        draft = self._draft(kernel, part)
         assert isinstance(draft, Kernel)
-        if not self.above:
-            return finished(draft, kernel)
-        large: Expr = Compare("gt", _bytes_of(kernel), number(self.above))
-        if self.often and (outer := _only_loop(kernel)) is not None:
-            large = Logical("and", large, Compare("gt", minus(outer.upper, outer.lower), number(self.often)))
-        return finished(replace(draft, body=(If(large, draft.body, kernel.body),)), kernel)
+        return self._joined(kernel, part, draft)
 
-    def _draft(self, kernel: Kernel) -> Kernel | str:
-        return rescheduled(kernel, self.wanted, names_of(kernel))
+    def _part(self, kernel: Kernel) -> Kernel | Rejection:
+        """What gets new loops, as a kernel."""
+        return outermost_alone(kernel, self.nest) if self.nest else kernel
+
+    def _joined(self, kernel: Kernel, part: Kernel, draft: Kernel) -> Kernel:
+        """The kernel with the draft of that part in its place, or with both as two versions."""
+        body = draft.body
+        if self.above:
+            large: Expr = Compare("gt", _bytes_of(part), number(self.above))
+            if self.often and (outer := _only_loop(part)) is not None:
+                large = Logical("and", large, Compare("gt", minus(outer.upper, outer.lower), number(self.often)))
+            body = (If(large, draft.body, part.body),)
+        whole = with_statement(kernel, part.body[0], body) if self.nest else replace(kernel, body=body)
+        return finished(whole, kernel)
+
+    def _draft(self, kernel: Kernel, part: Kernel) -> Kernel | str:
+        return rescheduled(part, self.wanted, names_of(kernel))
 
     @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
         if not any(fact.verdict == "sequential" for fact in facts.loops.values()):
             return ()
-        return legal((cls(wanted) for wanted in CHOICES), kernel, facts, strict)
+        outer = [stmt.name for stmt in kernel.body if isinstance(stmt, For)] if len(kernel.body) > 1 else []
+        several = (cls(CHOICES[-1], nest=name) for name in outer if facts.loops[name].verdict == "sequential")
+        return legal((*map(cls, CHOICES), *several), kernel, facts, strict)
 
     @classmethod
     def parse(cls, words: tuple[str, ...]) -> Self:
@@ -107,7 +125,7 @@ class Reschedule(Step):
         sizes: list[int] = []
         if rest and rest[0] == "tile":
             rest.pop(0)
-            while rest and rest[0] not in ("wavefront", "inner", "above"):
+            while rest and rest[0] not in ("wavefront", "inner", "in", "above"):
                 sizes.append(whole_number(rest.pop(0), "SIZE", least=2))
             if not sizes:
                 raise ValueError("tile SIZE ...")
@@ -119,11 +137,16 @@ class Reschedule(Step):
                 raise ValueError("above BYTES, or above BYTES TIMES")
             above, often = limits[0], limits[1] if len(limits) == 2 else 0
             del rest[at:]
+        nest = ""
+        if "in" in rest[:-1]:
+            at = rest.index("in")
+            nest = rest[at + 1]
+            del rest[at : at + 2]
         wavefront, inner = rest == ["wavefront"], rest == ["inner"] and not sizes
         if rest and not (wavefront or inner):
-            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [above BYTES [TIMES]], or "
-                             "reschedule [min|smart|max] inner [above BYTES [TIMES]]")  # fmt: skip
-        return cls(Wanted(fusion, tuple(sizes), wavefront, inner), above, often)
+            raise ValueError("reschedule [min|smart|max] [tile SIZE ...] [wavefront] [in LOOP] [above BYTES [TIMES]], "
+                             "or reschedule [min|smart|max] inner [in LOOP] [above BYTES [TIMES]]")  # fmt: skip
+        return cls(Wanted(fusion, tuple(sizes), wavefront, inner), above, often, nest)
 
     def __str__(self) -> str:
         words: list[str] = [self.wanted.fusion]
@@ -131,6 +154,7 @@ class Reschedule(Step):
             words += ["tile", *map(str, self.wanted.sizes)]
         words += ["wavefront"] if self.wanted.wavefront else []
         words += ["inner"] if self.wanted.inner else []
+        words += ["in", self.nest] if self.nest else []
         words += ["above", str(self.above)] if self.above else []
         words += [str(self.often)] if self.often else []
         return " ".join(["reschedule", *words])
