@@ -99,7 +99,6 @@ class Frame:
     tail: bool = True
     block: str | None = None
     result: Value | None = None
-    call: ast.Call | None = None  # of a helper
     made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.frontend import draw_functions
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
@@ -23,14 +25,20 @@ from loopwright.frontend.views import as_size, as_view, element_at, in_range, is
 from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
+if TYPE_CHECKING:
+    from loopwright.frontend import legacy_draws
+else:
+    legacy_draws = deferred("loopwright.frontend.legacy_draws")
+
 Draw = Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """One of np.random's functions: what draws a number, and its parameters with their defaults, None for none."""
+    """One of np.random's functions: what draws a number, or its name in legacy_draws.py; and its parameters with their
+    defaults, None for none."""
 
-    draw: Draw
+    draw: Draw | str
     parameters: tuple[tuple[str, float | None], ...] = ()
     element: Scalar = FLOAT64
     sizes_are_arguments: bool = False
@@ -48,6 +56,10 @@ DISTRIBUTIONS: dict[str, Distribution] = {
     "standard_normal": Distribution(draw_functions.standard_normal),
     "exponential": Distribution(draw_functions.exponential, (("scale", 1.0),)),
     "standard_exponential": Distribution(draw_functions.standard_exponential),
+    "gamma": Distribution("gamma", (("shape", None), ("scale", 1.0))),
+    "standard_gamma": Distribution("standard_gamma", (("shape", None),)),
+    "chisquare": Distribution("chisquare", (("df", None),)),
+    "poisson": Distribution("poisson", (("lam", 1.0),), INT64),
 }
 
 
@@ -86,12 +98,20 @@ def _drawn(cx: Context, what: Distribution, call: Arguments) -> Value:
         values: list[Value] = []
     else:
         call.expect(cx, 0, len(names) + 1, (*names, "size"))
-        values = [call.get(k, name) or Literal(default or 0.0) for k, (name, default) in enumerate(what.parameters)]
+        values = [_parameter(cx, call, k, name, default) for k, (name, default) in enumerate(what.parameters)]
         shape = call.get(len(names), "size") or Fixed(None)
     for value in values:
         if is_array(value):
             raise cx.error(call.node, "a draw takes numbers here, no arrays", remedy="draw in a loop")
-    return _filled(cx, lambda: _run(cx, what.draw, values, call.node), shape, what.element, call)
+    draw: Draw = getattr(legacy_draws, what.draw) if isinstance(what.draw, str) else what.draw
+    return _filled(cx, lambda: _run(cx, draw, values, call.node), shape, what.element, call)
+
+
+def _parameter(cx: Context, call: Arguments, place: int, name: str, default: float | None) -> Value:
+    given = call.get(place, name)
+    if given is None and default is None:
+        raise cx.error(call.node, f"np.random.{call.name} needs a value for '{name}'")
+    return Literal(default or 0.0) if given is None else given
 
 
 def _filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:

@@ -98,7 +98,7 @@ def _inline(
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
-    frame.call, frame.made_before = call.node, len(cx.allocations)
+    frame.made_before = len(cx.allocations)
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
@@ -196,6 +196,8 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
     gives_nothing = frame.webs.falls_through or frame.gives == {False, True}
     if not frame.gives and frame.webs.returns and cx.session.failure is not None:
         raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node))
+    if not frame.webs.returns and not frame.webs.falls_through:  # it always raises
+        return Literal(0.0)
     if True not in frame.gives:
         return Fixed(None)
     if gives_nothing:

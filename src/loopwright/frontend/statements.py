@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,19 +77,9 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                 return
             _statement(cx, node)
         except KernelError as failure:
-            cx.session.failure = cx.session.failure or _at_the_users_call(cx, failure)
+            cx.session.failure = cx.session.failure or failure
         finally:
             cx.frame.tail = was_tail
-
-
-def _at_the_users_call(cx: Context, failure: KernelError) -> KernelError:
-    """A failure in a function of NumPy's that we have written out, as one of the user's call of it."""
-    for outer, inner in pairwise(cx.active):
-        if inner.call is not None and str(inner.source.function.__module__).startswith("loopwright.frontend."):
-            what = f"'{ast.unparse(inner.call.func)}' is outside the language for these arguments"
-            remedy = "write its loops out, or call it before and pass the result"
-            return type(failure)(what, outer.source.at(inner.call), failure.what, remedy)
-    return failure
 
 
 def _takes_the_rest(cx: Context, node: ast.If) -> bool:
