@@ -12,6 +12,7 @@ AXES = [
     "np.expand_dims(m, 1) + 0", "m.reshape(-1) + 0", "m.reshape(4, 3) + 0", "m.reshape((2, -1)) + 0", "m.ravel() + 0",
     "m.flatten()", "m.T.reshape(-1) + 0", "m[::-1].reshape(-1) + 0", "np.reshape(m, (6, 2)) + 0",
     "np.ravel(m)[3:] + 0", "(m + 1).reshape(-1)", "m.reshape(2, 2, 3).sum(axis=1)", "m.T @ m",
+    "m.T.ravel()", "m[::2, 1:].reshape(-1)", "m.T.flatten()",
 ]  # fmt: skip
 
 

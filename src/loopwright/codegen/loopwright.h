@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 #else
@@ -59,6 +62,8 @@ typedef struct {
   lw_failure *device_failure;     /* in device memory */
 } lw_call;
 
+#define LW_HUGE (INT64_C(2) << 20)  /* a large page */
+#define LW_LARGE (INT64_C(4) << 20) /* an array that large ones are asked for */
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 #define LW_ALIGNED(array, bytes) ((uintptr_t)(array) % (bytes) == 0)
 #define LW_PART static __attribute__((noinline, unused))
@@ -301,11 +306,20 @@ LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
   return (int64_t)((uint64_t)((uint32_t)block * UINT32_C(0x9E3779B1)) * (uint64_t)threads >> 32);
 }
 
-/* Room for a local array of n elements: keeps the block that is there where it is large enough. */
+/* Room for a local array of n elements: keeps the block that is there where it is large enough. A large one is asked for
+   in pages of 2 MiB, as NumPy's are: with small ones the first touch costs more than the arithmetic of a sweep. */
 LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
   if (old && *capacity >= bytes) return old;
   free(old);
   *capacity = bytes;
+#ifdef MADV_HUGEPAGE
+  void *block = 0;
+  if (bytes >= LW_LARGE) {
+    if (posix_memalign(&block, LW_HUGE, (size_t)bytes)) return 0;
+    madvise(block, (size_t)bytes / LW_HUGE * LW_HUGE, MADV_HUGEPAGE);
+    return block;
+  }
+#endif
   return malloc(bytes > 0 ? (size_t)bytes : 1);
 }
 

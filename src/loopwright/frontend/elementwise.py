@@ -228,13 +228,13 @@ def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_
     read = reader(cx, value, len(target.shape), value_node)
     start = len(cx.body)
     before = set(cx.names)
-    nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
+    nest(cx, target.shape, lambda index: store_element(cx, target, index, read(cx, index), at, value_node), at)
     if source is not None and meets_itself(cx, target, cx.body[start:]):
         del cx.body[start:]
         cx.names = before
         copy = as_view(materialised(cx, source, value_node))
         read = reader(cx, copy, len(target.shape), value_node)
-        nest(cx, target.shape, lambda index: _store(cx, target, index, read(cx, index), at, value_node), at)
+        nest(cx, target.shape, lambda index: store_element(cx, target, index, read(cx, index), at, value_node), at)
 
 
 def _without_leading_ones(cx: Context, source: ArrayLike, rank: int, node: ast.AST) -> ArrayLike:
@@ -251,9 +251,10 @@ def _without_leading_ones(cx: Context, source: ArrayLike, rank: int, node: ast.A
     )  # fmt: skip
 
 
-def _store(
+def store_element(
     cx: Context, target: View, index: Sequence[Expr], value: Literal | Number, at: ast.AST, value_node: ast.AST
 ) -> None:
+    """Write an element of a target, converted to its type."""
     converted = stored(cx, value, target.element, value_node)
     cx.emit(Store(target.array.name, place_of(target, index), converted, at=cx.at(at)))
 
@@ -328,7 +329,7 @@ def materialised(cx: Context, value: ArrayLike, node: ast.AST, element: Scalar |
     target = as_view(result)
     nest(
         cx, result.shape,
-        lambda index: _store(cx, target, index, element_at(cx, value, index, node), node, node), node,
+        lambda index: store_element(cx, target, index, element_at(cx, value, index, node), node, node), node,
     )  # fmt: skip
     return result
 

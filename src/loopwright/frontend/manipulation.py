@@ -19,9 +19,11 @@ from loopwright.frontend.elementwise import (
     check,
     made,
     materialised,
+    nest,
     new_array,
     reads_of,
     require_same,
+    store_element,
 )
 from loopwright.frontend.reductions import axes_of
 from loopwright.frontend.values import Along, Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
@@ -131,8 +133,25 @@ def reshaped(
         shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
         if shown is not None:
             return shown
-    copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    if len(shape_now) == 1:
+        copy = _in_a_row(cx, source, shape_now[0], node)
+    else:
+        copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
     return copy if copies else snapshot(cx, source, copy)
+
+
+def _in_a_row(cx: Context, source: ArrayLike, size: Size, node: ast.AST) -> Array:
+    """The elements of an array one after another: by loops over its own axes, as the numbers of elements need no
+    division there."""
+    source = steady(cx, source, node)
+    result = new_array(cx, (size,), source.element, node)
+    target = as_view(result)
+
+    def write(index: list[Expr]) -> None:
+        store_element(cx, target, [_ravelled(index, source.shape)], element_at(cx, source, index, node), node, node)
+
+    nest(cx, source.shape, write, node)
+    return result
 
 
 def number_of(sizes: Sequence[Expr]) -> Expr:
