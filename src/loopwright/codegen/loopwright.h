@@ -72,6 +72,11 @@ typedef struct {
 /* Functions of libmvec, which gcc takes where it vectorises a loop: within 4 units in the last place. The names of their
    own keep gcc from making one call of sin and cos, for which libmvec has nothing. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 22)
+#define LW_HAS_LANES
+#endif
+#endif
+#ifdef LW_HAS_LANES
 #define LW_VECTOR(name) lw_vector_##name
 #define LW_LANES __attribute__((const, nothrow, simd("notinbranch")))
 #define LW_FUNCTION(name, how) \
