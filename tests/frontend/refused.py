@@ -7,6 +7,8 @@ raise alone           def f(a):
                           raise
 raise own class       def f(a):
                           raise Problem("no")
+raise no class        def f(a):
+                          raise a
 raise two messages    def f(a):
                           if a[0] < 0:
                               raise ValueError("negative:", a[0])
@@ -149,7 +151,7 @@ undefined variable    def f(a):
 tuple and number      def f(a):
                           return (1, 2) and a[0]
 if of arrays          def f(a):
-                          return (a if a[0] > 0 else a)[0]
+                          return (a if a[0] > 0 else 1.0)[0]
 tuple index           def f(a):
                           return (1, 2)[3]
 long constant         def f(a):
@@ -306,7 +308,7 @@ range as value        def f(a):
                           r = range(3)
                           return r[0]
 star argument         def f(a):
-                          return max(*a.shape)
+                          return max(*a)
 keywords              def f(a):
                           return max(**{})
 wrong count           def f(a):

@@ -17,6 +17,8 @@ VECTORS = [
     "np.append(a, s)", "np.isclose(a, s)", "np.allclose(a, a)", "np.array_equal(a, s)", "np.convolve(a, s)",
     "np.bincount(k)[1:3].sum()", "len(np.bincount(k, minlength=7))", "np.bincount(k, weights=a).sum()", "np.diag(a)",
     "np.sort(k)", "np.argsort(k)", "np.cumsum(k)", "np.diff(k)", "np.cross(a[:3], s[:3])",
+    "np.percentile(a, (10, 90))", "np.percentile(a, [25, 50.0])", "np.quantile(a, np.array([0.2, 0.7]))",
+    "np.nanpercentile(np.where(a > 2, np.nan, a), (5, 95))", "np.nanpercentile(a, 30)", "np.nanquantile(a, 0.3)",
 ]  # fmt: skip
 
 

@@ -281,6 +281,8 @@ class Entry:
                 lists = found[len(found) - number :]
                 del found[len(found) - number :]
                 found.append(list(zip(*lists, strict=True)))
+            elif code == base.NAMED:
+                found.append(base.named(number, found.pop()))  # type: ignore[arg-type]
             elif code == base.COMPLEX:
                 imag: Any = found.pop() if number == 2 else None
                 found.append(as_complex(found.pop(), imag) if number else as_pairs(found.pop()))

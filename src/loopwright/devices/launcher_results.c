@@ -187,3 +187,62 @@ static int find_results(Results *results, PyObject *fresh) {
   if (read < 1) free_results(results);
   return read < 0 ? -1 : 0;
 }
+
+/* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
+static PyObject *named(int number, PyObject *items) {
+  PyObject *module = PyImport_ImportModule("loopwright.devices.base");
+  return module ? PyObject_CallMethod(module, "named", "iN", number, items) : NULL;
+}
+
+/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
+static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
+  for (Py_ssize_t k = 0; index && k < count; k++) {
+    PyObject *slice = PySlice_New(NULL, sizes[k], NULL);
+    if (!slice) Py_CLEAR(index);
+    else PyTuple_SET_ITEM(index, k, slice);
+  }
+  if (index) part = PyObject_GetItem(array, index);
+  if (part) copy = PyArray_NewCopy((PyArrayObject *)part, NPY_CORDER);
+  Py_XDECREF(part);
+  Py_XDECREF(index);
+  Py_DECREF(array);
+  return copy;
+}
+
+/* The tuples of the items that lists of one length have in each place; NULL with an exception. */
+static PyObject *zipped(PyObject *const *lists, Py_ssize_t count) {
+  Py_ssize_t length = PyList_GET_SIZE(lists[0]);
+  PyObject *result = PyList_New(length);
+  for (Py_ssize_t k = 0; result && k < length; k++) {
+    PyObject *items = PyTuple_New(count);
+    for (Py_ssize_t i = 0; items && i < count; i++) {
+      PyTuple_SET_ITEM(items, i, Py_NewRef(PyList_GET_ITEM(lists[i], k)));
+    }
+    if (!items) Py_CLEAR(result);
+    else PyList_SET_ITEM(result, k, items);
+  }
+  return result;
+}
+
+/* A fresh array of floats whose last axis has two elements, as one of complex numbers; takes its reference. */
+static PyObject *complex_array(PyArrayObject *pairs) {
+  int type = PyArray_TYPE(pairs) == NPY_FLOAT ? NPY_CFLOAT : NPY_CDOUBLE;
+  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), PyArray_NDIM(pairs) - 1,
+                                          PyArray_DIMS(pairs), NULL, PyArray_DATA(pairs), NPY_ARRAY_WRITEABLE, NULL);
+  if (!result) Py_DECREF(pairs);
+  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)pairs) < 0) Py_CLEAR(result);
+  return result;
+}
+
+/* Two floats, Python's or NumPy's, as a complex number of the same kind. */
+static PyObject *complex_number(PyObject *real, PyObject *imag) {
+  Py_complex value = {PyFloat_AsDouble(real), PyFloat_AsDouble(imag)};
+  if (PyFloat_CheckExact(real)) return PyComplex_FromCComplex(value);
+  float single[2] = {(float)value.real, (float)value.imag};
+  int is_single = PyArray_IsScalar(real, Float);
+  PyArray_Descr *descr = PyArray_DescrFromType(is_single ? NPY_CFLOAT : NPY_CDOUBLE);
+  PyObject *result = PyArray_Scalar(is_single ? (void *)single : (void *)&value, descr, NULL);
+  Py_DECREF(descr);
+  return result;
+}

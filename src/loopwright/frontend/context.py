@@ -60,6 +60,8 @@ class Session:
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
+    named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
@@ -73,6 +75,7 @@ class Session:
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
+        self.named, self.unsure = {}, set()
 
 
 @dataclass
@@ -97,6 +100,7 @@ class Frame:
     tail: bool = True
     block: str | None = None
     result: Value | None = None
+    made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
 

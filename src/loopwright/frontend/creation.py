@@ -24,7 +24,7 @@ from loopwright.frontend.elementwise import (
     reads_of,
     require_same,
 )
-from loopwright.frontend.lists import as_elements
+from loopwright.frontend.lists import as_elements, elements_of, known
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import (
     Array,
@@ -39,7 +39,19 @@ from loopwright.frontend.values import (
     describe,
     is_none,
 )
-from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    Size,
+    add,
+    as_size,
+    as_view,
+    element_at,
+    is_array,
+    multiply,
+    size_of,
+    subtract,
+)
 from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 
@@ -102,13 +114,28 @@ def common_element(cx: Context, values: Sequence[Value], node: ast.AST) -> Scala
     return result
 
 
+def rows_of_list(cx: Context, value: ListValue, node: ast.AST) -> Array:
+    """A list of tuples as an array, with a row for each."""
+    parts = elements_of(cx, value, node)
+    element = common_element(cx, parts, node)
+    result = new_array(cx, (parts[0].shape[0], Literal(len(parts))), element, node)
+
+    def write(index: list[Expr]) -> None:
+        for place, part in enumerate(parts):
+            item = convert(cx, element_at(cx, part, index, node), element, node)
+            cx.emit(Store(result.name, (*index, Const(place, INT64)), item, at=cx.at(node)))
+
+    nest(cx, (parts[0].shape[0],), write, node)
+    return result
+
+
 def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
     """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
     if is_array(value):
         assert isinstance(value, ArrayLike)
         return value
     if isinstance(value, ListValue):
-        return as_elements(cx, value, node)
+        return rows_of_list(cx, value, node) if known(cx, value, node).is_tuple else as_elements(cx, value, node)
     if isinstance(value, Items):
         return array_of_items(cx, value, node)
     raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")

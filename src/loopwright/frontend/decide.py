@@ -27,16 +27,25 @@ def decide(test: ast.expr, lookup: Lookup) -> bool | None:
             known = decide(operand, lookup)
             return None if known is None else not known
         case ast.BoolOp(op=op, values=values):
-            stop = isinstance(op, ast.Or)
+            stop, is_open = isinstance(op, ast.Or), False
             for part in values:
                 known = decide(part, lookup)
-                if known is None or known is stop:
+                if known is stop:
                     return known
-            return not stop
+                if known is None and not _is_of_names(part):
+                    return None
+                is_open = is_open or known is None
+            return None if is_open else not stop
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compare(op, _value(left, lookup), _value(right, lookup))
         case _:
             return truth(_value(test, lookup))
+
+
+def _is_of_names(node: ast.expr) -> bool:
+    """Whether a test asks nothing but names, so that it need not be made where what follows decides."""
+    inside = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Not, ast.cmpop, ast.boolop, ast.Load)
+    return all(isinstance(part, inside) for part in ast.walk(node))
 
 
 def truth(value: Value | None) -> bool | None:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,23 +28,24 @@ from loopwright.frontend.views import as_size, as_view, element_at, in_range, is
 from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopwright.frontend import generators
+    from loopwright.frontend import generators, legacy_draws
 else:
     generators = deferred("loopwright.frontend.generators")
+    legacy_draws = deferred("loopwright.frontend.legacy_draws")
 
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """What draws: the arrays of its state, and the module with its functions."""
+    """What draws: the arrays of its state, and the modules with its functions."""
 
     state: tuple[Value, ...]
-    functions: ModuleType
+    functions: tuple[ModuleType, ...]
 
     def run(self, cx: Context, name: str, values: list[Value], node: ast.AST) -> Value:
         """What one of its functions gives."""
-        return run_written(cx, getattr(self.functions, name), [*self.state, *values], node)
+        function = next(getattr(module, name) for module in self.functions if hasattr(module, name))
+        return run_written(cx, function, [*self.state, *values], node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,10 @@ DISTRIBUTIONS: dict[str, Distribution] = {
     "standard_normal": Distribution("standard_normal"),
     "exponential": Distribution("exponential", (("scale", 1.0),)),
     "standard_exponential": Distribution("standard_exponential"),
+    "gamma": Distribution("gamma", (("shape", None), ("scale", 1.0))),
+    "standard_gamma": Distribution("standard_gamma", (("shape", None),)),
+    "chisquare": Distribution("chisquare", (("df", None),)),
+    "poisson": Distribution("poisson", (("lam", 1.0),), INT64),
 }
 
 
@@ -86,7 +92,7 @@ def draws(cx: Context, function: object, call: Arguments) -> Value | None:
         needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
         needed.hidden = HIDDEN
         raise needed
-    drawer = Drawer((cx.arguments[KEY], cx.arguments[GAUSS]), draw_functions)
+    drawer = Drawer((cx.arguments[KEY], cx.arguments[GAUSS]), (draw_functions, legacy_draws))
     if name in DISTRIBUTIONS:
         return drawn(cx, drawer, DISTRIBUTIONS[name], call)
     return _OTHERS[name](cx, drawer, call)
@@ -101,7 +107,7 @@ def drawn(cx: Context, drawer: Drawer, what: Distribution, call: Arguments) -> V
         values: list[Value] = []
     else:
         call.expect(cx, 0, len(names) + 1, (*names, "size"))
-        values = [call.get(k, name) or Literal(default or 0.0) for k, (name, default) in enumerate(what.parameters)]
+        values = [_parameter(cx, call, k, name, default) for k, (name, default) in enumerate(what.parameters)]
         shape = call.get(len(names), "size") or Fixed(None)
     if any(map(is_array, values)):
         if not (isinstance(shape, Fixed) and shape.value is None):
@@ -109,6 +115,13 @@ def drawn(cx: Context, drawer: Drawer, what: Distribution, call: Arguments) -> V
         each = map_elements(cx, lambda cx, *one: drawer.run(cx, what.draw, list(one), call.node), values, call.node)
         return materialised(cx, each, call.node)
     return filled(cx, lambda: drawer.run(cx, what.draw, values, call.node), shape, what.element, call)
+
+
+def _parameter(cx: Context, call: Arguments, place: int, name: str, default: float | None) -> Value:
+    given = call.get(place, name)
+    if given is None and default is None:
+        raise cx.error(call.node, f"np.random.{call.name} needs a value for '{name}'")
+    return Literal(default or 0.0) if given is None else given
 
 
 def filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:

@@ -55,7 +55,7 @@ def draw(cx: Context, generator: Items, call: Arguments) -> Value:
         needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
         needed.hidden = HIDDEN
         raise needed
-    drawer = Drawer((*generator.items, cx.arguments[TABLES]), generator_functions)
+    drawer = Drawer((*generator.items, cx.arguments[TABLES]), (generator_functions,))
     if call.name in _OTHERS:
         return _OTHERS[call.name](cx, drawer, call)
     if call.name == "integers":

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import CALLER, copy_shows
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
-from loopwright.frontend.elementwise import kept_array
+from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import without_last_calls
@@ -34,11 +35,13 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
+    describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, read_variable, store_variable
+from loopwright.frontend.variables import freeze, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
 
@@ -107,6 +110,7 @@ def _inline(
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
     frame.calls_again = set() if is_recursive else None
     names = frozenset(cx.names) if is_recursive else frozenset()
+    frame.made_before = len(cx.allocations)
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
@@ -208,6 +212,12 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
     value = kept_array(cx, value, node)
+    if not web.is_single and isinstance(value, Array | View) and value.shape:
+        if copy_shows(frame, web.name, [CALLER]):
+            raise cx.error(node, f"'{web.name}' is an array of the caller's, and another one later",
+                           "it is written in place before that, or may be",
+                           f"begin the helper with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
+        value = materialised(cx, value, node)
     if isinstance(value, ListValue) and not web.is_single:
         raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
                        remedy="use another name in the helper")  # fmt: skip
@@ -228,6 +238,8 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
     gives_nothing = frame.webs.falls_through or frame.gives == {False, True}
     if not frame.gives and frame.webs.returns and cx.session.failure is not None:
         raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node))
+    if not frame.webs.returns and not frame.webs.falls_through:  # it always raises
+        return Literal(0.0)
     if True not in frame.gives:
         return Fixed(None)
     if gives_nothing:
@@ -238,7 +250,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    return read_variable(cx, (*frame.path, "return"), call.node, "result")
+    return taken(cx, (*frame.path, "return"), call.node, "result")
 
 
 def return_from_helper(cx: Context, node: ast.Return) -> None:
@@ -296,10 +308,41 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
-        what = "an array" if isinstance(value, Array | View | Items) else "this"
-        raise cx.error(
-            node,
-            f"{what} can only be returned by the last statement of a helper",
-            remedy="pass the array to the helper, and let the helper fill it",
-        )
+        _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
+
+
+def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    """Raise KernelError for one of several results that cannot be a copy of what is returned."""
+    match value:
+        case Items(items=items):
+            for item in items:
+                _refuse_shared(cx, frame, item, node)
+        case Array() | View():
+            name = value.name if isinstance(value, Array) else value.array.name
+            if name in list(cx.allocations)[frame.made_before :] or not value.shape:
+                return
+            if _may_show(cx, frame.path[-1]):
+                raise cx.error(node, "one of several results is an array of the caller's",
+                               "the result has memory of its own, and one of the two may be written in place",
+                               "return a copy: return x.copy()")  # fmt: skip
+        case Records() | ListValue() | TableValue() | Closure():
+            raise cx.error(node, f"{describe(value)} can only be returned by the last statement of a helper",
+                           remedy="write one 'return' at the end of the helper")  # fmt: skip
+        case _:
+            pass
+
+
+def _may_show(cx: Context, call: object) -> bool:
+    """Whether it may show that the result of a call is a copy."""
+    caller = cx.active[-2]
+    for part in ast.walk(caller.tree):
+        match part:
+            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
+                return copy_shows(caller, name, [CALLER], target)
+            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
+                if any(id(one) == call for one in ast.iter_child_nodes(part)):
+                    return False
+            case _:
+                pass
+    return True

@@ -14,6 +14,8 @@ from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.variables import store_variable, taken
+from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Assign, Const, Expr, If, Logical, Select, Stmt, Var
 from loopwright.ir.types import BOOL
 
@@ -154,12 +156,17 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
 def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
     x, y = first.value, second.value
     if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items):
+        if x.kind is not y.kind:
+            raise cx.error(node, "a conditional expression chooses tuples of one class",
+                           remedy="write an 'if' statement, with a name for each")  # fmt: skip
         if first.body or second.body:
             raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
         condition = cx.once(condition, cx.at(node))
         pairs = zip(x.items, y.items, strict=True)
         chosen = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
         return replace(x, items=tuple(chosen))
+    if is_array(x) and is_array(y):
+        return _chosen_array(cx, condition, first, second, node)
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",
@@ -171,3 +178,13 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
     with cx.resumed(second.body):
         right = in_type(cx, b, kind, node.orelse)
     return _select(cx, condition, kind, (left, first.body), (right, second.body), node)
+
+
+def _chosen_array(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
+    """One of two arrays: memory of its own, which is written with the one that is chosen."""
+    key, name = (*cx.frame.path, "chosen", id(node)), cx.target_names.get(id(node), "chosen")
+    for operand, place in ((first, node.body), (second, node.orelse)):
+        with cx.resumed(operand.body):
+            store_variable(cx, key, name, operand.value, node, place)
+    cx.emit(If(condition, tuple(first.body), tuple(second.body), at=cx.at(node)))
+    return taken(cx, key, node, name)

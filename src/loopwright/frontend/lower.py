@@ -200,8 +200,9 @@ def _together(structure: Structure, values: Iterator[Value]) -> Value:
             real, imaginary = next(values), next(values)
             assert isinstance(real, Number) and isinstance(imaginary, Number)
             return Number(pair(real.expr, imaginary.expr), real.weak)
-        case Held(parts=parts, names=names):
-            return Items(tuple(_together(part, values) for part in parts), names)
+        case Held(parts=parts, kind=kind, names=names):
+            kind_of_items = None if kind is tuple else kind
+            return Items(tuple(_together(part, values) for part in parts), names, kind=kind_of_items)
 
 
 def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:

@@ -310,7 +310,8 @@ def _nanquantile(a: Any, q: Any) -> Any:
 
 
 def _nanpercentile(a: Any, q: Any) -> Any:
-    return _nanquantile(a, q / 100)
+    flat = a.ravel()
+    return _percentile(flat[~np.isnan(flat)], q)
 
 
 def _nanmedian(a: Any, axis: Any = None) -> Any:

@@ -16,6 +16,7 @@ from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
+from loopwright.frontend.named_tuples import known_name
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Along,
@@ -110,6 +111,8 @@ def _flatten(
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
             packing.append(("tuple", len(items)))
+            if value.kind is not None:
+                packing.append((known_name(cx, value.kind, node), 0))
             if value.is_list:
                 packing.append(("list", 0))
         case Literal() | Number() if (kind := _complex_kind(cx, value, packing)) is not None:

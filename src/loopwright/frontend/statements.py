@@ -158,7 +158,10 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
 
 
 def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | None:
-    """`name = [...]` where the list is changed later, `name = [x] * n`, `name = [... for ...]`; None for all else."""
+    """`name = [...]` where the list is changed later, `name = [x] * n`, `name = [... for ...]`, and several of them at
+    once; None for all else."""
+    if len(targets) == 1 and isinstance(targets[0], ast.Tuple) and isinstance(node, ast.Tuple):
+        return _lists_of(cx, targets[0].elts, node.elts)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return None
     match node:
@@ -175,6 +178,19 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
+
+
+def _lists_of(cx: Context, targets: list[ast.expr], nodes: list[ast.expr]) -> Items | None:
+    """The values of `a, b = [], 0`; None where there is no list among them."""
+    if len(targets) != len(nodes) or not any(isinstance(one, ast.List | ast.ListComp) for one in nodes):
+        return None
+    values: list[Value] = []
+    for target, node in zip(targets, nodes, strict=True):
+        start = len(cx.body)
+        value = _list_of(cx, [target], node) or cx.evaluate(node)
+        keep(cx, values, start, nodes)
+        values.append(value)
+    return Items(tuple(values))
 
 
 def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:

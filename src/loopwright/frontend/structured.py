@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A function, as an argument."""
+    """A function or a type of numbers, as an argument."""
 
     value: object
 
@@ -52,7 +52,9 @@ def structure_of(value: object) -> Structure:
             return Held(tuple(map(structure_of, value)), type(value), tuple(type(value)._fields))  # type: ignore[attr-defined]
         case tuple() if any(map(_is_no_constant, value)):
             return Held(tuple(map(structure_of, value)), tuple)
-        case FunctionType():
+        case FunctionType() | np.dtype():
+            return Given(value)
+        case type() if issubclass(value, np.generic | bool | int | float | complex):
             return Given(value)
         case complex() | np.complexfloating():
             return Held((None, None), type(value), ("real", "imag"))

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from loopwright.errors import ArgumentTypeError, BoundsError, check_failed
+from loopwright.errors import ArgumentTypeError, BoundsError, check_failed, class_named
 from loopwright.ir import arithmetic
 from loopwright.ir.arithmetic import FALSE, TRUE, Value
 from loopwright.ir.nodes import (
@@ -166,6 +166,10 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 lists: list[Any] = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
                 stack.append(list(zip(*lists, strict=True)))
+            case _ if ":" in kind:
+                made: Any = class_named(kind)
+                things = stack.pop()
+                stack.append(made(*things))
             case "complex":
                 imag = stack.pop() if number == 2 else None
                 stack.append(as_complex(stack.pop(), imag) if number else as_pairs(stack.pop()))
