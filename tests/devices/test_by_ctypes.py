@@ -1,5 +1,5 @@
 """What is only of the launcher without a C extension: slots, threads, times, and code that is a Python function here.
-What it shares with the extension is in test_launchers.py."""
+What it shares with the extension is in test_launcher.py."""
 
 from __future__ import annotations
 

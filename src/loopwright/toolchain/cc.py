@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from loopwright.config import Tools
@@ -157,11 +157,12 @@ def build_with(
     command = (*command, *flags, "-lm")
     key = key_of((ABI, text, "\0".join(command), compiler.identity, cpu_fingerprint(), *salt))
     started = time.perf_counter()
+    flags_found = cache(find_flags)
     if find_flags is not tuple and find(config.cache, key) is None:
-        find_flags()  # what it raises, it raises before anything is written
+        flags_found()  # what it raises, it raises before anything is written
 
     def make(folder: Path) -> None:
-        _make_library(text, (*command, *find_flags()), config, key, folder)
+        _make_library(text, (*command, *flags_found()), config, key, folder)
 
     try:
         stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)

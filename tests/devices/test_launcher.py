@@ -14,6 +14,7 @@ import pytest
 
 from devices.handmade import ADD, FAIL, HEADER, NOTHING, config_in, executable
 from loopwright.devices import base, by_ctypes
+from loopwright.devices import launcher as launcher_module
 from loopwright.devices.base import ARGUMENT, CUT, FRESH, LIST, MAYBE, NUMPY_SCALAR, PYTHON_SCALAR, TUPLE
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import BoundsError
@@ -384,3 +385,17 @@ def test_an_observer_that_fails_does_no_harm(entry, monkeypatch):
     assert one.run((a, 1)) is None
     assert a.tolist() == [1, 1, 1]
     assert [str(report) for report in reports] == ["observer"]
+
+
+def test_what_is_asked_for_meanwhile_runs_only_where_a_compiler_does(tmp_path, monkeypatch):
+    cache = config_in(tmp_path)
+    ran = []
+    for known in (False, True):
+        done = threading.Event()
+        monkeypatch.setattr(launcher_module, "_loaded", None)
+        monkeypatch.setattr(launcher_module, "_watch_forks", lambda launcher: None)
+        found = load_launcher(cache, lambda done=done: (ran.append(threading.current_thread()), done.set()))
+        assert found.kind == "extension", found.reason
+        assert known or done.wait(10)
+    assert len(ran) == 1
+    assert ran[0] is not threading.main_thread()
