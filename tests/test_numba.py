@@ -285,9 +285,45 @@ def test_imports_of_such_names_say_it_too() -> None:
         from loopwright.numba import cuda  # noqa: F401
     with pytest.raises(ImportError, match="has no 'jitclass': instead of a jitclass"):
         from loopwright.numba import jitclass  # noqa: F401
-    for module in ("typed", "experimental", "cuda"):
+    for module in ("experimental", "cuda"):
         with pytest.raises(ImportError, match=f"has no '{module}': "):
             importlib.import_module(f"loopwright.numba.{module}")
+
+
+@nb.njit
+def typed_containers(a: np.ndarray) -> tuple[object, ...]:
+    pairs = nb.typed.List()
+    for k in range(len(a)):
+        if a[k] > 2:
+            pairs.append((k, a[k]))
+    ones = nb.typed.List.empty_list(nb.types.float64)
+    ones.append(1.5)
+    begun = nb.typed.List([1, 2])
+    begun.append(4)
+    last = nb.typed.Dict.empty(key_type=nb.int64, value_type=nb.float64)
+    for x in a:
+        last[int(x) % 3] = x
+    return [pair[0] for pair in pairs], ones[0], sum(begun), last[1], len(nb.typed.Dict())
+
+
+def test_typed_containers_are_lists_and_dicts() -> None:
+    array = np.arange(8.0)
+    assert typed_containers(array) == typed_containers.py_func(array)
+    made = nb.typed.List.empty_list(nb.types.ListType(nb.int64))
+    made.append(3)
+    assert made == [3] and nb.typed.Dict.empty(nb.int64, nb.types.DictType(nb.int64, nb.float64)) == {}
+
+
+@nb.njit
+def in_parts(a: np.ndarray, threads: int = -1) -> tuple[float, int]:
+    if threads < 0:
+        threads = nb.config.NUMBA_NUM_THREADS
+    nb.set_num_threads(threads)
+    return a.sum(), threads
+
+
+def test_settings_inside_a_kernel() -> None:
+    assert in_parts(np.ones(4)) == (4.0, nb.config.NUMBA_NUM_THREADS) and in_parts(np.ones(4), 1) == (4.0, 1)
 
 
 def test_helpers_of_extending_are_inlined() -> None:

@@ -12,6 +12,7 @@ import math
 import sys
 import warnings
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path, PurePath
 from typing import Literal, Protocol
 
@@ -200,11 +201,25 @@ def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = 
     return error(describe("", what, at))
 
 
+def name_of_class(kind: type) -> str:
+    """`module:name`, by which `class_named` finds a class of the user's."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def class_named(name: str) -> type | None:
+    """The class of this name, in a module that is loaded; None where there is none. A name alone is one of Python's."""
+    module, _, path = name.rpartition(":")
+    found: object = sys.modules.get(module) if module else builtins
+    found = reduce(lambda owner, part: getattr(owner, part, None), path.split("."), found)
+    return found if isinstance(found, type) else None
+
+
 def _raised(text: str, at: SourcePlace | None) -> Exception:
     """The user's exception: what it says is what Python's would, and where it was raised is a note of it."""
     name, _, says = text.partition(": ")
-    error = getattr(builtins, name)(says) if says else getattr(builtins, name)()
-    assert isinstance(error, Exception)
+    kind = class_named(name)
+    assert kind is not None and issubclass(kind, Exception), f"{name} is gone"
+    error = kind(says) if says else kind()
     if at is not None:
         error.add_note(describe("", "raised here", at))
     return error

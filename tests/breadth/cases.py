@@ -51,7 +51,7 @@ def outcome(function: Function, arguments: tuple[Any, ...]) -> Outcome:
     with np.errstate(all="ignore"):
         try:
             return Outcome(function(*arguments), None, arguments)
-        except (ValueError, IndexError, AssertionError, ArithmeticError, RuntimeError, TypeError) as error:
+        except (ValueError, IndexError, AssertionError, ArithmeticError, RuntimeError, TypeError, UnboundLocalError) as error:
             return Outcome(None, type(error), arguments)
 
 

@@ -29,9 +29,7 @@ from breadth import (  # noqa: F401
 )
 from breadth.cases import CASES, Case, differences, outcome, same_error
 
-REFUSED: dict[str, str] = {
-    "physics.legendre_table": "recursion",
-}  # fmt: skip
+REFUSED: dict[str, str] = {}
 """By function: the construct that blocks it."""
 
 

@@ -194,6 +194,33 @@ def test_what_is_returned_is_made_in_postfix_order(entry):
     assert abs(sys.getrefcount(None) - held) < 500
 
 
+def test_parts_of_arguments_are_returned(entry):
+    text = """
+    int run(const lw_call *call) {
+      long long numbers[8] = {0, 1, 2, 3, -1, 5};
+      for (int k = 0; k < 6; k++) call->returned[k].i = numbers[k];
+      return 0;
+    }"""
+    zero, one, two, three, back, five = ((PYTHON_SCALAR + ALL.index(INT64), k) for k in range(6))
+    turned = (one, three, three, zero, back, two, one, zero)  # from [1, 3]: 3 steps back along a row, 2 rows
+    make = entry(text, returns=3, values=(
+        (ARGUMENT, 0), *turned, (base.VIEW, 8), (ARGUMENT, 1), (base.COMPLEX, 0), zero, one, two, one, zero,
+        (base.VIEW, 5), (ARGUMENT, 0), five, zero, zero, one, zero, (base.VIEW, 5), (TUPLE, 3),
+    ))  # fmt: skip
+    a, z = np.arange(12.0).reshape(3, 4), np.array([1 + 2j, 3 + 4j])
+    held = sys.getrefcount(a), sys.getrefcount(z)
+    part, imag, nothing = make.run((a, z))
+    assert part.tolist() == [[7, 11], [6, 10], [5, 9]] and np.shares_memory(part, a) and part.flags.writeable
+    assert imag.tolist() == [2, 4] and np.shares_memory(imag, z)
+    assert nothing.shape == (0,)
+    del part, imag, nothing
+    assert (sys.getrefcount(a), sys.getrefcount(z)) == held
+    a.flags.writeable = False
+    assert not make.run((a, z))[0].flags.writeable
+    with pytest.raises(TypeError, match="no NumPy array"):
+        make.run((a.tolist(), z))
+
+
 def test_an_error_while_packing_comes_out(entry):
     text = "int run(const lw_call *call) { call->returned[0].i = 1; return 0; }"
     size = (PYTHON_SCALAR + ALL.index(INT64), 0)

@@ -7,6 +7,8 @@ raise alone           def f(a):
                           raise
 raise own class       def f(a):
                           raise Problem("no")
+raise no class        def f(a):
+                          raise a
 raise two messages    def f(a):
                           if a[0] < 0:
                               raise ValueError("negative:", a[0])
@@ -83,7 +85,7 @@ star in range         def f(a):
                           for i in range(*a.shape):
                               a[i] = 0
 star in target        def f(a):
-                          x, *y = 1, 2, 3
+                          x, *y = a
 unpack a number       def f(a):
                           x, y = a[0]
 unpack too few        def f(a):
@@ -93,8 +95,6 @@ matmul assignment     def f(a):
 """
 
 EXPRESSIONS = """
-step of a slice       def f(a):
-                          a[:: len(a)] = 0
 step of no size       def f(a):
                           a[::0] = 0
 float in a slice      def f(a):
@@ -129,10 +129,6 @@ order of complex      def f(a):
                           return a[0] < 2j
 bytes                 def f(a):
                           return b"x"
-ellipsis              def f(a):
-                          return a[...]
-newaxis               def f(a):
-                          return a[None, 0]
 matmul of a number    def f(a):
                           return a @ 2
 text                  def f(a):
@@ -155,7 +151,7 @@ undefined variable    def f(a):
 tuple and number      def f(a):
                           return (1, 2) and a[0]
 if of arrays          def f(a):
-                          return (a if a[0] > 0 else a)[0]
+                          return (a if a[0] > 0 else 1.0)[0]
 tuple index           def f(a):
                           return (1, 2)[3]
 long constant         def f(a):
@@ -270,8 +266,6 @@ enumerate             def f(a):
                           x = enumerate(a)
 zip                   def f(a):
                           x = zip(a, a)
-einsum                def f(m):
-                          return np.einsum("ij,jk->ik", m, m)
 isinstance            def f(a):
                           return isinstance(a, int)
 round digits          def f(a):
@@ -314,7 +308,7 @@ range as value        def f(a):
                           r = range(3)
                           return r[0]
 star argument         def f(a):
-                          return max(*a.shape)
+                          return max(*a)
 keywords              def f(a):
                           return max(**{})
 wrong count           def f(a):
@@ -377,10 +371,20 @@ helper gives arrays   def f(a):
                           return g(a[0])[0]
 recursion             def f(a):
                           def g(x):
+                              w = np.zeros(2)
                               if x > 0:
-                                  return 1 + g(x - 1)
-                              return 0
+                                  w[0] = g(x - 1)
+                              return w[0]
                           return g(3)
+endless recursion     def f(a):
+                          def g(x):
+                              return 1 + g(x - 1)
+                          return g(3)
+recursion, arrays     def f(a):
+                          def g(x, n):
+                              if n > 0:
+                                  g(np.zeros(n), n - 1)
+                          return g(a, 3)
 """
 
 RETURNS = """
@@ -394,8 +398,8 @@ number or array       def f(a):
                           if a[0] > 0:
                               return 1
                           return a
-a view                def f(m):
-                          return m[0]
+a view of records     def f(p):
+                          return p["x"][1:]
 a string              def f(a):
                           return "x"
 a function            def f(a):

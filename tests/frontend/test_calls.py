@@ -65,3 +65,33 @@ def test_methods_of_objects_are_refused():
     assert "'thing.method' is outside the language" in refusal(function, 1)
     function = define("def f(x):\n    return thing(x)\n", thing=len)
     assert "len() takes an array" in refusal(function, 1)
+
+
+def test_the_items_of_a_tuple_are_handed_over():
+    function = define("""
+        def fill(a, value, b):
+            a[0] = value
+            b[1] = value
+        def line(x, slope, offset):
+            return x * slope + offset
+        def f(x, y, z):
+            pair = (2.0, 1)
+            both = (x, 9.0, y)
+            fill(*both)
+            fill(z, *(4.0, x))
+            return line(x[0], *pair) + line(*pair, offset=3.0) + line(*pair, *(5.0,))
+        """)
+    same(function, np.zeros(3), np.ones(3), np.ones(3))
+    assert "needs a tuple, and this is a 1-dimensional array" in refusal(
+        define("def f(a):\n    return max(*a)\n"), np.ones(3)
+    )
+
+
+def test_types_convert():
+    function = define("""
+        def f(x, n, y):
+            kind = type(x[0])
+            return kind(n) * x[0], type(n)(2.7), type(y)(n)
+        """)
+    for x in (np.ones(2, np.float32), np.ones(2, np.int16)):
+        same(function, x, 3, 1.5)

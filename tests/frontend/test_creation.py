@@ -64,3 +64,19 @@ def test_a_copy_is_an_array_of_its_own():
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(n):\n    return {text}\n"), 3)
+
+
+def test_lists_of_tuples_are_rows():
+    function = define("""
+        def f(a):
+            found, more = [], []
+            for k in range(len(a)):
+                if a[k] > 2:
+                    found.append((k, a[k]))
+                more.append([k, k * 0.5, a[k]])
+            pairs = [(1, 2), (3, 4)]
+            pairs.append((5, 6))
+            return np.array(found), np.asarray(more), np.array(pairs)
+        """)
+    same(function, np.arange(6.0))
+    same(function, np.arange(6, dtype=np.float32))

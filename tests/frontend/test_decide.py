@@ -29,6 +29,8 @@ TESTS = {
     "none is None or x > 0": True, "x": None, "x > 0": None, "three == x": None, "missing is None": None,
     "three and pair": True, "none or empty": False, "three < 4": True, "three >= 4": False, "three < x": None,
     "mode is None": False, "True": True, "0": False, "pair == pair": None, "x in pair": None, "mode == none": False,
+    "x and none is not None": False, "x > 0 and not three": False, "x < 0 or three": True, "x and three": None,
+    "x[0] and none": None, "x() or three": None, "x and x[0] and none": None,
 }  # fmt: skip
 
 

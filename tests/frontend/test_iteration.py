@@ -13,6 +13,7 @@ HEADS = [
     "k, (x, y) in enumerate(zip(a, b))", "x in (1.0, 2.5, n)", "x in [n, 2]", "x in ()", "x, k in ((1, 2), (3, 4))",
     "x in m[:, 0]", "x, k in m[:, :2]", "k, x in enumerate((3, 4))", "x, k in zip(a, (1, 2, 3))",
     "k, x in reversed(((1, 2), (3, 4)))", "x in range(n, 0, -1)", "k, x in enumerate(range(2, n))",
+    "x in range(n, -3, -k)", "k, x in enumerate(range(0, n, k + 1))",
 ]  # fmt: skip
 
 
@@ -82,3 +83,50 @@ def test_comprehensions(text):
 ])  # fmt: skip
 def test_refused(head, message):
     assert message in refusal(define(f"def f(a, n):\n    for {head}:\n        pass\n"), np.zeros(3), 3)
+
+
+@pytest.mark.parametrize("n", [0, 3, 7])
+def test_ranges_are_values(n):
+    function = define("""
+        def f(a, n):
+            r, last = range(2, n), 0
+            if n > 3:
+                r, last = range(n - 2), 1
+            total = 0.0
+            for k in r:
+                total += a[k] * k
+            down = range(n, -1, last - 2)
+            for k in down:
+                total = total * 2 + a[k]
+            return total, len(r), len(down), len(range(n, 0, -2))
+        """)
+    same(function, np.arange(8.0), n)
+
+
+@pytest.mark.parametrize(("start", "stop", "step"), [(1, 9, 3), (9, -5, -2), (-3, 9, 1), (4, 4, 1), (2, -4, -1)])
+def test_numbers_in_ranges(start, stop, step):
+    function = define("""
+        def f(a, b, c):
+            found = 0
+            for k in range(-12, 12):
+                if k in range(a, b, c):
+                    found = found * 2 + k
+                if k in range(3) or k not in range(1, 9, 3):
+                    found += 1
+                if k / 2 in range(a, b, c) or k / 2 in range(4):
+                    found -= k
+            return found
+        """)
+    same(function, start, stop, step)
+
+
+def test_slices_are_values():
+    function = define("""
+        def f(a, n):
+            s = slice(1, n, 2)
+            total = a[s].sum() + a[slice(3)][0]
+            for x in a[slice(1, None)]:
+                total += x
+            return total
+        """)
+    same(function, np.arange(8.0), 6)

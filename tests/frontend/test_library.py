@@ -7,7 +7,7 @@ import pytest
 
 import loopwright as lw
 from frontend.judge import define, same
-from loopwright.frontend import library
+from loopwright.frontend import library, numerics, sets
 
 VECTORS = [
     "np.cumsum(a)", "np.cumprod(a)", "np.diff(a)", "a.cumsum()", "np.searchsorted(s, a)", "np.searchsorted(s, 2.0)",
@@ -17,6 +17,8 @@ VECTORS = [
     "np.append(a, s)", "np.isclose(a, s)", "np.allclose(a, a)", "np.array_equal(a, s)", "np.convolve(a, s)",
     "np.bincount(k)[1:3].sum()", "len(np.bincount(k, minlength=7))", "np.bincount(k, weights=a).sum()", "np.diag(a)",
     "np.sort(k)", "np.argsort(k)", "np.cumsum(k)", "np.diff(k)", "np.cross(a[:3], s[:3])",
+    "np.percentile(a, (10, 90))", "np.percentile(a, [25, 50.0])", "np.quantile(a, np.array([0.2, 0.7]))",
+    "np.nanpercentile(np.where(a > 2, np.nan, a), (5, 95))", "np.nanpercentile(a, 30)", "np.nanquantile(a, 0.3)",
 ]  # fmt: skip
 
 
@@ -74,7 +76,8 @@ def test_of_any_size(text, size):
 
 @pytest.mark.parametrize("name", ["sort", "argsort", "unique", "median", "cumsum"])
 def test_of_nan_and_of_equal_elements(name):
-    ours, theirs = getattr(library, f"_{name}"), getattr(np, name)
+    own, theirs = f"_{name}", getattr(np, name)
+    ours = next(getattr(module, own) for module in (library, numerics, sets) if hasattr(module, own))
     for values in ([2.0, np.nan, 1.0], [np.nan, np.nan, 3.0], [-0.0, 0.0, -1.0], [1.0, 1.0, 1.0]):
         array = np.array(values)
         expected = theirs(array, kind="stable") if name == "argsort" else theirs(array)

@@ -11,6 +11,7 @@ import loopwright as lw
 from frontend.judge import alike, define, refusal, same
 
 BODIES = [
+    "x = [n, 2]; return (1 if x else 2) + (4 if not x else 8)",
     "x = [3, 1, 2]; x.sort(); return x", "x = [3.0, 1.0, float(a[0])]; x.sort(reverse=True); return x[0], x[1], x[2]",
     "x = [3, 1, 2]; x.insert(1, n); x.insert(-1, 7); x.insert(99, 8); x.insert(-99, 4); return x",
     "x = [3, 1, 2]; x.reverse(); return x", "x = [3, 1, 2, 1]; x.remove(1); return x.index(1), x.count(1), len(x)",

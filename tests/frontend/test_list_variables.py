@@ -39,6 +39,31 @@ def runs(a):
     return found, current
 
 
+def shifted(by, n):
+    found = []
+    for k in range(n):
+        found.append(k + by)
+    return found
+
+
+def from_helpers(n):
+    current = []
+    current.append(1)
+    for k in range(n):
+        current = shifted(k, k + 2)
+    return current
+
+
+def two_at_once(n):
+    even, odd, count = [], [n], 0
+    for k in range(n):
+        if k % 2:
+            odd.append(k)
+        else:
+            even.append((k, 0.5))
+    return len(even), odd, count
+
+
 def turned(n):
     x = [1]
     for i in range(n):
@@ -57,6 +82,8 @@ def test_searches():
 
 
 def test_lists_begun_anew():
+    same(from_helpers, 3)
+    same(two_at_once, 5)
     same(runs, np.array([1, 2, -1, 3, -1, -1, 4]))
     same(runs, np.array([-1]))
     for n in (0, 1, 7):

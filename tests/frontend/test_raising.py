@@ -7,6 +7,7 @@ import linecache
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, kernel_of, refusal
 from loopwright.ir.interp import interpret
 
@@ -77,10 +78,56 @@ def test_what_follows_is_not_needed():
 class Own(Exception):
     """An exception that is not Python's own."""
 
+    class Inner(ValueError):
+        """One inside another class."""
+
+
+class Shown(Exception):
+    """One that keeps what it says elsewhere."""
+
+    def __init__(self, message: str = "nothing") -> None:
+        self.shown = message
+
+
+class Pair(Exception):
+    """One that is made of two values."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(first, second)
+
+
+@pytest.mark.parametrize("raised", ["Own('no')", "Own", "Own.Inner('deep')", "Shown('here')", "Shown"])
+def test_own_classes_are_raised(raised):
+    function = define(f"def f(a):\n    if a[0] > 0:\n        raise {raised}\n    return 1\n", Own=Own, Shown=Shown)
+    array = np.ones(1)
+    with pytest.raises(Exception) as theirs:
+        function(array)
+    with pytest.raises(type(theirs.value)) as ours:
+        interpret(kernel_of(function, array), (array,))
+    assert type(ours.value) is type(theirs.value) and str(ours.value) == str(theirs.value)
+    assert vars(ours.value).get("shown") == vars(theirs.value).get("shown")
+
+
+@lw.kernel
+def own_error(place):
+    if place == 0:
+        raise Own.Inner("deep")
+    if place == 1:
+        raise Shown("here")
+    return place
+
+
+def test_own_classes_are_raised_by_compiled_code():
+    with pytest.raises(Own.Inner, match="deep"):
+        own_error(0)
+    with pytest.raises(Shown) as found:
+        own_error(1)
+    assert found.value.shown == "here" and own_error(2) == 2
+
 
 @pytest.mark.parametrize(("statement", "message"), [
-    ("raise", "'raise' alone"), ("raise Own('x')", "only Python's own exceptions"),
-    ("raise ValueError('x', 1)", "takes one message"), ("raise a", "only Python's own exceptions"),
+    ("raise", "'raise' alone"), ("raise Pair(1)", "'Pair' cannot be raised here"),
+    ("raise ValueError('x', 1)", "takes one message"), ("raise a", "this is no class of exceptions"),
 ])  # fmt: skip
 def test_refused(statement, message):
-    assert message in refusal(define(f"def f(a):\n    {statement}\n", Own=Own), np.zeros(1))
+    assert message in refusal(define(f"def f(a):\n    {statement}\n", Pair=Pair), np.zeros(1))

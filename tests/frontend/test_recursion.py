@@ -1,11 +1,10 @@
-"""Helpers that call themselves at their end; what else calls itself is refused."""
+"""Helpers that call themselves at their end: loops."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from frontend.judge import define, refusal, same
+from frontend.judge import define, same
 
 
 def gcd(a, b):
@@ -52,14 +51,3 @@ def test_as_python():
 
 def test_no_end():
     same(define("def f(n):\n    return endless(n)\n", "endless.py", endless=endless), 3)
-
-
-def fibonacci(n):
-    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
-
-
-@pytest.mark.parametrize("helper", [fibonacci])
-def test_refused(helper):
-    told = refusal(define("def f(n):\n    return helper(n)\n", "recursive.py", helper=helper), 3)
-    assert "calls itself" in told
-    assert "with a list as the stack" in told

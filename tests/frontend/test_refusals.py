@@ -30,7 +30,10 @@ def cases(text: str) -> dict[str, str]:
 
 
 class Problem(Exception):
-    """An exception that is not Python's own."""
+    """An exception that is not made of one message."""
+
+    def __init__(self, what, where):
+        super().__init__(what, where)
 
 
 def message(source: str) -> str:

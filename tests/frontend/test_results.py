@@ -124,3 +124,57 @@ def test_an_array_whose_size_elements_say(device):
                 assert mine.shape == pythons.shape and mine.dtype == pythons.dtype
         with pytest.raises(MemoryError):
             sums(np.array([2**40]), np.zeros((1, 3)))
+
+
+VIEWS = [
+    "a[1:]", "a.T", "a[i]", "a[i - 2, 1:]", "a[::-1, 1::2]", "a[:, None, 2], n", "a[9:]", "a[...]",
+    "np.swapaxes(a, 0, 1)", "z[1:].real", "z[0, ::2].imag, z", "z.T[1]", "[a[1], n]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", VIEWS)
+def test_parts_of_arguments_share_their_memory(written):
+    function = define(
+        f"def f(a, z, n, i):\n    a[0, 0] = 7.0\n    return {written}\n", f"views{VIEWS.index(written)}.py"
+    )
+    a, z = np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(3, 4) * (1 + 2j)
+    for i in (0, 1):
+        for first in (a, np.asfortranarray(a), a[::-1]):
+            same(function, first, z, 3, i)
+            ours, mine = (first.copy("K"), z.copy()), (first.copy("K"), z.copy())
+            for one, other in zip(
+                _arrays(lw.kernel(function)(*ours, 3, i)), _arrays(function(*mine, 3, i)), strict=True
+            ):
+                assert one.strides == other.strides
+                assert [np.shares_memory(one, whole) for whole in ours] == [
+                    np.shares_memory(other, whole) for whole in mine
+                ]
+                one[...] = 5
+                other[...] = 5
+            assert all(np.array_equal(one, other) for one, other in zip(ours, mine, strict=True))
+
+
+def _arrays(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    return [array for one in value for array in _arrays(one)] if isinstance(value, tuple | list) else []
+
+
+def first_row_above(a, limit):
+    for row in a:
+        if row[0] > limit:
+            return row
+    return a[-1]
+
+
+def test_parts_found_in_loops():
+    for limit in (3.0, 99.0):
+        same(first_row_above, np.arange(12.0).reshape(3, 4), limit)
+    with pytest.raises(IndexError):
+        lw.kernel(define("def f(a, i):\n    return a[i]\n", "row.py"))(np.zeros((2, 3)), -3)
+
+
+def test_parts_of_what_cannot_be_written():
+    a = np.zeros((2, 3))
+    a.flags.writeable = False
+    assert not lw.kernel(define("def f(a):\n    return a[1:]\n", "part.py"))(a).flags.writeable

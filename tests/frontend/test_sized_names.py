@@ -119,17 +119,22 @@ def test_compiled(case):
         assert np.array_equal(mine, theirs) and np.result_type(mine) == np.result_type(theirs)
 
 
-def test_refused():
+@pytest.mark.parametrize("c", [-1, 0, 1, 3])
+def test_a_name_that_may_have_no_array(c):
     text = """
         def f(a, c):
-            if c:
+            if c > 0:
                 x = a[a > 0]
             for k in range(2):
-                if k > c:
+                if k < -c:
                     x = a[a < 0]
-            return x
+            return x.sum()
         """
-    assert "'x' may be used where it has no value" in refusal(define(text), SOME, 1)
+    same(define(text), SOME, c)
+    same(define("def f(a, c):\n    while c > 0:\n        x = a + c\n        c -= 1\n    return x.sum()\n"), SOME, c)
+
+
+def test_refused():
     for lines in ("a.shape = 13", "x = a.copy()\n    y = x\n    x.shape = (1, 13)\n    a[0] = len(y)"):
         assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
     grown = "def f(n):\n    x = np.zeros(1)\n    for k in range(n):\n        x = np.append(x, x)\n    return x\n"

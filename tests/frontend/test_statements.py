@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.judge import same, text_of
+from frontend.judge import define, refusal, same, text_of
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 
@@ -320,3 +320,18 @@ def unreachable(a):
 
 def test_what_cannot_be_reached_is_not_read():
     same(unreachable, numbers())
+
+
+def rest_of_tuples(t, a, n):
+    first, *rest = t
+    *before, last = a[0], a[1], n
+    (p, *q), r = (n, a[0], a[1]), n + 1
+    for value in q:
+        p += value
+    return first, rest, len(rest), before[1] * last, p * r
+
+
+def test_the_rest_of_a_tuple():
+    same(rest_of_tuples, (1, 2.0, 3), np.array([1.5, 2.5]), 4)
+    told = refusal(define("def f(a):\n    x, *y = a\n    return x\n", "rest.py"), np.zeros(3))
+    assert "'*' before a name takes the rest of a tuple" in told

@@ -71,3 +71,55 @@ def test_a_read_only_array_inside():
     values.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         total((np.arange(2.0), 1), Point(np.ones(2), 1.0), Grid(values, 1))
+
+
+@lw.kernel
+def of_a_record(record, x):
+    return x * record["slope"] + record["offset"]
+
+
+@lw.kernel
+def into_a_record(record):
+    record["slope"] = 1.0
+
+
+def test_one_record_is_read():
+    records = np.array([(2.0, 3), (0.5, 1)], dtype=[("slope", "f8"), ("offset", "i4")])
+    for record in records:
+        assert (of_a_record(record, np.arange(3.0)) == of_a_record.py_func(record, np.arange(3.0))).all()
+    with pytest.raises(ValueError, match="read-only, and the function writes to it"):
+        into_a_record(records[0])
+
+
+@lw.kernel
+def of_a_type(x, dtype, kind=np.float32):
+    out = np.zeros(len(x), dtype)
+    for i in range(len(x)):
+        out[i] = x[i] * kind(0.5)
+    return out, x.astype(dtype)
+
+
+def doubled(x):
+    return 2.0 * x
+
+
+PAIR = (np.ones(2), 3.0)
+
+
+@lw.kernel
+def with_defaults(x, function=doubled, pair=PAIR, turn=1j):
+    return function(x[0]) + pair[0].sum() * pair[1], turn * x[1]
+
+
+@pytest.mark.parametrize("arguments", [(np.int16,), (np.dtype("f4"), np.float64), (float, float)])
+def test_types_of_numbers(arguments):
+    found, expected = of_a_type(np.arange(5.0), *arguments), of_a_type.py_func(np.arange(5.0), *arguments)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.dtype == theirs.dtype and (mine == theirs).all()
+
+
+def test_defaults_that_hold_others():
+    x = np.array([1.0, 2.0])
+    for _ in range(2):
+        assert with_defaults(x) == with_defaults.py_func(x) == (8.0, 2j)
+    assert with_defaults(x, turn=1.0) == (8.0, 2.0)

@@ -86,3 +86,17 @@ REFUSED = {
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(body):
     assert REFUSED[body] in refusal(define(f"def f(n):\n    {body}\n", f"tables_{len(body)}.py"), 3)
+
+
+def merged_with_itself(n):
+    s = {1, 9, 17, 33}
+    for i in range(n):
+        s.add(i * 5)
+    s |= s
+    s.update(s)
+    return list(s)
+
+
+def test_a_set_merged_with_itself_keeps_its_order():
+    for n in (0, 1, 3, 7, 20):
+        same(merged_with_itself, n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,32 @@ def test_a_slice_copies_nothing():
     assert "allocate" not in text_of(function, np.zeros(5), np.zeros(5))
     function = define("def f(a):\n    a[1:-1] = 0.5 * (a[2:] + a[:-2])\n")
     assert text_of(function, np.zeros(5)).count("allocate") == 1  # it overlaps what is read
+
+
+def every_part(a, low, high, k):
+    return a[low:high:k].copy(), a[::k].sum(), len(a[:high:k]), a[low::k] * 2
+
+
+def written_by_steps(a, k):
+    a[::k] = 5
+    b = a[1::k]
+    k = 3
+    b += k
+    return b
+
+
+def sieve(n):
+    is_prime = np.ones(n + 1, np.bool_)
+    for i in range(2, int(n**0.5) + 1):
+        if is_prime[i]:
+            is_prime[i * i :: i] = False
+    return is_prime
+
+
+def test_computed_steps():
+    a = np.arange(12.0)
+    for low, high, k in itertools.product((0, 3, -2, 20, -20), (0, 5, -3, 20, -20), (1, 2, -1, -3, 7)):
+        same(every_part, a, low, high, k)
+    for k in (2, -2, 5, 0):
+        same(written_by_steps, a, k)
+    same(sieve, 50)

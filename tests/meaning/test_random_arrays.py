@@ -18,6 +18,7 @@ from loopwright.errors import KernelError
 from .array_checks import check_interpreted, check_ways, outcomes_of
 from .array_programs import Writer, program
 from .complex_programs import ComplexWriter
+from .container_programs import container_program
 from .programs import Program
 from .reduce import reduced
 from .running import failure
@@ -29,6 +30,7 @@ COMPILED = range(2000, 2024)
 EMULATED = (7000, 7003)
 COMPLEX = range(110, 145)
 COMPLEX_COMPILED, COMPLEX_EMULATED = range(110, 122), (201, 203)
+CONTAINERS, CONTAINERS_COMPILED = range(184, 208), range(190, 198)
 REFUSED_AT_MOST = 0.25
 WAYS = [
     Way(threads, strict, checks, (*UNSET, "-O1"))
@@ -36,9 +38,9 @@ WAYS = [
 ]  # fmt: skip
 
 
-def agree(check: Callable[[Program], None], seeds: range, made_by: type[Writer] = Writer) -> None:
+def agree(check: Callable[[Program], None], seeds: range, make: Callable[[int], Program] = program) -> None:
     """Every program passes the check, made small where it does not; few are refused."""
-    programs = [program(seed, made_by) for seed in seeds]
+    programs = [make(seed) for seed in seeds]
     errors = side_by_side([partial(check, one) for one in programs])
     refused = [error for error in errors if isinstance(error, KernelError)]
     for seed, one, error in zip(seeds, programs, errors, strict=True):
@@ -47,6 +49,10 @@ def agree(check: Callable[[Program], None], seeds: range, made_by: type[Writer] 
             small = reduced(one, lambda candidate, kind=kind: failure(check, candidate) == kind)  # type: ignore[misc]
             raise AssertionError(f"seed {seed}\n{small}\n{error}") from error
     assert len(refused) <= REFUSED_AT_MOST * len(programs), "\n".join(str(error) for error in refused)
+
+
+def complex_program(seed: int) -> Program:
+    return program(seed, ComplexWriter)
 
 
 def test_the_interpreter_agrees_with_cpython() -> None:
@@ -58,11 +64,11 @@ def test_compiled_code_agrees_with_cpython(tmp_path: Path) -> None:
 
 
 def test_the_interpreter_agrees_with_cpython_on_complex_numbers() -> None:
-    agree(check_interpreted, COMPLEX, ComplexWriter)
+    agree(check_interpreted, COMPLEX, complex_program)
 
 
 def test_compiled_code_agrees_with_cpython_on_complex_numbers(tmp_path: Path) -> None:
-    agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), COMPLEX_COMPILED, ComplexWriter)
+    agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), COMPLEX_COMPILED, complex_program)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +79,14 @@ def test_the_emulated_gpu_agrees_with_cpython(seed: int, made_by: type[Writer], 
     check_ways(one, tmp_path, [Way(1, True, "auto", device="emulated")], outcomes_of(one))
 
 
+def test_lists_sets_and_dicts_agree_with_cpython(tmp_path: Path) -> None:
+    agree(check_interpreted, CONTAINERS, container_program)
+    agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), CONTAINERS_COMPILED, container_program)
+
+
 def test_the_programs_are_the_same_in_every_run() -> None:
     assert program(7) == program(7)
+    assert container_program(7) == container_program(7)
     assert len({program(seed).source for seed in range(20)}) == 20
 
 
@@ -82,4 +94,5 @@ def test_the_programs_are_the_same_in_every_run() -> None:
 def test_more_programs() -> None:
     first = random.SystemRandom().randrange(10**9)
     agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"])))
-    agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), ComplexWriter)
+    agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), complex_program)
+    agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), container_program)

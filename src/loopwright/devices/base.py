@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from loopwright.deferred import deferred
-from loopwright.errors import BoundsError, check_failed
+from loopwright.errors import BoundsError, check_failed, class_named
 from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
@@ -27,7 +27,7 @@ else:
 # Codes of Returns.values: an argument itself, an array the call allocated, or a scalar of type ALL[code - base].
 # Of shape 3 also: a tuple of the last `number` things, None, an array cut to the last `number` things,
 # a thing, or None where the one behind it is false, and an array or a tuple as a list.
-ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, ZIP, SET, DICT, COMPLEX = range(11)
+ARGUMENT, FRESH, TUPLE, NOTHING, CUT, MAYBE, LIST, ZIP, SET, DICT, COMPLEX, VIEW, NAMED = range(13)
 PYTHON_SCALAR, NUMPY_SCALAR = 32, 64
 Shape = Literal[0, 1, 2, 3]
 MOST_PARAMETERS = 48  # that the Dispatcher of launcher_key.c takes
@@ -67,9 +67,29 @@ def returns_of(kernel: Kernel) -> Returns:
             slot += 1
     if kernel.packing:
         codes = {"tuple": TUPLE, "none": NOTHING, "cut": CUT, "maybe": MAYBE, "list": LIST, "zip": ZIP, "set": SET,
-                 "dict": DICT, "complex": COMPLEX}  # fmt: skip
-        return Returns(3, tuple(values[n] if kind == "value" else (codes[kind], n) for kind, n in kernel.packing))
+                 "dict": DICT, "complex": COMPLEX, "view": VIEW}  # fmt: skip
+        return Returns(3, tuple(
+            values[n] if kind == "value" else (NAMED, _number_of_class(kind)) if ":" in kind else (codes[kind], n)
+            for kind, n in kernel.packing
+        ))  # fmt: skip
     return Returns(2 if kernel.returns_tuple else 1, tuple(values))
+
+
+CLASSES: list[type] = []
+"""Those of named tuples and dataclasses that calls return; the launcher looks here, too."""
+
+
+def _number_of_class(name: str) -> int:
+    kind = class_named(name)
+    assert kind is not None, f"{name} is gone"
+    if kind not in CLASSES:
+        CLASSES.append(kind)
+    return CLASSES.index(kind)
+
+
+def named(number: int, items: Sequence[object]) -> object:
+    """An object of one of these classes."""
+    return CLASSES[number](*items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from loopwright.config import current
 from loopwright.devices import base
 from loopwright.errors import CompilerError
 from loopwright.ir.captured import ABSENT, value_now
-from loopwright.ir.signature import as_complex
+from loopwright.ir.signature import as_complex, as_pairs, part_of
 from loopwright.ir.types import ALL, BY_NAME, FLOAT32, FLOAT64
 from loopwright.toolchain.cc import build
 
@@ -281,17 +281,20 @@ class Entry:
                 lists = found[len(found) - number :]
                 del found[len(found) - number :]
                 found.append(list(zip(*lists, strict=True)))
+            elif code == base.NAMED:
+                found.append(base.named(number, found.pop()))  # type: ignore[arg-type]
             elif code == base.COMPLEX:
                 imag: Any = found.pop() if number == 2 else None
-                found.append(as_complex(found.pop(), imag))
+                found.append(as_complex(found.pop(), imag) if number else as_pairs(found.pop()))
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()
                 found.append(value if is_there else None)
-            elif code in (base.TUPLE, base.CUT):
+            elif code in (base.TUPLE, base.CUT, base.VIEW):
                 items = found[len(found) - number :]
                 del found[len(found) - number :]
-                found.append(tuple(items) if code == base.TUPLE else _cut(found.pop(), items))
+                made = {base.CUT: _cut, base.VIEW: part_of}.get(code)
+                found.append(tuple(items) if made is None else made(found.pop(), items))
             else:
                 found.append(read_slot(returned[number], code))
         if self._returns == 2:

@@ -32,10 +32,8 @@ else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
 
 MODULE = "loopwright_launcher"
-PARTS = (
-    "launcher_interrupt.c", "launcher_constants.c", "launcher_results.c", "launcher_entry.c", "launcher_key.c",
-    "launcher.c",
-)  # fmt: skip  # one text, in this order
+PARTS = tuple(f"launcher{part}.c" for part in ("_interrupt", "_constants", "_results", "_entry", "_key", ""))
+"""One text, in this order."""
 Kind = Literal["extension", "ctypes"]
 
 

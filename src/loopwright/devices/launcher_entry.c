@@ -76,7 +76,7 @@ static int code_of_scalar(PyObject *value) {
 
 enum {
   ARGUMENT = 0, FRESH = 1, TUPLE = 2, NOTHING = 3, CUT = 4, MAYBE = 5, LIST = 6, ZIP = 7, AS_SET = 8, AS_DICT = 9,
-  COMPLEX = 10, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
+  COMPLEX = 10, VIEW = 11, NAMED = 12, PYTHON_SCALAR = 32, NUMPY_SCALAR = 64
 };
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
@@ -205,59 +205,6 @@ static PyObject *as_tuple(PyObject *const *items, Py_ssize_t count) {
   return tuple;
 }
 
-/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
-static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
-  PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
-  for (Py_ssize_t k = 0; index && k < count; k++) {
-    PyObject *slice = PySlice_New(NULL, sizes[k], NULL);
-    if (!slice) Py_CLEAR(index);
-    else PyTuple_SET_ITEM(index, k, slice);
-  }
-  if (index) part = PyObject_GetItem(array, index);
-  if (part) copy = PyArray_NewCopy((PyArrayObject *)part, NPY_CORDER);
-  Py_XDECREF(part);
-  Py_XDECREF(index);
-  Py_DECREF(array);
-  return copy;
-}
-
-/* The tuples of the items that lists of one length have in each place; NULL with an exception. */
-static PyObject *zipped(PyObject *const *lists, Py_ssize_t count) {
-  Py_ssize_t length = PyList_GET_SIZE(lists[0]);
-  PyObject *result = PyList_New(length);
-  for (Py_ssize_t k = 0; result && k < length; k++) {
-    PyObject *items = PyTuple_New(count);
-    for (Py_ssize_t i = 0; items && i < count; i++) {
-      PyTuple_SET_ITEM(items, i, Py_NewRef(PyList_GET_ITEM(lists[i], k)));
-    }
-    if (!items) Py_CLEAR(result);
-    else PyList_SET_ITEM(result, k, items);
-  }
-  return result;
-}
-
-/* A fresh array of floats whose last axis has two elements, as one of complex numbers; takes its reference. */
-static PyObject *complex_array(PyArrayObject *pairs) {
-  int type = PyArray_TYPE(pairs) == NPY_FLOAT ? NPY_CFLOAT : NPY_CDOUBLE;
-  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), PyArray_NDIM(pairs) - 1,
-                                          PyArray_DIMS(pairs), NULL, PyArray_DATA(pairs), NPY_ARRAY_WRITEABLE, NULL);
-  if (!result) Py_DECREF(pairs);
-  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)pairs) < 0) Py_CLEAR(result);
-  return result;
-}
-
-/* Two floats, Python's or NumPy's, as a complex number of the same kind. */
-static PyObject *complex_number(PyObject *real, PyObject *imag) {
-  Py_complex value = {PyFloat_AsDouble(real), PyFloat_AsDouble(imag)};
-  if (PyFloat_CheckExact(real)) return PyComplex_FromCComplex(value);
-  float single[2] = {(float)value.real, (float)value.imag};
-  int is_single = PyArray_IsScalar(real, Float);
-  PyArray_Descr *descr = PyArray_DescrFromType(is_single ? NPY_CFLOAT : NPY_CDOUBLE);
-  PyObject *result = PyArray_Scalar(is_single ? (void *)single : (void *)&value, descr, NULL);
-  Py_DECREF(descr);
-  return result;
-}
-
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -272,6 +219,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       if (value.code == CUT) top--;
       one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
+    } else if (value.code == VIEW) {
+      top -= value.number + 1;
+      one = view_of(stack[top], stack + top + 1, value.number);
+      for (Py_ssize_t i = 0; i <= value.number; i++) Py_CLEAR(stack[top + i]);
     } else if (value.code == MAYBE) {
       PyObject *flag = stack[--top], *thing = stack[--top];
       one = flag == Py_True ? thing : Py_NewRef(Py_None);
@@ -297,8 +248,10 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       top -= value.number;
       one = zipped(stack + top, value.number);
       for (Py_ssize_t i = 0; i < value.number; i++) Py_CLEAR(stack[top + i]);
-    } else if (value.code == COMPLEX && value.number == 1) {
-      one = complex_array((PyArrayObject *)stack[--top]);
+    } else if (value.code == NAMED) {
+      one = named(value.number, stack[--top]);
+    } else if (value.code == COMPLEX && value.number < 2) {
+      one = (value.number ? complex_array : pairs_of)((PyArrayObject *)stack[--top]);
     } else if (value.code == COMPLEX) {
       top -= 2;
       one = complex_number(stack[top], stack[top + 1]);

@@ -1,5 +1,6 @@
 /* Part of the launcher: the arrays that a call allocates. Their sizes are small programs in postfix order
-   (ir/size_programs.py). What they have no word for, or what is no usual size, is left to the Entry's `fresh`. */
+   (ir/size_programs.py). What they have no word for, or what is no usual size, is left to the Entry's `fresh`. And the
+   parts of arguments that a call returns. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -132,6 +133,46 @@ static PyObject *new_results(const Results *results, PyObject *const *args, Py_s
   return made;
 }
 
+/* A part of an argument: where it begins along each axis, and for each axis of the part its size and how far it steps
+   along each axis of the array. NULL with an exception. */
+static PyObject *view_of(PyObject *array, PyObject *const *numbers, Py_ssize_t count) {
+  PyArrayObject *whole = (PyArrayObject *)array;
+  if (!PyArray_Check(array)) {
+    PyErr_SetString(PyExc_TypeError, "a part of what is no NumPy array cannot be returned");
+    return NULL;
+  }
+  Py_ssize_t rank = PyArray_NDIM(whole), axes = (count - rank) / (rank + 1), used = rank;
+  npy_intp sizes[NPY_MAXDIMS] = {0}, strides[NPY_MAXDIMS] = {0}, start = 0, elements = 1;
+  for (Py_ssize_t k = 0; k < rank; k++) start += PyLong_AsSsize_t(numbers[k]) * PyArray_STRIDE(whole, (int)k);
+  for (Py_ssize_t axis = 0; axis < axes; axis++) {
+    sizes[axis] = PyLong_AsSsize_t(numbers[used++]);
+    elements *= sizes[axis];
+    for (int k = 0; k < rank; k++) strides[axis] += PyLong_AsSsize_t(numbers[used++]) * PyArray_STRIDE(whole, k);
+  }
+  if (PyErr_Occurred()) return NULL;
+  PyArray_Descr *descr = PyArray_DESCR(whole);
+  Py_INCREF(descr);
+  PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, (int)axes, sizes, strides,
+                                        PyArray_BYTES(whole) + (elements ? start : 0),
+                                        PyArray_FLAGS(whole) & NPY_ARRAY_WRITEABLE, NULL);
+  if (view && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(array)) < 0) Py_CLEAR(view);
+  return view;
+}
+
+/* An array of complex numbers as one of floats, two along a last axis; takes its reference. */
+static PyObject *pairs_of(PyArrayObject *whole) {
+  int rank = PyArray_NDIM(whole), type = PyArray_TYPE(whole) == NPY_CFLOAT ? NPY_FLOAT : NPY_DOUBLE;
+  npy_intp sizes[NPY_MAXDIMS] = {0}, strides[NPY_MAXDIMS] = {0};
+  for (int k = 0; k < rank; k++) sizes[k] = PyArray_DIM(whole, k), strides[k] = PyArray_STRIDE(whole, k);
+  sizes[rank] = 2;
+  strides[rank] = PyArray_ITEMSIZE(whole) / 2;
+  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), rank + 1, sizes, strides,
+                                          PyArray_DATA(whole), PyArray_FLAGS(whole) & NPY_ARRAY_WRITEABLE, NULL);
+  if (!result) Py_DECREF(whole);
+  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)whole) < 0) Py_CLEAR(result);
+  return result;
+}
+
 /* `fresh` may say in an attribute how the launcher makes the arrays by itself. -1: exception. */
 static int find_results(Results *results, PyObject *fresh) {
   if (fresh == Py_None) return 0;
@@ -145,4 +186,63 @@ static int find_results(Results *results, PyObject *fresh) {
   Py_DECREF(given);
   if (read < 1) free_results(results);
   return read < 0 ? -1 : 0;
+}
+
+/* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
+static PyObject *named(int number, PyObject *items) {
+  PyObject *module = PyImport_ImportModule("loopwright.devices.base");
+  return module ? PyObject_CallMethod(module, "named", "iN", number, items) : NULL;
+}
+
+/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
+static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
+  for (Py_ssize_t k = 0; index && k < count; k++) {
+    PyObject *slice = PySlice_New(NULL, sizes[k], NULL);
+    if (!slice) Py_CLEAR(index);
+    else PyTuple_SET_ITEM(index, k, slice);
+  }
+  if (index) part = PyObject_GetItem(array, index);
+  if (part) copy = PyArray_NewCopy((PyArrayObject *)part, NPY_CORDER);
+  Py_XDECREF(part);
+  Py_XDECREF(index);
+  Py_DECREF(array);
+  return copy;
+}
+
+/* The tuples of the items that lists of one length have in each place; NULL with an exception. */
+static PyObject *zipped(PyObject *const *lists, Py_ssize_t count) {
+  Py_ssize_t length = PyList_GET_SIZE(lists[0]);
+  PyObject *result = PyList_New(length);
+  for (Py_ssize_t k = 0; result && k < length; k++) {
+    PyObject *items = PyTuple_New(count);
+    for (Py_ssize_t i = 0; items && i < count; i++) {
+      PyTuple_SET_ITEM(items, i, Py_NewRef(PyList_GET_ITEM(lists[i], k)));
+    }
+    if (!items) Py_CLEAR(result);
+    else PyList_SET_ITEM(result, k, items);
+  }
+  return result;
+}
+
+/* A fresh array of floats whose last axis has two elements, as one of complex numbers; takes its reference. */
+static PyObject *complex_array(PyArrayObject *pairs) {
+  int type = PyArray_TYPE(pairs) == NPY_FLOAT ? NPY_CFLOAT : NPY_CDOUBLE;
+  PyObject *result = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(type), PyArray_NDIM(pairs) - 1,
+                                          PyArray_DIMS(pairs), NULL, PyArray_DATA(pairs), NPY_ARRAY_WRITEABLE, NULL);
+  if (!result) Py_DECREF(pairs);
+  else if (PyArray_SetBaseObject((PyArrayObject *)result, (PyObject *)pairs) < 0) Py_CLEAR(result);
+  return result;
+}
+
+/* Two floats, Python's or NumPy's, as a complex number of the same kind. */
+static PyObject *complex_number(PyObject *real, PyObject *imag) {
+  Py_complex value = {PyFloat_AsDouble(real), PyFloat_AsDouble(imag)};
+  if (PyFloat_CheckExact(real)) return PyComplex_FromCComplex(value);
+  float single[2] = {(float)value.real, (float)value.imag};
+  int is_single = PyArray_IsScalar(real, Float);
+  PyArray_Descr *descr = PyArray_DescrFromType(is_single ? NPY_CFLOAT : NPY_CDOUBLE);
+  PyObject *result = PyArray_Scalar(is_single ? (void *)single : (void *)&value, descr, NULL);
+  Py_DECREF(descr);
+  return result;
 }

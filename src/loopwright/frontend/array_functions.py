@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.frontend import library
+from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
@@ -24,8 +26,14 @@ from loopwright.frontend.reductions import axes_of
 from loopwright.frontend.selection import SELECTION, nonzero
 from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
-from loopwright.frontend.views import ZERO, as_size, element_at, multiply, size_of, steady
+from loopwright.frontend.views import ZERO, as_size, element_at, in_range, is_array, multiply, size_of, steady
 from loopwright.ir.nodes import Binary, Compare, Expr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopwright.frontend import more
+else:
+    more = deferred("loopwright.frontend.more")
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -74,10 +82,19 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return _repeat(cx, with_self)
         case "item" if not base.shape:
             return element_at(cx, base, [], node)
+        case "item" if len(base.shape) == len(call.values):
+            place = [in_range(cx, as_index(cx, one, node, "an index"), size, node)
+                     for one, size in zip(call.values, base.shape, strict=True)]  # fmt: skip
+            found = element_at(cx, base, place, node)
+            return number_method(cx, "item", found, replace(call, values=()))
+        case "swapaxes":
+            return MANIPULATION[np.swapaxes](cx, with_self)
+        case "squeeze":
+            return more.HANDLERS[np.squeeze](cx, with_self)
         case "round":
             return round_elements(cx, with_self)
         case _:
-            function = library.METHODS.get(name)
+            function = library.METHODS.get(name) or more.METHODS.get(name)
             if function is None:
                 raise cx.error(node, f"'.{name}()' of an array is outside the language")
             return inline_function(cx, function, with_self)
@@ -86,6 +103,10 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
 def _repeat(cx: Context, call: Arguments) -> Value:
     """`np.repeat(a, repeats, axis=None)`, each element as often."""
     axis = call.get(2, "axis")
+    if isinstance(call.values[0], Literal | Number):
+        return ALLOCATIONS[np.full](cx, replace(call, name="full", values=call.values[1::-1]))
+    if is_array(call.values[-1]) and len(call.values) == 2:
+        return inline_function(cx, more.repeat_each, call)
     if axis is None or is_none(axis):
         return inline_function(cx, library.repeat, replace(call, values=call.values[:2], named={}))
     call.expect(cx, 2, 3, ("axis",))

@@ -1,115 +1,140 @@
-"""Which names of a function stand for arrays that it writes elements of, under this name or another one.
+"""Whether a function would notice that a name stands for a copy of an array: it writes elements of one of the two, and
+the other one is still there.
 
-It tells from the syntax, and errs to the safe side: a name that is handed to a function may be written there.
+It tells from the syntax, and errs to the safe side: a name may be a view of whatever its value is made of.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.written import DefReader
 
-_WRITERS = ("fill", "sort", "put", "partition", "itemset", "resize")
-_VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "view", "squeeze", "diagonal", "asarray", "ascontiguousarray",
-          "expand_dims", "atleast_1d", "atleast_2d", "enumerate", "zip", "reversed", "flip")  # fmt: skip
-_READERS = frozenset(vars(builtins))
+CALLER = "<caller>"
+"""The name under which whoever calls the function knows an array."""
+
+_Names = frozenset[str]
+_State = tuple[_Names, _Names] | None  # the names of the copy, those of the array; None: there are not both
 
 
 def is_written_through(cx: Context, node: ast.AST) -> bool:
     """Whether an array, or one that an expression makes a view of it, is written in place by this function."""
-    written = written_in_place(cx.frame)
-    target = cx.target_names.get(id(node))
-    names = _roots(node) if isinstance(node, ast.expr) else set()
-    return target in written or bool(names & written)
-
-
-def written_in_place(frame: Frame) -> frozenset[str]:
-    """The names through which a function writes elements, or may: it hands them to other functions, or writes them
-    under another name."""
-    found: set[str] = set()
-    aliases: list[tuple[str, str]] = []  # (a name, one that it may be a view of)
-    for node in ast.walk(frame.tree):  # with the functions inside, which write what is theirs and ours
-        match node:
-            case ast.Subscript(ctx=ast.Store(), value=value) | ast.Attribute(ctx=ast.Store(), value=value):
-                found |= _roots(value)
-            case ast.AugAssign(target=ast.Subscript(value=value) | ast.Attribute(value=value)):
-                found |= _roots(value)
-            case ast.AugAssign(target=ast.Name(id=name)):
-                found.add(name)
-            case ast.Assign(targets=targets, value=value):
-                aliases += [pair for target in targets for pair in _pairs(target, value)]
-            case ast.For(target=target, iter=value):
-                aliases += [(name, old) for name in _stored(target) for old in _roots(value)]
-            case ast.NamedExpr(target=target, value=value):
-                aliases += _pairs(target, value)
-            case _:
-                pass
-        if isinstance(node, ast.Call):
-            found |= _by_call(node)
-    while grown := {old for new, old in aliases if new in found and old not in found}:
-        found |= grown
-    return frozenset(found)
+    reader = _reader(cx.frame)
+    written = reader.names_written()
+    names = reader.roots(node) if isinstance(node, ast.expr) else set()
+    return cx.target_names.get(id(node)) in written or bool(names & written)
 
 
 def has_aliases(frame: Frame, name: str) -> bool:
     """Whether a name is given the array of another one somewhere, or another one its array."""
-    for node in ast.walk(frame.tree):
+    pairs = [pair for node in ast.walk(frame.tree) for pair in _reader(frame).aliases(node)]
+    return any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs)
+
+
+def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None) -> bool:
+    """Whether it would show that `name` is given a copy at a node (None: where the function begins) instead of an array
+    that these other names stand for."""
+    reader = _reader(frame)
+    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
+    if any(
+        isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside
+    ):  # they write what is theirs and ours, whenever they are called
+        return bool(reader.names_written() & {name, *others})
+    pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)] if node is not None else []
+    group = {*others, *(old for new, old in pairs if new == name)} - {name}
+    while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
+        group |= grown
+    flow = _Flow(reader, node, (frozenset({name}), frozenset(group)))
+    flow.body(frame.tree.body, flow.start if node is None else None)
+    return flow.shows
+
+
+def _reader(frame: Frame) -> DefReader:
+    return DefReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+
+
+@dataclass
+class _Flow:
+    """Follows the names of both arrays through a function from a node on."""
+
+    reader: DefReader
+    node: ast.AST | None
+    start: _State
+    shows: bool = False
+    left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
+
+    def body(self, statements: list[ast.stmt], state: _State) -> _State:
+        for one in statements:
+            state = self.statement(one, state)
+        return state
+
+    def statement(self, node: ast.stmt, state: _State) -> _State:
         match node:
-            case ast.Assign(targets=targets, value=value):
-                pairs = [pair for target in targets for pair in _pairs(target, value)]
-            case ast.NamedExpr(target=target, value=value):
-                pairs = _pairs(target, value)
+            case ast.If(test=test, body=first, orelse=second):
+                state = self.simple(test, state)
+                return _either(self.body(first, state), self.body(second, state))
+            case ast.For(iter=head) | ast.While(test=head):
+                return self.loop(node, head, state)
+            case ast.Break() | ast.Continue():
+                self.left.append(state)
+                return None
+            case ast.Return() | ast.Raise():
+                self.simple(node, state)
+                return None
             case _:
-                continue
-        if any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs):
-            return True
-    return False
+                return self.simple(node, state)
+
+    def loop(self, node: ast.For | ast.While, head: ast.expr, state: _State) -> _State:
+        outer, before = self.left, object()
+        while state != before:
+            self.left, before = [], state
+            now = self.simple(head, state)
+            if isinstance(node, ast.For):
+                now = self.assigned(node, self.simple(node.target, now))
+            for one in [self.body(node.body, now), *self.left]:
+                state = _either(state, one)
+        self.left = outer
+        return self.body(node.orelse, state)
+
+    def simple(self, node: ast.AST, state: _State) -> _State:
+        """What one statement without others inside, or an expression, does."""
+        parts = list(ast.walk(node))
+        for part in parts:
+            written, updated = self.reader.writes(part)
+            self.shows |= state is not None and bool((written | updated) & (state[0] | state[1]))
+        if any(part is self.node for part in parts):
+            assignment = next((part for part in parts if _targets(part)), node)
+            return self.assigned(assignment, self.start, is_start=True)
+        for part in parts:
+            state = self.assigned(part, state)
+        return state
+
+    def assigned(self, node: ast.AST, state: _State, is_start: bool = False) -> _State:
+        """The names after an assignment: the old ones are others now, and those that are given an array are its.
+        is_start: it is the one that makes the copy."""
+        pairs = self.reader.aliases(node)
+        stored = {part.id for target in _targets(node) for part in ast.walk(target)
+                  if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}  # fmt: skip
+        if state is None or not stored:
+            return state
+        first, second = (group - stored | {new for new, old in pairs if old in group} for group in state)
+        if is_start:
+            first, second = state[0], second - state[0]
+        return (first, second) if first and second else None
 
 
-def _by_call(call: ast.Call) -> set[str]:
-    """The names that a call may write. The third operand of `np.add(a, b, c)` and the like counts, whatever it is."""
-    outs = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
-    outs += call.args[1:] if isinstance(call.func, ast.Attribute) else []
-    return _by_function(call).union(*map(_roots, outs))
-
-
-def _by_function(call: ast.Call) -> set[str]:
-    match call.func:
-        case ast.Attribute(attr=attribute, value=value) if attribute in _WRITERS:
-            return _roots(value)
-        case ast.Name(id=name) if name not in _READERS:
-            return set().union(*map(_roots, [*call.args, *(one.value for one in call.keywords)]), set())
-        case _:
-            return set()
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, str]]:
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return [pair for t, v in zip(target.elts, value.elts, strict=True) for pair in _pairs(t, v)]
-    return [(new, old) for new in _stored(target) for old in _roots(value)]
-
-
-def _stored(target: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-
-def _roots(node: ast.expr) -> set[str]:
-    """The names whose array a value may be, or may be a view of."""
+def _targets(node: ast.AST) -> list[ast.expr]:
     match node:
-        case ast.Name(id=name):
-            return {name}
-        case ast.Attribute(attr="shape" | "size" | "ndim" | "dtype"):
-            return set()
-        case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner):
-            return _roots(inner)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return set().union(*map(_roots, parts), set())
-        case ast.IfExp(body=first, orelse=second):
-            return _roots(first) | _roots(second)
-        case ast.Call(func=ast.Attribute(attr=attribute, value=inner), args=arguments) if attribute in _VIEWS:
-            return _roots(inner).union(*map(_roots, arguments))
-        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _VIEWS or name not in _READERS:
-            return set().union(*map(_roots, arguments), set())  # a helper may return its argument
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target, value=ast.expr()) | ast.NamedExpr(target=target) | ast.For(target=target):
+            return [target]
         case _:
-            return set()
+            return []
+
+
+def _either(one: _State, other: _State) -> _State:
+    return (one[0] | other[0], one[1] | other[1]) if one is not None and other is not None else one or other

@@ -8,16 +8,17 @@ written in place, so that a copy would show, the assignment is refused. Arrays o
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from loopwright.frontend.array_names import written_in_place
+from loopwright.frontend.array_names import CALLER, copy_shows
 from loopwright.frontend.bounds import known_at_call
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
-from loopwright.frontend.views import as_view, clipped, size_of
-from loopwright.ir.nodes import ArrayParam, Compare, Const, Expr, ScalarParam, Var
+from loopwright.frontend.views import as_size, as_view, clipped, size_of
+from loopwright.ir.nodes import Compare, Const
 from loopwright.ir.walk import subexpressions
 
 
@@ -29,19 +30,22 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
                        "a name has one type of elements, and as many axes, wherever it is assigned",
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
-    if cx.session.rooms.get(key) and (key in cx.sizes or key not in cx.array_variables):
+    known = cx.array_variables.get(key)
+    is_itself = isinstance(value, Array) and value == known
+    if known is not None and not is_itself and _has_name(cx, value):
+        refuse_alias(cx, name, value, node)
+    if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
         assign_sized(cx, key, name, value, kind.element, node, value_node)
         return
-    known = cx.array_variables.get(key)
     if known is None:
         cx.first_in[key] = cx.scopes
         cx.array_variables[key] = _first(cx, name, value, kind, node, value_node)
         return
-    if isinstance(value, Array) and value == known:
+    if is_itself:
         return
     if _has_several(cx, key, known, value) and note_sizes(cx, key, [known.shape, value.shape]):
         return  # in the next round
-    refuse_out_of_scope(cx, known, name, node)
+    refuse_out_of_scope(cx, key, known, name, node)
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
@@ -61,7 +65,7 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
     made in another branch. Others are tested to have the same."""
     first = cx.first_in.get(key, ())
     shared = min(len(first), len(cx.scopes))
-    in_other_branch = first[:shared] != cx.scopes[:shared]
+    in_other_branch = first[:shared] != cx.scopes[:shared] or "chosen" in key or "return" in key
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         is_other = isinstance(a, Const) and isinstance(b, Const)
@@ -71,37 +75,32 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
 
 
 def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayKind, node: ast.AST, value_node: ast.AST) -> Array:
-    if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or not _is_known(cx, value)):
+    shape = [known_at_call(cx, size_of(size)) for size in value.shape]
+    if is_fresh(cx, value) and value.element == kind.element and (cx.depth == 0 or None in shape):
         assert isinstance(value, Array)
         return value
-    if not is_fresh(cx, value) and not isinstance(value, Elementwise):
+    if _has_name(cx, value):
         refuse_alias(cx, name, value, node)
-    if not _is_known(cx, value):
+    if None in shape:
         return materialised(cx, value, value_node, kind.element)
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0  # made at the start, for all branches
     try:
-        result = new_array(cx, value.shape, kind.element, value_node, name)
+        sizes = tuple(clipped(cx, as_size(size)) for size in shape if size is not None)
+        result = new_array(cx, sizes, kind.element, value_node, name)
         cx.made_in[result.name] = ()
     finally:
         cx.body, cx.depth = outer, depth
-    assign_elements(cx, as_view(result), value, node, value_node)
+    assign_elements(cx, replace(as_view(result), shape=value.shape), value, node, value_node)
     return result
 
 
-def _is_known(cx: Context, value: ArrayLike) -> bool:
-    """Whether the sizes of an array are known when the call begins."""
-    arguments = {param.name for param in cx.parameters.values() if isinstance(param, ArrayParam | ScalarParam)}
-    return all(_is_of_call(size_of(size), arguments) for size in value.shape)
-
-
-def _is_of_call(size: Expr, arguments: set[str]) -> bool:
-    return all(part.name in arguments for part in subexpressions(size, Var))
-
-
-def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> None:
-    """Raise KernelError for an array whose memory is made in a branch or a loop that is over."""
+def refuse_out_of_scope(cx: Context, key: Key, array: Array, name: str, node: ast.AST) -> None:
+    """Raise KernelError for an array whose memory is made in a branch or a loop that is over. Where it is known how
+    large it may be, the next round makes it at the start."""
     scopes = cx.made_in.get(array.name, ())
     if cx.scopes[: len(scopes)] != scopes:
+        if note_sizes(cx, key, [array.shape]):
+            raise NotYet(f"the size of '{name}' is not known", cx.at(node))
         raise cx.error(
             node,
             f"'{name}' has its memory from a branch or a loop that ends before this",
@@ -112,10 +111,17 @@ def refuse_out_of_scope(cx: Context, array: Array, name: str, node: ast.AST) -> 
 
 def is_fresh(cx: Context, value: Value) -> bool:
     """Whether a value is a local array that no name stands for yet."""
-    if not isinstance(value, Array) or value.index or value.name not in cx.allocations:
+    return isinstance(value, Array) and not value.index and not _has_name(cx, value)
+
+
+def _has_name(cx: Context, value: ArrayLike) -> bool:
+    """Whether an array, or the one that it is a view of, is one that a name stands for."""
+    if isinstance(value, Elementwise):
         return False
-    bound = [value for frame in cx.frames for value in frame.bindings.values()]
-    return value.name not in _names(bound) and all(one.name != value.name for one in cx.array_variables.values())
+    base = value.name if isinstance(value, Array) else value.array.name
+    bound = [value for frame in cx.active for value in frame.bindings.values()]
+    has_name = base in _names(bound) or any(one.name == base for one in cx.array_variables.values())
+    return has_name or base not in cx.allocations
 
 
 def _names(values: list[Value]) -> set[str]:
@@ -146,10 +152,10 @@ def separate(cx: Context, name: str, value: Value, node: ast.AST, value_node: as
 
 def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> None:
     """Raise KernelError where two names for one array would be told from copies."""
-    written = written_in_place(cx.frame)
     assert isinstance(value, Array | View)
     other = _user_name(cx, value)
-    if name in written or other in written:
+    base = value.name if isinstance(value, Array) else value.array.name
+    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node):
         raise cx.error(
             node,
             f"'{name}' is another name for '{other}' here",
@@ -171,7 +177,7 @@ def own_copy(cx: Context, key: Key, name: str, value: Array, node: ast.AST, is_r
     place, which the caller must see."""
     if is_renamed:
         cx.array_variables[key] = value
-    elif name in written_in_place(cx.frame):
+    elif copy_shows(cx.frame, name, [CALLER]):
         return False
     cx.array_names[key] = name
     cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))

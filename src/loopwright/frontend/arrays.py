@@ -18,6 +18,7 @@ from loopwright.frontend.views import shape_of
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
+    Binary,
     Checked,
     Compare,
     Const,
@@ -237,6 +238,12 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
         return Fixed(base.element.dtype)
     elif name == "itemsize":
         return Literal(base.element.size_bytes)
+    elif name == "nbytes":
+        size = size_of(cx, base, node)
+        of_each = base.element.size_bytes
+        if isinstance(size, Literal):
+            return Literal(int(size.value) * of_each)
+        return Number(Binary("mul", size.expr, Const(of_each, INT64)), weak=True)
     remedy = _INSTEAD.get(name, "arrays have shape, ndim, size and dtype here; write loops over their elements")
     raise cx.error(node, f"'.{name}' of an array is outside the language", remedy=remedy)
 

@@ -10,7 +10,7 @@ from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, Load, Sca
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import rewrite_expr, subexpressions
 
-_LARGEST_SIZE = 64  # operations of a size that a caller computes
+_LARGEST_SIZE = 256  # operations of a size that a caller computes
 
 
 def bound_of(cx: Context, size: Expr) -> Expr | None:

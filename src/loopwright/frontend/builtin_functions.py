@@ -12,13 +12,16 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
+from loopwright.frontend.renaming import trips
 from loopwright.frontend.values import (
     Array,
     Elementwise,
+    Fixed,
     Items,
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     TableValue,
     Value,
@@ -129,6 +132,16 @@ def _pow(cx: Context, call: Arguments) -> Value:
     return binary_operation(cx, "pow", call.number(cx, 0), call.number(cx, 1), call.node)
 
 
+def _type(cx: Context, call: Arguments) -> Value:
+    """`type(x)` of a number: what converts others to it."""
+    call.expect(cx, 1)
+    number = call.number(cx, 0)
+    if not number.number_type.weak:
+        return Fixed(number.number_type.type.dtype.type)
+    kind = number.number_type.type
+    return Fixed(bool if kind == BOOL else complex if kind.is_complex else float if kind.is_float else int)
+
+
 def _len(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     match call.values[0]:
@@ -136,6 +149,8 @@ def _len(cx: Context, call: Arguments) -> Value:
             return Literal(len(items))
         case ListValue() as value:
             return Number(value.length, weak=True)
+        case RangeValue(bounds=bounds):
+            return Number(trips(*(as_index(cx, bound, call.node) for bound in bounds)), weak=True)
         case TableValue() as value:
             return Number(count_of(value), weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
@@ -153,5 +168,5 @@ def _tuple(cx: Context, call: Arguments) -> Value:
 
 BUILTINS: dict[object, Handler] = {
     abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
-    pow: _pow, len: _len, tuple: _tuple,
+    pow: _pow, len: _len, type: _type, tuple: _tuple,
 }  # fmt: skip

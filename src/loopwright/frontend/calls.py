@@ -20,10 +20,14 @@ from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, map_elements
+from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import inline_closure, inline_function
+from loopwright.frontend.iteration import range_value
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
-from loopwright.frontend.markers import ELEMENTWISE
+from loopwright.frontend.lists import new_list
+from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
+from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
@@ -33,26 +37,31 @@ from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table
-from loopwright.frontend.tables import as_list
+from loopwright.frontend.tables import as_list, new_table
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
     Closure,
     Fixed,
+    Items,
     ListValue,
     Literal,
     Number,
     Records,
+    SliceIndex,
     TableValue,
     Value,
     describe,
+    is_none,
 )
 from loopwright.frontend.views import is_array
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions
+    from loopwright.frontend import complex_functions, generators, more
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
+    generators = deferred("loopwright.frontend.generators")
+    more = deferred("loopwright.frontend.more")
 
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
@@ -72,12 +81,15 @@ def call(cx: Context, node: ast.Call) -> Value:
             owner = kept(cx, owner, start, node)
             assert isinstance(owner, ArrayLike)
             return method_of_array(cx, owner, arguments)
-        if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc) and name == "outer":
-            return outer_of(cx, owner.value, _arguments(cx, node, name))
+        if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc):
+            method = outer_of if name == "outer" else more.method_of_ufunc
+            return method(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, TableValue):
             return method_of_table(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Items) and owner.names == STATE:
+            return generators.draw(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -87,9 +99,17 @@ def call(cx: Context, node: ast.Call) -> Value:
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
-        if callee.value is set or callee.value is dict:
-            return called_table(cx, callee.value is dict, node)
-        if callee.value is list or callee.value is sorted:
+        if hasattr(callee.value, NO_EFFECT):
+            _arguments(cx, node, name)
+            return Fixed(None)
+        maker = getattr(callee.value, MAKES, None)
+        if maker is not None and not isinstance(callee.value, type):
+            return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
+        if callee.value is set or callee.value is dict or maker is dict:
+            return called_table(cx, callee.value is not set, node)
+        if (callee.value is list or maker is list) and not node.args:
+            return new_list(cx, [], node)
+        if callee.value is list or callee.value is sorted or maker is list:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
 
@@ -121,10 +141,26 @@ def _arguments(cx: Context, node: ast.Call, name: str) -> Arguments:
         if keyword.arg is None:
             raise cx.error(keyword, "'**' in a call is outside the language", remedy="write the arguments out")
     _refuse_other_comprehensions(cx, node)
-    values = _evaluated(cx, [*node.args, *(keyword.value for keyword in node.keywords)])
-    count = len(node.args)
+    places = [part.value if isinstance(part, ast.Starred) else part for part in node.args]
+    values = _evaluated(cx, [*places, *(keyword.value for keyword in node.keywords)])
+    for number, part in reversed(list(enumerate(node.args))):
+        if isinstance(part, ast.Starred):
+            values[number : number + 1] = _written_items(cx, values[number], part)
+    count = len(values) - len(node.keywords)
     named = {str(keyword.arg): value for keyword, value in zip(node.keywords, values[count:], strict=True)}
     return Arguments(node, name, tuple(values[:count]), named)
+
+
+def _written_items(cx: Context, value: Value, node: ast.Starred) -> tuple[Value, ...]:
+    """What `*value` gives a call."""
+    if not isinstance(value, Items):
+        raise cx.error(
+            node,
+            f"'*' before an argument needs a tuple, and this is {describe(value)}",
+            "how many arguments a call has must be known when code is made",
+            "write the arguments out",
+        )
+    return value.items
 
 
 def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
@@ -154,11 +190,15 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     drawn = draws(cx, function, call)
     if drawn is not None:
         return drawn
+    if _is_of(function, "numpy") and function not in library.FUNCTIONS and (further := _further(function)):
+        return further(cx, call)
     written = _written_out(function, call)
     if written is not None:
         return inline_function(cx, written, call)
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
+    if is_named_tuple(function):
+        return named_tuple(cx, function, call)
     kind = number_type(function)
     if kind is not None:
         if any_array(*call.values):
@@ -166,7 +206,11 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
                 cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
             )
         return type_call(cx, kind, call)
-    if is_prange(function) or function is range:
+    if function is range:
+        return range_value(cx, call.node, call.values)
+    if function is slice:
+        return _slice(cx, call)
+    if is_prange(function):
         raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
                        remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
@@ -184,10 +228,20 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     )
 
 
+def _slice(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 1, 3)
+    parts: list[Value | None] = [None if is_none(value) else value for value in call.values]
+    if len(parts) == 1:
+        parts = [None, *parts]
+    return SliceIndex(*[*parts, None, None][:3])
+
+
 def _written_out(function: object, call: Arguments) -> FunctionType | None:
     """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
     try:
         known = library.FUNCTIONS.get(function)
+        if known is None and _is_of(function, "numpy") and not isinstance(function, np.ufunc | type):
+            known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
         along = library.ALONG.get(function)
     except TypeError:  # not hashable
@@ -201,8 +255,32 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     if isinstance(known, tuple):
         place, first, second = known
         given = call.values[place : place + 1] or tuple(call.named.values())
-        return second if any_array(*given) else first  # type: ignore[return-value]
+        return second if any_array(*given) or any(isinstance(one, Items | ListValue) for one in given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
+
+
+_OF_ELEMENTS = frozenset(
+    {"gcd", "lcm", "heaviside", "logaddexp", "logaddexp2", "sinc", "fix", "ldexp", "isposinf", "isneginf", "isreal",
+     "iscomplex"}
+)  # fmt: skip
+
+
+def _further(function: object) -> Handler | None:
+    """What reads a call of a function that fewer programs call; each is loaded when such a call is read."""
+    name = getattr(function, "__name__", "")
+    if isinstance(function, np.ufunc | type) and name not in _OF_ELEMENTS:
+        return None
+    if name not in _OF_ELEMENTS:
+        return more.HANDLERS.get(function)
+    written = more.ELEMENTWISE[function]
+
+    def by_element(cx: Context, call: Arguments) -> Value:
+        if not any_array(*call.values):
+            return inline_function(cx, written, call)
+        one = lambda cx, *each: inline_function(cx, written, replace(call, values=each))  # noqa: E731
+        return map_elements(cx, one, call.values, call.node)
+
+    return by_element
 
 
 def _rank(value: Value) -> int:
@@ -252,4 +330,4 @@ def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
 
 
 def _is_written_out(function: object) -> bool:
-    return function in library.FUNCTIONS or function in library.BY_RANK
+    return any(function in table for table in (library.FUNCTIONS, library.BY_RANK, more.FUNCTIONS, more.HANDLERS))

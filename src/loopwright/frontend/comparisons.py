@@ -12,8 +12,19 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
+from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
-from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, TableValue, Value, describe
+from loopwright.frontend.values import (
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    RangeValue,
+    TableValue,
+    Value,
+    describe,
+)
 from loopwright.frontend.variables import freeze, presence
 from loopwright.ir.nodes import CompareOp, Expr, Logical
 
@@ -89,6 +100,25 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
     return _as_value(result)
 
 
+def _in_range(cx: Context, item: Value, among: RangeValue, node: ast.expr) -> Value:
+    """`k in range(start, stop, step)`."""
+    item, start, stop, step = (freeze(cx, one, cx.at(node)) for one in (item, *among.bounds))
+
+    def holds(op: ast.cmpop, left: Value, right: Value) -> bool | Expr:
+        return truth(cx, _compare(cx, op, left, right, node), node)
+
+    upward = _both(holds(ast.LtE(), start, item), holds(ast.Lt(), item, stop))
+    downward = _both(holds(ast.GtE(), start, item), holds(ast.Gt(), item, stop))
+    sign = holds(ast.Gt(), step, Literal(0))
+    opposite = not sign if isinstance(sign, bool) else negated(sign)
+    inside = _either(_both(sign, upward), _both(opposite, downward))
+    is_whole = isinstance(item, Literal | Number) and not item.number_type.type.is_float
+    if is_whole and isinstance(step, Literal) and abs(step.value) == 1:
+        return _as_value(inside)
+    steps = binary_operation(cx, "mod", binary_operation(cx, "sub", item, start, node), step, node)
+    return _as_value(_both(inside, holds(ast.Eq(), steps, Literal(0))))
+
+
 def _both(first: bool | Expr, second: bool | Expr) -> bool | Expr:
     if isinstance(first, bool):
         return second if first else False
@@ -114,6 +144,8 @@ def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
         return contains(cx, items, item, node)
     if isinstance(items, ListValue):
         return is_among(cx, item, items, node)
+    if isinstance(items, RangeValue):
+        return _in_range(cx, item, items, node)
     if not isinstance(items, Items):
         remedy = "write a loop that sets a flag and breaks"
         raise cx.error(node, "'in' needs a tuple or a list on its right", f"this is {describe(items)}", remedy)

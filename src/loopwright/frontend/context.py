@@ -60,6 +60,8 @@ class Session:
     webs: dict[Key, Webs] = field(default_factory=dict)
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
+    unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
+    named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
@@ -67,11 +69,13 @@ class Session:
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
+    recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
 
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
+        self.named, self.unsure = {}, set()
 
 
 @dataclass
@@ -96,7 +100,9 @@ class Frame:
     tail: bool = True
     block: str | None = None
     result: Value | None = None
+    made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
+    calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
 
     @property
     def is_inlined(self) -> bool:
@@ -227,6 +233,10 @@ class Context:
             is_loop = hint in self.frame.webs.loop_names  # loops keep the plain name: schedules and reports use it
             self.variables[key] = self.new_name(f"{self.frame.prefix}{hint}{'.value' if is_loop else ''}")
         return self.variables[key]
+
+    def names_of(self, key: Key) -> set[str]:
+        """The IR's names of a variable of the user, or of all items of one that is a tuple."""
+        return {name for known, name in self.variables.items() if known[: len(key)] == key}
 
     def flag(self, variable: str) -> Var:
         """The bool local that tells whether a variable has a value yet."""

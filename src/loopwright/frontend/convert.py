@@ -13,7 +13,7 @@ import numpy as np
 from loopwright.frontend.complex_pairs import is_nonzero, to_complex
 from loopwright.frontend.context import Context
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.values import Array, ListValue, Literal, Number, Records, TableValue, Value, describe
+from loopwright.frontend.values import Array, Items, ListValue, Literal, Number, Records, TableValue, Value, describe
 from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Load, Logical, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
 
@@ -167,7 +167,9 @@ def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -
 
 
 def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
-    """The truth value of a number: known now, or a bool expression."""
+    """The truth value of a number or of a sequence: known now, or a bool expression."""
+    if isinstance(value, Items):
+        return bool(value.items)
     if isinstance(value, ListValue):
         return Compare("ne", value.length, Const(0, INT64))
     if isinstance(value, TableValue):

@@ -24,7 +24,7 @@ from loopwright.frontend.elementwise import (
     reads_of,
     require_same,
 )
-from loopwright.frontend.lists import as_elements
+from loopwright.frontend.lists import as_elements, elements_of, known
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import (
     Array,
@@ -39,8 +39,20 @@ from loopwright.frontend.values import (
     describe,
     is_none,
 )
-from loopwright.frontend.views import ONE, ZERO, Size, add, as_size, as_view, is_array, multiply, size_of, subtract
-from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    Size,
+    add,
+    as_size,
+    as_view,
+    element_at,
+    is_array,
+    multiply,
+    size_of,
+    subtract,
+)
+from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 
 Handler = Callable[[Context, Arguments], Value]
@@ -102,13 +114,28 @@ def common_element(cx: Context, values: Sequence[Value], node: ast.AST) -> Scala
     return result
 
 
+def rows_of_list(cx: Context, value: ListValue, node: ast.AST) -> Array:
+    """A list of tuples as an array, with a row for each."""
+    parts = elements_of(cx, value, node)
+    element = common_element(cx, parts, node)
+    result = new_array(cx, (parts[0].shape[0], Literal(len(parts))), element, node)
+
+    def write(index: list[Expr]) -> None:
+        for place, part in enumerate(parts):
+            item = convert(cx, element_at(cx, part, index, node), element, node)
+            cx.emit(Store(result.name, (*index, Const(place, INT64)), item, at=cx.at(node)))
+
+    nest(cx, (parts[0].shape[0],), write, node)
+    return result
+
+
 def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
     """An operand as an array; a tuple or a list of numbers is one. Raises KernelError for anything else."""
     if is_array(value):
         assert isinstance(value, ArrayLike)
         return value
     if isinstance(value, ListValue):
-        return as_elements(cx, value, node)
+        return rows_of_list(cx, value, node) if known(cx, value, node).is_tuple else as_elements(cx, value, node)
     if isinstance(value, Items):
         return array_of_items(cx, value, node)
     raise cx.error(node, f"{what} needs an array", f"this is {describe(value)}")
@@ -186,9 +213,10 @@ def _copy(cx: Context, call: Arguments) -> Value:
 
 def _arange(cx: Context, call: Arguments) -> Value:
     """`np.arange(start, stop, step, dtype)`: of integers exactly, of floats as NumPy computes them."""
-    call.expect(cx, 1, 4, ("dtype", "start", "stop", "step"))
+    call.expect(cx, int("stop" not in call.named), 4, ("dtype", "start", "stop", "step"))
     given = call.values[:3]
-    start = call.named.get("start") or (given[0] if len(given) > 1 else Literal(0))
+    is_start = len(given) > 1 or "stop" in call.named
+    start = call.named.get("start") or (given[0] if given and is_start else Literal(0))
     stop = call.named.get("stop") or (given[1] if len(given) > 1 else given[0])
     step = call.named.get("step") or (given[2] if len(given) > 2 else Literal(1))
     element = dtype_of(cx, call, 3)
@@ -262,16 +290,28 @@ def _linspace(cx: Context, call: Arguments) -> Value:
 
 
 def _eye(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1, 2, ("N", "M", "dtype"))
-    rows = as_size(cx.once(as_index(cx, call.values[0], call.node, "a size"), cx.at(call.node)))
+    """`np.eye(N, M, k)`: ones along a diagonal, where the column is the row and `k`."""
+    call.expect(cx, 1, 3, ("N", "M", "k", "dtype"))
+    node, at = call.node, cx.at(call.node)
+    rows = as_size(cx.once(as_index(cx, call.values[0], node, "a size"), at))
     columns = call.get(1, "M")
-    width = rows if columns is None else as_size(cx.once(as_index(cx, columns, call.node, "a size"), cx.at(call.node)))
-    element = dtype_of(cx, call, 9) or FLOAT64
-    result = new_array(cx, (rows, width), element, call.node, fill=fill_constant(cx, Literal(0), element, call.node))
-    shortest = rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
-    one = convert(cx, Literal(1), element, call.node)
-    nest(cx, (shortest,), lambda index: cx.emit(Store(result.name, (index[0], index[0]), one, at=cx.at(call.node))),
-         call.node)  # fmt: skip
+    width = rows if columns is None else as_size(cx.once(as_index(cx, columns, node, "a size"), at))
+    k = cx.once(as_index(cx, call.get(2, "k") or Literal(0), node, "the number of a diagonal"), at)
+    element = dtype_of(cx, call, 3) or FLOAT64
+    result = new_array(cx, (rows, width), element, node, fill=fill_constant(cx, Literal(0), element, node))
+    one = convert(cx, Literal(1), element, node)
+    up: Expr = ZERO
+    left: Expr = ZERO
+    if k == ZERO:
+        count = rows if width == rows else as_size(Binary("min", size_of(rows), size_of(width)))
+    else:
+        up, left = (cx.once(Binary("max", side, ZERO), at) for side in (Unary("neg", k), k))
+        count = as_size(Binary("min", subtract(size_of(rows), up), subtract(size_of(width), left)))
+
+    def write(index: list[Expr]) -> None:
+        cx.emit(Store(result.name, (add(index[0], up), add(index[0], left)), one, at=at))
+
+    nest(cx, (count,), write, node)
     return result
 
 

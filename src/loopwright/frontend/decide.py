@@ -10,7 +10,7 @@ import ast
 import operator
 from collections.abc import Callable
 
-from loopwright.frontend.values import Fixed, Items, Literal, Number, Value
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
 
 _ORDERS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
@@ -27,16 +27,25 @@ def decide(test: ast.expr, lookup: Lookup) -> bool | None:
             known = decide(operand, lookup)
             return None if known is None else not known
         case ast.BoolOp(op=op, values=values):
-            stop = isinstance(op, ast.Or)
+            stop, is_open = isinstance(op, ast.Or), False
             for part in values:
                 known = decide(part, lookup)
-                if known is None or known is stop:
+                if known is stop:
                     return known
-            return not stop
+                if known is None and not _is_of_names(part):
+                    return None
+                is_open = is_open or known is None
+            return None if is_open else not stop
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compare(op, _value(left, lookup), _value(right, lookup))
         case _:
             return truth(_value(test, lookup))
+
+
+def _is_of_names(node: ast.expr) -> bool:
+    """Whether a test asks nothing but names, so that it need not be made where what follows decides."""
+    inside = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Not, ast.cmpop, ast.boolop, ast.Load)
+    return all(isinstance(part, inside) for part in ast.walk(node))
 
 
 def truth(value: Value | None) -> bool | None:
@@ -62,10 +71,28 @@ def _value(node: ast.expr, lookup: Lookup) -> Value | None:
             return Literal(value)
         case ast.Name(id=name):
             return lookup(name)
+        case ast.Attribute(value=ast.Name(id=name), attr="ndim"):
+            array = lookup(name)
+            return Literal(len(array.shape)) if isinstance(array, ArrayLike) else None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="ndim"), args=[ast.Name(id=name)]):
+            return _rank(lookup(name))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             items = [_value(part, lookup) for part in parts]
             known = [item for item in items if item is not None]
             return Items(tuple(known)) if len(known) == len(items) else None
+        case _:
+            return None
+
+
+def _rank(value: Value | None) -> Literal | None:
+    match value:
+        case Literal() | Number():
+            return Literal(0)
+        case Array() | View() | Elementwise():
+            return Literal(len(value.shape))
+        case Items(items=(first, *_)):
+            inner = _rank(first)
+            return None if inner is None else Literal(int(inner.value) + 1)
         case _:
             return None
 

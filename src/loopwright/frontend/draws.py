@@ -9,12 +9,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from loopwright.deferred import deferred
 from loopwright.frontend import draw_functions
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
-from loopwright.frontend.elementwise import nest, new_array
+from loopwright.frontend.elementwise import map_elements, materialised, nest, new_array
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
@@ -23,37 +28,60 @@ from loopwright.frontend.views import as_size, as_view, element_at, in_range, is
 from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
-Draw = Callable[..., object]
+if TYPE_CHECKING:
+    from loopwright.frontend import generators, legacy_draws
+else:
+    generators = deferred("loopwright.frontend.generators")
+    legacy_draws = deferred("loopwright.frontend.legacy_draws")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawer:
+    """What draws: the arrays of its state, and the modules with its functions."""
+
+    state: tuple[Value, ...]
+    functions: tuple[ModuleType, ...]
+
+    def run(self, cx: Context, name: str, values: list[Value], node: ast.AST) -> Value:
+        """What one of its functions gives."""
+        function = next(getattr(module, name) for module in self.functions if hasattr(module, name))
+        return run_written(cx, function, [*self.state, *values], node)
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """One of np.random's functions: what draws a number, and its parameters with their defaults, None for none."""
+    """One of np.random's functions: which function draws a number, and its parameters with their defaults or None."""
 
-    draw: Draw
+    draw: str
     parameters: tuple[tuple[str, float | None], ...] = ()
     element: Scalar = FLOAT64
     sizes_are_arguments: bool = False
 
 
 DISTRIBUTIONS: dict[str, Distribution] = {
-    "rand": Distribution(draw_functions.unit, sizes_are_arguments=True),
-    "randn": Distribution(draw_functions.standard_normal, sizes_are_arguments=True),
-    "random": Distribution(draw_functions.unit),
-    "random_sample": Distribution(draw_functions.unit),
-    "ranf": Distribution(draw_functions.unit),
-    "sample": Distribution(draw_functions.unit),
-    "uniform": Distribution(draw_functions.uniform, (("low", 0.0), ("high", 1.0))),
-    "normal": Distribution(draw_functions.normal, (("loc", 0.0), ("scale", 1.0))),
-    "standard_normal": Distribution(draw_functions.standard_normal),
-    "exponential": Distribution(draw_functions.exponential, (("scale", 1.0),)),
-    "standard_exponential": Distribution(draw_functions.standard_exponential),
+    "rand": Distribution("unit", sizes_are_arguments=True),
+    "randn": Distribution("standard_normal", sizes_are_arguments=True),
+    "random": Distribution("unit"),
+    "random_sample": Distribution("unit"),
+    "ranf": Distribution("unit"),
+    "sample": Distribution("unit"),
+    "uniform": Distribution("uniform", (("low", 0.0), ("high", 1.0))),
+    "normal": Distribution("normal", (("loc", 0.0), ("scale", 1.0))),
+    "standard_normal": Distribution("standard_normal"),
+    "exponential": Distribution("exponential", (("scale", 1.0),)),
+    "standard_exponential": Distribution("standard_exponential"),
+    "gamma": Distribution("gamma", (("shape", None), ("scale", 1.0))),
+    "standard_gamma": Distribution("standard_gamma", (("shape", None),)),
+    "chisquare": Distribution("chisquare", (("df", None),)),
+    "poisson": Distribution("poisson", (("lam", 1.0),), INT64),
 }
 
 
 def draws(cx: Context, function: object, call: Arguments) -> Value | None:
     """The result of one of np.random's functions; None for all others. Raises NeededError where the kernel has no state
     to draw from."""
+    if getattr(function, "__name__", "") == "default_rng" and function is np.random.default_rng:
+        return generators.made(cx, call)
     if not is_global(function):
         return None
     name = str(getattr(function, "__name__", ""))
@@ -64,20 +92,13 @@ def draws(cx: Context, function: object, call: Arguments) -> Value | None:
         needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
         needed.hidden = HIDDEN
         raise needed
+    drawer = Drawer((cx.arguments[KEY], cx.arguments[GAUSS]), (draw_functions, legacy_draws))
     if name in DISTRIBUTIONS:
-        return _drawn(cx, DISTRIBUTIONS[name], call)
-    return _OTHERS[name](cx, call)
+        return drawn(cx, drawer, DISTRIBUTIONS[name], call)
+    return _OTHERS[name](cx, drawer, call)
 
 
-def _state(cx: Context) -> list[Value]:
-    return [cx.arguments[KEY], cx.arguments[GAUSS]]
-
-
-def _run(cx: Context, draw: Draw, values: list[Value], node: ast.AST) -> Value:
-    return run_written(cx, draw, [*_state(cx), *values], node)
-
-
-def _drawn(cx: Context, what: Distribution, call: Arguments) -> Value:
+def drawn(cx: Context, drawer: Drawer, what: Distribution, call: Arguments) -> Value:
     """A number, or an array of the size that is asked for."""
     names = [name for name, _ in what.parameters]
     if what.sizes_are_arguments:
@@ -86,15 +107,25 @@ def _drawn(cx: Context, what: Distribution, call: Arguments) -> Value:
         values: list[Value] = []
     else:
         call.expect(cx, 0, len(names) + 1, (*names, "size"))
-        values = [call.get(k, name) or Literal(default or 0.0) for k, (name, default) in enumerate(what.parameters)]
+        values = [_parameter(cx, call, k, name, default) for k, (name, default) in enumerate(what.parameters)]
         shape = call.get(len(names), "size") or Fixed(None)
-    for value in values:
-        if is_array(value):
-            raise cx.error(call.node, "a draw takes numbers here, no arrays", remedy="draw in a loop")
-    return _filled(cx, lambda: _run(cx, what.draw, values, call.node), shape, what.element, call)
+    if any(map(is_array, values)):
+        if not (isinstance(shape, Fixed) and shape.value is None):
+            raise cx.error(call.node, "a draw takes numbers here, or arrays and no size", remedy="draw in a loop")
+        each = map_elements(cx, lambda cx, *one: drawer.run(cx, what.draw, list(one), call.node), values, call.node)
+        return materialised(cx, each, call.node)
+    return filled(cx, lambda: drawer.run(cx, what.draw, values, call.node), shape, what.element, call)
 
 
-def _filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:
+def _parameter(cx: Context, call: Arguments, place: int, name: str, default: float | None) -> Value:
+    given = call.get(place, name)
+    if given is None and default is None:
+        raise cx.error(call.node, f"np.random.{call.name} needs a value for '{name}'")
+    return Literal(default or 0.0) if given is None else given
+
+
+def filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:
+    """What a draw gives, once or for each element of an array of this shape."""
     if isinstance(shape, Fixed) and shape.value is None:
         return draw()
     parts = shape.items if isinstance(shape, Items) else (shape,)
@@ -110,14 +141,14 @@ def _filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scala
     return result
 
 
-def _seed(cx: Context, call: Arguments) -> Value:
+def _seed(cx: Context, drawer: Drawer, call: Arguments) -> Value:
     call.expect(cx, 1)
     number = as_index(cx, call.values[0], call.node, "a seed")
-    _run(cx, draw_functions.seed, [Number(cx.once(number, cx.at(call.node)), weak=True)], call.node)
+    drawer.run(cx, "seed", [Number(cx.once(number, cx.at(call.node)), weak=True)], call.node)
     return Fixed(None)
 
 
-def _randint(cx: Context, call: Arguments) -> Value:
+def _randint(cx: Context, drawer: Drawer, call: Arguments) -> Value:
     call.expect(cx, 1, 3, ("low", "high", "size"))
     low, high, shape = call.get(0, "low") or Literal(0), call.get(1, "high"), call.get(2, "size") or Fixed(None)
     if high is None or (isinstance(high, Fixed) and high.value is None):
@@ -125,32 +156,34 @@ def _randint(cx: Context, call: Arguments) -> Value:
     bounds: list[Value] = [
         Number(cx.once(as_index(cx, one, call.node, "a bound"), cx.at(call.node)), weak=True) for one in (low, high)
     ]
-    return _filled(cx, lambda: _run(cx, draw_functions.integer, bounds, call.node), shape, INT64, call)
+    return filled(cx, lambda: drawer.run(cx, "integer", bounds, call.node), shape, INT64, call)
 
 
-def _shuffle(cx: Context, call: Arguments) -> Value:
+def shuffle(cx: Context, drawer: Drawer, call: Arguments) -> Value:
+    """`shuffle(x)`."""
     call.expect(cx, 1)
-    _run(cx, draw_functions.shuffle, [_one_axis(cx, call.values[0], call)], call.node)
+    drawer.run(cx, "shuffle", [_one_axis(cx, call.values[0], call)], call.node)
     return Fixed(None)
 
 
-def _permutation(cx: Context, call: Arguments) -> Value:
+def permutation(cx: Context, drawer: Drawer, call: Arguments) -> Value:
+    """`permutation(x)` of an array or of a number."""
     call.expect(cx, 1)
     value = call.values[0]
     if isinstance(value, Literal | Number):
-        return _run(cx, draw_functions.permutation_of, [value], call.node)
-    return _run(cx, draw_functions.permutation, [_one_axis(cx, value, call)], call.node)
+        return drawer.run(cx, "permutation_of", [value], call.node)
+    return drawer.run(cx, "permutation", [_one_axis(cx, value, call)], call.node)
 
 
 def _one_axis(cx: Context, value: Value, call: Arguments) -> Value:
     if not isinstance(value, ArrayLike) or len(value.shape) != 1:
-        raise cx.error(call.node, f"np.random.{call.name} takes an array of one axis here",
+        raise cx.error(call.node, f"{call.name} takes an array of one axis here",
                        f"this is {describe(value)}")  # fmt: skip
     return value
 
 
-def _choice(cx: Context, call: Arguments) -> Value:
-    """`np.random.choice(a, size, replace, p)`."""
+def choice(cx: Context, drawer: Drawer, call: Arguments) -> Value:
+    """`choice(a, size, replace, p)`."""
     call.expect(cx, 1, 4, ("size", "replace", "p"))
     population, shape = call.values[0], call.get(1, "size") or Fixed(None)
     replaced, p = call.get(2, "replace") or Literal(True), call.get(3, "p")
@@ -164,7 +197,7 @@ def _choice(cx: Context, call: Arguments) -> Value:
     if not replaced.value:
         if isinstance(shape, Fixed | Items):
             raise cx.error(call.node, "a choice without replacement has a number as its size here")
-        places = _run(cx, draw_functions.first_of_permutation, [count, shape], call.node)
+        places = drawer.run(cx, "first_of_permutation", [count, shape], call.node)
         assert isinstance(places, ArrayLike)
         if array is None:
             return places
@@ -174,15 +207,15 @@ def _choice(cx: Context, call: Arguments) -> Value:
 
     def draw() -> Value:
         if cumulated is not None:
-            place = _run(cx, draw_functions.chosen_by, [cumulated], call.node)
+            place = drawer.run(cx, "chosen_by", [cumulated], call.node)
         else:
-            place = _run(cx, draw_functions.integer, [Literal(0), count], call.node)
+            place = drawer.run(cx, "integer", [Literal(0), count], call.node)
         if array is None:
             return place
         assert isinstance(place, Number)
         return element_at(cx, array, [in_range(cx, place.expr, array.shape[0], call.node)], call.node)
 
-    return _filled(cx, draw, shape, INT64 if array is None else array.element, call)
+    return filled(cx, draw, shape, INT64 if array is None else array.element, call)
 
 
 def _filled_from(cx: Context, array: ArrayLike, places: ArrayLike, call: Arguments) -> Array:
@@ -199,6 +232,6 @@ def _filled_from(cx: Context, array: ArrayLike, places: ArrayLike, call: Argumen
     return result
 
 
-_OTHERS: dict[str, Callable[[Context, Arguments], Value]] = {
-    "seed": _seed, "randint": _randint, "shuffle": _shuffle, "permutation": _permutation, "choice": _choice,
+_OTHERS: dict[str, Callable[[Context, Drawer, Arguments], Value]] = {
+    "seed": _seed, "randint": _randint, "shuffle": shuffle, "permutation": permutation, "choice": choice,
 }  # fmt: skip

@@ -10,20 +10,24 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.array_names import CALLER, copy_shows
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
-from loopwright.frontend.elementwise import kept_array
+from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import (
     Array,
+    ArrayLike,
     Closure,
     Fixed,
     Items,
@@ -31,13 +35,21 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     Records,
+    TableValue,
     Value,
     View,
+    describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, read_variable, store_variable
+from loopwright.frontend.variables import freeze, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Block, Const, Dim, Expr
+
+if TYPE_CHECKING:
+    from loopwright.frontend import calls_again, explicit_stack
+else:
+    calls_again = deferred("loopwright.frontend.calls_again")
+    explicit_stack = deferred("loopwright.frontend.explicit_stack")
 
 _DEEPEST = 40
 
@@ -83,32 +95,57 @@ def _inline(
     cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
     call: Arguments,
 ) -> Value:  # fmt: skip
-    if any(frame.tree is tree for frame in cx.active) or len(cx.active) > _DEEPEST:
-        raise cx.error(
-            call.node,
-            f"'{call.name}' calls itself",
-            "helpers are inlined: only what a function returns as it is, at its end, may be a call of itself",
-            "write it as a loop, with a list as the stack",
-        )
     given = _match(cx, tree, defaults, call)
+    around = next((frame for frame in cx.active if frame.tree is tree), None)
+    if around is not None:
+        return calls_again.call_again(cx, around, given, call)
+    if len(cx.active) > _DEEPEST:
+        raise cx.error(call.node, f"'{call.name}' is the {_DEEPEST}th function in one another", "helpers are inlined")
+    is_recursive = tree in cx.session.recursive
+    if is_recursive:
+        given = calls_again.opened(cx, tree, given, call.node)
     path = (*cx.frame.path, id(call.node))
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
+    frame.calls_again = set() if is_recursive else None
+    names = frozenset(cx.names) if is_recursive else frozenset()
+    frame.made_before = len(cx.allocations)
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+    failed_before = cx.session.failure
     with cx.inner_body(nested=_leaves_early(webs, tree)) as body:
         cx.active.append(frame)
         try:
             cx.execute(tree.body)
         finally:
             cx.active.pop()
-    if frame.block is None:
+    if failed_before is None and cx.session.failure is not None:
+        _blame_the_call(cx, source, call)
+    if frame.calls_again:
+        cx.body += explicit_stack.with_stack(cx, frame, body, frozenset(cx.names) - names, at_call)
+    elif frame.block is None:
         cx.body += body
     else:
         cx.emit(Block(frame.block, tuple(body), at=at_call))
     return _result(cx, frame, call)
+
+
+def _blame_the_call(cx: Context, source: Source, call: Arguments) -> None:
+    """An error inside of a function of ours is one of its call: the line to look at is the user's."""
+    failure = cx.session.failure
+    if failure is None or not all(
+        _is_ours(one) is wanted for one, wanted in ((source, True), (cx.frame.source, False))
+    ):
+        return
+    what = f"'{ast.unparse(call.node.func)}' of these arguments is outside the language"
+    remedy = "write its loops out, or call it before and pass the result"
+    cx.session.failure = type(failure)(what, cx.at(call.node), failure.what, remedy)
+
+
+def _is_ours(source: Source) -> bool:
+    return source.function.__module__.startswith("loopwright.frontend.")
 
 
 def _leaves_early(webs: Webs, tree: ast.FunctionDef) -> bool:
@@ -139,11 +176,18 @@ def _match(cx: Context, tree: ast.FunctionDef, defaults: Mapping[str, Value], ca
 
 def _webs(cx: Context, source: Source, tree: ast.FunctionDef, given: dict[str, Value], path: Key) -> Webs:
     """The variables of a function for these arguments; found once for each call and kind of arguments."""
-    known = tuple(value if isinstance(value, Literal | Fixed) else type(value) for value in given.values())
+    known = tuple(_known_of(value) for value in given.values())
     key = (path, tree, known)
     if key not in cx.session.webs:
         cx.session.webs[key] = webs_for(cx.session, source, tree, given, path)
     return cx.session.webs[key]
+
+
+def _known_of(value: Value) -> object:
+    """What of an argument may decide an `if` (decide.py)."""
+    if isinstance(value, Literal | Fixed):
+        return value
+    return len(value.shape) if isinstance(value, ArrayLike) else (type(value), len(getattr(value, "items", ())))
 
 
 def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Mapping[str, Value], path: Key) -> Webs:
@@ -168,12 +212,20 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
     value = kept_array(cx, value, node)
+    if not web.is_single and isinstance(value, Array | View) and value.shape:
+        if copy_shows(frame, web.name, [CALLER]):
+            raise cx.error(node, f"'{web.name}' is an array of the caller's, and another one later",
+                           "it is written in place before that, or may be",
+                           f"begin the helper with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
+        value = materialised(cx, value, node)
     if isinstance(value, ListValue) and not web.is_single:
         raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
                        remedy="use another name in the helper")  # fmt: skip
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(node))
     is_changing = isinstance(value, Number) and not cx.is_stable(value.expr)
+    if frame.calls_again is not None and calls_again.bind_open(cx, frame, web, value, node):
+        return
     if web.is_single and not is_changing:
         frame.bindings[web.number] = freeze(cx, value, cx.at(node))
         return
@@ -186,6 +238,8 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
     gives_nothing = frame.webs.falls_through or frame.gives == {False, True}
     if not frame.gives and frame.webs.returns and cx.session.failure is not None:
         raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node))
+    if not frame.webs.returns and not frame.webs.falls_through:  # it always raises
+        return Literal(0.0)
     if True not in frame.gives:
         return Fixed(None)
     if gives_nothing:
@@ -196,7 +250,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    return read_variable(cx, (*frame.path, "return"), call.node, "result")
+    return taken(cx, (*frame.path, "return"), call.node, "result")
 
 
 def return_from_helper(cx: Context, node: ast.Return) -> None:
@@ -211,14 +265,6 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
         if frame.block is None:
             frame.block = cx.new_name(frame.prefix + "body")
         cx.leave(frame.block, node)
-
-
-def _holds_array(value: Value) -> bool:
-    return (
-        any(isinstance(item, Array | View | Records) or _holds_array(item) for item in value.items)
-        if isinstance(value, Items)
-        else False
-    )
 
 
 def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
@@ -246,17 +292,57 @@ def _as_it_is_now(cx: Context, value: Value, node: ast.Return) -> Value:
             return value
 
 
+def _holds_array(value: Value) -> bool:
+    inside = value.items if isinstance(value, Items) else ()
+    return any(isinstance(item, Array | View | Records) or _holds_array(item) for item in inside)
+
+
 def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    if frame.calls_again is not None:
+        frame.result = calls_again.same_argument(frame)
+        if frame.result is not None and frame.result == value:
+            return
     value = kept_array(cx, value, node)
     is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
-    if len(frame.webs.returns) == 1 and (frame.tail or not is_number):
+    if len(frame.webs.returns) == 1 and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
-        what = "an array" if isinstance(value, Array | View | Items) else "this"
-        raise cx.error(
-            node,
-            f"{what} can only be returned by the last statement of a helper",
-            remedy="pass the array to the helper, and let the helper fill it",
-        )
+        _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
+
+
+def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    """Raise KernelError for one of several results that cannot be a copy of what is returned."""
+    match value:
+        case Items(items=items):
+            for item in items:
+                _refuse_shared(cx, frame, item, node)
+        case Array() | View():
+            name = value.name if isinstance(value, Array) else value.array.name
+            if name in list(cx.allocations)[frame.made_before :] or not value.shape:
+                return
+            if _may_show(cx, frame.path[-1]):
+                raise cx.error(node, "one of several results is an array of the caller's",
+                               "the result has memory of its own, and one of the two may be written in place",
+                               "return a copy: return x.copy()")  # fmt: skip
+        case Records() | ListValue() | TableValue() | Closure():
+            raise cx.error(node, f"{describe(value)} can only be returned by the last statement of a helper",
+                           remedy="write one 'return' at the end of the helper")  # fmt: skip
+        case _:
+            pass
+
+
+def _may_show(cx: Context, call: object) -> bool:
+    """Whether it may show that the result of a call is a copy."""
+    caller = cx.active[-2]
+    for part in ast.walk(caller.tree):
+        match part:
+            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
+                return copy_shows(caller, name, [CALLER], target)
+            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
+                if any(id(one) == call for one in ast.iter_child_nodes(part)):
+                    return False
+            case _:
+                pass
+    return True

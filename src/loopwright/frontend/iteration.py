@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from collections.abc import Sequence as PythonSequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -17,6 +18,7 @@ from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
+from loopwright.frontend.renaming import trips
 from loopwright.frontend.tables import elements
 from loopwright.frontend.values import (
     Array,
@@ -27,6 +29,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     TableValue,
     Value,
     View,
@@ -88,6 +91,8 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
     if isinstance(value, TableValue):
         size, item_of, after = elements(cx, value, node)
         return Sequence(size, item_of, after=after)
+    if isinstance(value, RangeValue):
+        return _of_range(cx, value, node)
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     if isinstance(value, Items):
@@ -103,24 +108,24 @@ def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
 
 
 def _range(cx: Context, node: ast.Call) -> Sequence:
-    if node.keywords or not 1 <= len(node.args) <= 3:
+    return _of_range(cx, range_value(cx, node, operands(cx, node.args)), node)
+
+
+def range_value(cx: Context, node: ast.Call, values: PythonSequence[Value]) -> RangeValue:
+    """`range(...)` with its bounds computed."""
+    if node.keywords or not 1 <= len(values) <= 3:
         raise cx.error(node, "range() takes one to three arguments", remedy="write: range(start, stop, step)")
-    values = operands(cx, node.args)
-    bounds = [
-        cx.once(as_index(cx, value, place, "a bound of range()"), cx.at(place))
-        for value, place in zip(values, node.args, strict=True)
-    ]
-    low, high = (ZERO, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-    step = bounds[2] if len(bounds) == 3 else ONE
-    if step == ONE:
-        count = subtract(high, low)
-    elif isinstance(step, Const) and step.value != 0:
-        by = int(step.value)
-        span = subtract(high, low) if by > 0 else subtract(low, high)
-        count = Binary("floordiv", add(span, Const(abs(by) - 1, INT64)), Const(abs(by), INT64))
-    else:
-        raise cx.error(node, "the step of this range must be known when code is made")
-    size: Size = Literal(max(int(count.value), 0)) if isinstance(count, Const) else Number(count, weak=True)
+    bounds = [_as_number(cx.once(as_index(cx, value, node, "a bound of range()"), cx.at(node))) for value in values]
+    bounds = [Literal(0), *bounds] if len(bounds) == 1 else bounds
+    return RangeValue((bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else Literal(1)))
+
+
+def _of_range(cx: Context, value: RangeValue, node: ast.expr) -> Sequence:
+    low, high, step = (as_index(cx, bound, node) for bound in value.bounds)
+    count = trips(low, high, step)
+    if isinstance(count, Binary) and isinstance(step, Const):  # a size below 0 is one of 0 anyway
+        count = count.left
+    size: Size = Literal(int(count.value)) if isinstance(count, Const) else Number(count, weak=True)
     return Sequence(size, lambda cx, k: _as_number(add(multiply(k, step), low)))
 
 

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.frontend import operators
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.variables import store_variable, taken
+from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Assign, Const, Expr, If, Logical, Select, Stmt, Var
 from loopwright.ir.types import BOOL
 
@@ -93,12 +95,25 @@ def _select(
     return Number(Var(name, kind.type), kind.weak)
 
 
+def _known_yet(cx: Context, node: ast.expr, is_last: bool = False) -> Value | None:
+    """The value of one operand of several; None where its type is not known yet, and another one may tell it."""
+    try:
+        return cx.evaluate(node)
+    except NotYet as unknown:
+        if is_last:
+            raise
+        cx.session.failure = cx.session.failure or unknown
+        return None
+
+
 def logical(cx: Context, node: ast.BoolOp) -> Value:
     """`a and b`, `a or b`: one of the operands, as in Python."""
     parts: list[LazyOperand] = []
     for operand in node.values:
         with cx.inner_body(nested=bool(parts)) as body:
-            value = cx.evaluate(operand)
+            value = _known_yet(cx, operand, is_last=not parts and operand is node.values[-1])
+        if value is None:
+            continue
         parts.append(LazyOperand(value, body))
         if _known_truth(value) is isinstance(node.op, ast.Or):
             break  # what comes after it is never evaluated, and may make no sense
@@ -130,21 +145,28 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
     if isinstance(condition, bool):
         return cx.evaluate(node.body if condition else node.orelse)
     with cx.inner_body() as first_body:
-        first = cx.evaluate(node.body)
+        first = _known_yet(cx, node.body)
     with cx.inner_body() as second_body:
-        second = cx.evaluate(node.orelse)
+        second = _known_yet(cx, node.orelse, is_last=first is None)
+    if first is None or second is None:  # in this round the other one tells the type
+        return first or second or Fixed(None)
     return _choose(cx, condition, LazyOperand(first, first_body), LazyOperand(second, second_body), node)
 
 
 def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
     x, y = first.value, second.value
     if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items):
+        if x.kind is not y.kind:
+            raise cx.error(node, "a conditional expression chooses tuples of one class",
+                           remedy="write an 'if' statement, with a name for each")  # fmt: skip
         if first.body or second.body:
             raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
         condition = cx.once(condition, cx.at(node))
         pairs = zip(x.items, y.items, strict=True)
         chosen = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
         return replace(x, items=tuple(chosen))
+    if is_array(x) and is_array(y):
+        return _chosen_array(cx, condition, first, second, node)
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",
@@ -156,3 +178,13 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
     with cx.resumed(second.body):
         right = in_type(cx, b, kind, node.orelse)
     return _select(cx, condition, kind, (left, first.body), (right, second.body), node)
+
+
+def _chosen_array(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
+    """One of two arrays: memory of its own, which is written with the one that is chosen."""
+    key, name = (*cx.frame.path, "chosen", id(node)), cx.target_names.get(id(node), "chosen")
+    for operand, place in ((first, node.body), (second, node.orelse)):
+        with cx.resumed(operand.body):
+            store_variable(cx, key, name, operand.value, node, place)
+    cx.emit(If(condition, tuple(first.body), tuple(second.body), at=cx.at(node)))
+    return taken(cx, key, node, name)

@@ -12,30 +12,6 @@ from typing import Any
 import numpy as np
 
 
-def _cumsum(a: Any) -> Any:
-    flat = a.ravel()
-    result = np.empty(flat.size, (flat[:1].sum()).dtype)
-    total = flat[:0].sum()
-    for i in range(flat.size):
-        total += flat[i]
-        result[i] = total
-    return result
-
-
-def _cumprod(a: Any) -> Any:
-    flat = a.ravel()
-    result = np.empty(flat.size, (flat[:1].prod()).dtype)
-    total = flat[:0].prod()
-    for i in range(flat.size):
-        total *= flat[i]
-        result[i] = total
-    return result
-
-
-def _diff(a: Any) -> Any:
-    return a[..., 1:] - a[..., :-1]
-
-
 def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     low, high = 0, len(a)
     while low < high:
@@ -52,14 +28,10 @@ def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
 
 
 def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
-    result = np.empty(len(v), np.int64)
-    for i in range(len(v)):
-        result[i] = _searchsorted(a, v[i], side)
+    result = np.empty(v.shape, np.int64)
+    for place, x in np.ndenumerate(v):
+        result[place] = _searchsorted(a, x, side)
     return result
-
-
-def _digitize(x: Any, bins: Any) -> Any:
-    return _searchsorted_all(bins, x, "right")
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
@@ -73,6 +45,17 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         for i in range(a.shape[0]):
             _sort_in_place(result[i])
     return result
+
+
+def _sort_method(a: Any, axis: Any = -1) -> None:
+    if a.ndim == 1:
+        _sort_in_place(a)
+    elif axis == 0:
+        for j in range(a.shape[1]):
+            _sort_in_place(a[:, j])
+    else:
+        for i in range(a.shape[0]):
+            _sort_in_place(a[i])
 
 
 def _sort_in_place(a: Any) -> None:
@@ -139,23 +122,6 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return order
 
 
-def _cumsum_along(a: Any, axis: Any) -> Any:
-    result = np.empty(a.shape, (a[:1].sum()).dtype)
-    b, sums = (a.T, result.T) if axis == 0 else (a, result)
-    for i in range(b.shape[0]):
-        total = a[:0].sum()
-        for j in range(b.shape[1]):
-            total += b[i, j]
-            sums[i, j] = total
-    return result
-
-
-def _diff_along(a: Any, axis: Any = -1) -> Any:
-    b = a.T if axis == 0 else a
-    steps = b[:, 1:] - b[:, :-1]
-    return steps.T if axis == 0 else steps
-
-
 def _medians(a: Any, axis: Any = None) -> Any:
     b = a.T if axis == 0 else a
     centers = np.empty(b.shape[0], (a[:1, 0].sum() / 2).dtype)
@@ -172,22 +138,6 @@ def _median(a: Any, axis: Any = None) -> Any:
     lower = flat[middle] if n % 2 == 1 else flat[middle - 1]
     center = (lower + flat[middle]) / 2
     return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
-
-
-def _quantile(a: Any, q: Any) -> Any:
-    flat = a.flatten()
-    _sort_in_place(flat)
-    place = q * (flat.size - 1)
-    low = int(np.floor(place))
-    high = min(low + 1, flat.size - 1)
-    part = place - low
-    gap = flat[high] - flat[low]
-    inner = flat[low] + gap * part if part < 0.5 else flat[high] - gap * (1 - part)
-    return inner if flat[flat.size - 1] == flat[flat.size - 1] else inner + flat[flat.size - 1]
-
-
-def _percentile(a: Any, q: Any) -> Any:
-    return _quantile(a, q / 100)
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
@@ -249,23 +199,6 @@ def _histogram_of_edges(a: Any, bins: Any) -> Any:
     return counts, bins
 
 
-def _isin(element: Any, test_elements: Any) -> Any:
-    found = np.zeros(len(element), np.bool_)
-    for i, x in enumerate(element):
-        for y in test_elements:
-            if x == y:
-                found[i] = True
-    return found
-
-
-def _isin_one(element: Any, test_elements: Any) -> Any:
-    found = False
-    for y in test_elements:
-        if element == y:
-            found = True
-    return np.bool_(found)
-
-
 def _argwhere(a: Any) -> Any:
     found = np.nonzero(a)
     result = np.empty((len(found[0]), a.ndim), np.int64)
@@ -285,49 +218,12 @@ def _nanstd(a: Any) -> Any:
     return flat[~np.isnan(flat)].std()
 
 
-def _nanmedian(a: Any) -> Any:
-    flat = a.ravel()
-    return _median(flat[~np.isnan(flat)])
-
-
-def _unique(a: Any) -> Any:
-    ordered = a.flatten()
-    _sort_in_place(ordered)
-    first = np.empty(ordered.size, np.bool_)
-    for i in range(ordered.size):
-        first[i] = i == 0 or (
-            ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1])
-        )
-    return ordered[first]
-
-
-def _roll(a: Any, shift: Any) -> Any:
-    n = len(a)
-    result = np.empty_like(a)
-    for i in range(n):
-        result[(i + shift) % n] = a[i]
-    return result
-
-
-def _flip(a: Any) -> Any:
-    return a[::-1]
-
-
 def repeat(a: Any, repeats: Any) -> Any:
     """`np.repeat(a, repeats)` of an array with one axis."""
     result = np.empty(len(a) * repeats, a.dtype)
     for i in range(len(a)):
         for k in range(repeats):
             result[i * repeats + k] = a[i]
-    return result
-
-
-def _tile(a: Any, reps: Any) -> Any:
-    n = len(a)
-    result = np.empty(n * reps, a.dtype)
-    for k in range(reps):
-        for i in range(n):
-            result[k * n + i] = a[i]
     return result
 
 
@@ -343,11 +239,8 @@ def _rank(a: Any) -> Any:
     return a.ndim
 
 
-def _append(a: Any, values: Any) -> Any:
-    return np.concatenate((a, values))
-
-
-def _append_one(a: Any, value: Any) -> Any:
+def append_one(a: Any, value: Any) -> Any:
+    """`np.append(a, value)` of a number."""
     result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
     result[:-1] = a
     result[-1] = value
@@ -368,23 +261,8 @@ def _diagonal(a: Any) -> Any:
     return result
 
 
-def _diagonal_matrix(v: Any) -> Any:
-    result = np.zeros((len(v), len(v)), v.dtype)
-    for i in range(len(v)):
-        result[i, i] = v[i]
-    return result
-
-
-def _cross(a: Any, b: Any) -> Any:
-    result = np.empty(3, (a[0] * b[0]).dtype)
-    result[0] = a[1] * b[2] - a[2] * b[1]
-    result[1] = a[2] * b[0] - a[0] * b[2]
-    result[2] = a[0] * b[1] - a[1] * b[0]
-    return result
-
-
 def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
-    return abs(a - b) <= atol + rtol * abs(b)
+    return np.less_equal(abs(a - b), atol + rtol * abs(b))
 
 
 def _allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
@@ -427,15 +305,6 @@ def _tril(m: Any, k: Any = 0) -> Any:
 def _fill_diagonal(a: Any, val: Any) -> None:
     for i in range(min(a.shape[0], a.shape[1])):
         a[i, i] = val
-
-
-def _histogram_counts(a: Any, low: Any, high: Any, bins: Any) -> Any:
-    counts = np.zeros(bins, np.int64)
-    for i in range(len(a)):
-        if low <= a[i] <= high:
-            k = min(int((a[i] - low) * bins / (high - low)), bins - 1)
-            counts[k] += 1
-    return counts
 
 
 def _eliminated(a: Any, b: Any) -> Any:
@@ -537,39 +406,32 @@ def _cholesky(a: Any) -> Any:
     return lower
 
 
-def _cov(m: Any) -> Any:
-    centred = m - m.mean(axis=1)[:, None]
-    other = centred.conj() if np.iscomplexobj(m) else centred
-    return centred @ other.T / (m.shape[1] - 1)
-
-
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
-    np.cumsum: _cumsum, np.cumprod: _cumprod, np.diff: _diff,
-    np.searchsorted: (1, _searchsorted, _searchsorted_all), np.digitize: (0, _searchsorted, _digitize),
-    np.sort: _sort, np.median: _median, np.percentile: _percentile, np.quantile: _quantile,
-    np.interp: (0, _interp, _interp_all), np.bincount: _bincount, np.unique: _unique, np.roll: _roll, np.flip: _flip,
-    np.isin: (0, _isin_one, _isin), np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
+        np.searchsorted: (1, _searchsorted, _searchsorted_all),
+    np.sort: _sort, np.median: _median,
+    np.interp: (0, _interp, _interp_all), np.bincount: _bincount,
+    np.argwhere: _argwhere, np.histogram: (1, _histogram, _histogram_of_edges),
     np.triu: _triu, np.tril: _tril, np.fill_diagonal: _fill_diagonal,
     np.shape: _shape, np.size: _size, np.ndim: _rank,
-    np.nanvar: _nanvar, np.nanstd: _nanstd, np.nanmedian: _nanmedian,
-    np.tile: _tile, np.append: (1, _append_one, _append), np.trace: _trace,
-    np.cross: _cross, np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
+    np.nanvar: _nanvar, np.nanstd: _nanstd,
+    np.trace: _trace,
+    np.isclose: _isclose, np.allclose: _allclose, np.array_equal: _array_equal,
     np.convolve: _convolve, np.linalg.inv: _inverse, np.linalg.det: _determinant,
-    np.linalg.cholesky: _cholesky, np.cov: _cov,
+    np.linalg.cholesky: _cholesky,
 }  # fmt: skip
 """By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
 
 BY_RANK: dict[Any, tuple[int, By, By]] = {
-    np.linalg.solve: (1, _solve_vector, _solve), np.diag: (0, _diagonal_matrix, _diagonal),
+    np.linalg.solve: (1, _solve_vector, _solve),
     np.argsort: (0, _argsort, _argsort_rows),
 }  # fmt: skip
 """By NumPy's function: ours for an array of one axis and for one of two as the argument at a place."""
 
-ALONG: dict[Any, By] = {np.median: _medians, np.cumsum: _cumsum_along, np.diff: _diff_along}
+ALONG: dict[Any, By] = {np.median: _medians}
 """By NumPy's function: ours where an axis of an array of two is given."""
 
 METHODS: dict[str, By] = {
-    "cumsum": _cumsum, "cumprod": _cumprod, "sort": _sort_in_place, "argsort": _argsort, "trace": _trace,
+    "sort": _sort_method, "argsort": _argsort, "trace": _trace,
     "diagonal": _diagonal, "searchsorted": _searchsorted,
 }  # fmt: skip

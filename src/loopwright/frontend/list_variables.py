@@ -19,7 +19,8 @@ from loopwright.ir.nodes import Assign, Var
 
 def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
     """`name = list`. Raises KernelError where the list has another name that is used later."""
-    is_new = value.key[-1] == id(value_node)
+    is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
+    is_new = value.key[-1] == id(value_node) or is_of_helper
     if not is_new and not (isinstance(value_node, ast.Name) and _ends_with(cx.frame.tree, node, value_node)):
         raise cx.error(
             node,

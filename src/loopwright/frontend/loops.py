@@ -137,8 +137,21 @@ def _refuse_growing(cx: Context, node: ast.For, size: Expr, body: list[Stmt]) ->
                        remedy=f"count the place yourself: while k < len({shown})")  # fmt: skip
 
 
+def _refuse_assigned(cx: Context, node: ast.For) -> None:
+    """Raise KernelError for a loop over the array of a name that stands for another array after its body."""
+    loads, stores = cx.frame.webs.loads, cx.frame.webs.stores
+    over = {loads[id(part)] for part in ast.walk(node.iter) if id(part) in loads}
+    for part in (part for one in node.body for part in ast.walk(one)):
+        web = stores.get(id(part))
+        if web in over and web_key(cx.frame, web) in cx.array_variables:
+            raise cx.error(node.iter, f"'{web.name}' is assigned again while a loop goes over it",
+                           "the loop goes over the elements of the array that it began with",
+                           f"write: for ... in {web.name}.copy()")  # fmt: skip
+
+
 def loop_over(cx: Context, node: ast.For) -> None:
     """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
+    _refuse_assigned(cx, node)
     sequence = sequence_of(cx, node.iter)
     fixed = sequence.fixed
     if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):

@@ -24,6 +24,7 @@ from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.recursion import calling
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.snapshots import check_snapshots
@@ -199,8 +200,9 @@ def _together(structure: Structure, values: Iterator[Value]) -> Value:
             real, imaginary = next(values), next(values)
             assert isinstance(real, Number) and isinstance(imaginary, Number)
             return Number(pair(real.expr, imaginary.expr), real.weak)
-        case Held(parts=parts, names=names):
-            return Items(tuple(_together(part, values) for part in parts), names)
+        case Held(parts=parts, kind=kind, names=names):
+            kind_of_items = None if kind is tuple else kind
+            return Items(tuple(_together(part, values) for part in parts), names, kind=kind_of_items)
 
 
 def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:
@@ -231,6 +233,8 @@ def _known(sizes: tuple[Number, ...], argument: ArrayArgument) -> tuple[Literal 
 def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     source = cx.session.source
     tree = source.definition.tree
+    if tree in cx.session.recursive:
+        tree = calling(tree)
     key = ("kernel",)
     if key not in cx.session.webs:
         cx.session.webs[key] = webs_for(cx.session, source, tree, values, ())

@@ -86,9 +86,9 @@ def _swapaxes(cx: Context, call: Arguments) -> Value:
 
 
 def _expand_dims(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 2, 2, ("axis",))
+    call.expect(cx, 2 - ("axis" in call.named), 2, ("axis",))
     array = view_of(cx, call.values[0], call.node, "np.expand_dims()")
-    axis = axes_of(cx, call.values[1], len(array.shape) + 1, call.node)[0]
+    axis = axes_of(cx, call.get(1, "axis"), len(array.shape) + 1, call.node)[0]
     return _with_axis(array, axis)
 
 
@@ -246,9 +246,10 @@ def _stack(axis: int) -> Handler:
 def _vstack(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     parts = _parts(cx, call)
-    if len(parts[0].shape) == 1:
+    if all(len(part.shape) == 1 for part in parts):
         return _stack(0)(cx, call)
-    return joined(cx, parts, 0, call.node)
+    rows = (view_of(cx, part, call.node, "np.vstack()") for part in parts)
+    return joined(cx, [row if len(row.shape) > 1 else _with_axis(row, 0) for row in rows], 0, call.node)
 
 
 def _hstack(cx: Context, call: Arguments) -> Value:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
+MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
+NO_EFFECT = "__loopwright_no_effect__"
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
@@ -27,6 +29,22 @@ class prange:
 
     def __repr__(self) -> str:
         return "p" + repr(self._range)
+
+
+def makes(kind: type) -> Callable[[Helper], Helper]:
+    """Mark a class or a function that makes lists or dicts: a call of it is one of `list()` or `dict()`."""
+
+    def mark(maker: Helper) -> Helper:
+        setattr(maker, MAKES, kind)
+        return maker
+
+    return mark
+
+
+def has_no_effect(helper: Helper) -> Helper:
+    """Mark a function that does nothing where a kernel calls it."""
+    setattr(helper, NO_EFFECT, True)
+    return helper
 
 
 def function(helper: Helper) -> Helper:

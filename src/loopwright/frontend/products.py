@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.frontend import operators, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
@@ -26,6 +27,7 @@ from loopwright.frontend.elementwise import (
     reads_of,
     require_same,
 )
+from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import view_of
 from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced, square_of
 from loopwright.frontend.ufuncs import ufunc_of
@@ -33,6 +35,12 @@ from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Ite
 from loopwright.frontend.views import ZERO, element_at, is_array
 from loopwright.ir.nodes import Call, Expr, Load, Store
 from loopwright.ir.types import BOOL, FLOAT64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopwright.frontend import more
+else:
+    more = deferred("loopwright.frontend.more")
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -158,9 +166,13 @@ def _norm(cx: Context, call: Arguments) -> Value:
     """`np.linalg.norm(x)`: the root of the sum of squares, of all elements or along an axis."""
     call.expect(cx, 1, 2, ("axis", "keepdims", "ord"))
     order = call.get(1, "ord")
-    if order is not None and order not in (Fixed(None), Literal(2)):
-        raise cx.error(call.node, "np.linalg.norm() of another order than 2 is outside the language")
     array = as_array(cx, call.values[0], call.place(0), "np.linalg.norm()")
+    of_matrix = len(array.shape) > 1 and "axis" not in call.named
+    if of_matrix and order in (Literal(2), Literal(-2), Fixed("nuc")):
+        raise cx.error(call.node, "a norm of singular values is outside the language",
+                       remedy="call it before, and pass its result")  # fmt: skip
+    if order is not None and order not in (Fixed(None), Literal(2)):
+        return inline_function(cx, more.norm, replace(call, values=(array, *call.values[1:])))
     kind = array.element if array.element.is_float else array.element.part if array.element.is_complex else FLOAT64
     given = array.element if array.element.is_complex else kind
 

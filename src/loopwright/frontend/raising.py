@@ -1,10 +1,10 @@
-"""`raise` and `assert`: exceptions of Python's own classes, with messages that are known when code is made."""
+"""`raise` and `assert`: exceptions of Python's and the user's classes, with messages known when code is made."""
 
 from __future__ import annotations
 
 import ast
-import builtins
 
+from loopwright.errors import class_named, name_of_class
 from loopwright.frontend.context import Context
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.values import Fixed, Literal, Number
@@ -20,8 +20,9 @@ def raise_statement(cx: Context, node: ast.Raise) -> None:
     if isinstance(node.exc, ast.Call):
         name, arguments = node.exc.func, node.exc.args
     found = cx.evaluate(name)
-    _fail(cx, Const(False, BOOL), _class_name(cx, found.value if isinstance(found, Fixed) else None, name),
-          _message(cx, arguments), node)  # fmt: skip
+    says = _message(cx, arguments)
+    kind = _class_name(cx, found.value if isinstance(found, Fixed) else None, says, name)
+    _fail(cx, Const(False, BOOL), kind, says, node)
 
 
 def assert_statement(cx: Context, node: ast.Assert) -> None:
@@ -40,17 +41,19 @@ def _fail(cx: Context, condition: Expr | bool, name: str, message: str, node: as
     cx.temporary(Checked(Const(0, INT64), condition, "raised", raised, at=at), at)
 
 
-def _class_name(cx: Context, kind: object, node: ast.expr) -> str:
-    if isinstance(kind, type) and issubclass(kind, Exception):
-        name: str = kind.__name__
-        if getattr(builtins, name, None) is kind:
-            return name
-    raise cx.error(
-        node,
-        "only Python's own exceptions can be raised",
-        "compiled code has no objects",
-        "raise ValueError, or return a flag and raise where the function is called",
-    )
+def _class_name(cx: Context, kind: object, says: str, node: ast.expr) -> str:
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        raise cx.error(node, "this is no class of exceptions", remedy="raise ValueError, or one of your own classes")
+    name = kind.__name__ if kind.__module__ == "builtins" else name_of_class(kind)
+    try:
+        is_found = class_named(name) is kind and isinstance(kind(*[says] * bool(says)), kind)
+    except Exception:
+        is_found = False
+    if not is_found:
+        raise cx.error(node, f"'{kind.__qualname__}' cannot be raised here",
+                       "it is not found by its name in its module, or is not made of one message",
+                       "define it at the module's top level, with one argument")  # fmt: skip
+    return name
 
 
 def _message(cx: Context, arguments: list[ast.expr]) -> str:

@@ -5,8 +5,8 @@
             return a                             return a
         return gcd(b, a % b)                 a, b = b, a % b
 
-More rounds than Python has frames end in a RecursionError. A function that does something with what its own call
-returns is refused.
+More rounds than Python has frames end in a RecursionError. Functions that do something with what their own calls return
+are made loops by explicit_stack.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import copy
 
 from loopwright.frontend.parse import parameters_of
 
-_DEEPEST = 1000  # Python's own limit, as it is set at first
+DEEPEST = 1000  # Python's own limit, as it is set at first
 _DEPTH = "recursion_depth"
 
 
@@ -41,7 +41,7 @@ def _made(tree: ast.FunctionDef) -> ast.FunctionDef:
     result = copy.deepcopy(tree)
     names = [parameter.arg for parameter in parameters_of(result)]
     counted = ast.parse(
-        f"{_DEPTH} += 1\nif {_DEPTH} > {_DEEPEST}:\n    raise RecursionError('maximum recursion depth exceeded')"
+        f"{_DEPTH} += 1\nif {_DEPTH} > {DEEPEST}:\n    raise RecursionError('maximum recursion depth exceeded')"
     ).body
     body = [*counted, *_rounds(result.body, tree.name, names), ast.Return(None)]
     loop = ast.While(ast.Constant(True), body, [])
@@ -93,3 +93,19 @@ def _next_round(statement: ast.stmt, arguments: list[ast.expr], parameters: list
             if not hasattr(node, "lineno"):
                 ast.copy_location(node, statement)
     return made
+
+
+def calling(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """A function of the same parameters that only calls this one: what a kernel that calls itself is read as. The same
+    one each time."""
+    found: ast.FunctionDef | None = getattr(tree, "called", None)
+    if found is not None:
+        return found
+    arguments: list[ast.expr] = [ast.Name(one.arg, ast.Load()) for one in (*tree.args.posonlyargs, *tree.args.args)]
+    keywords = [ast.keyword(one.arg, ast.Name(one.arg, ast.Load())) for one in tree.args.kwonlyargs]
+    call = ast.Return(ast.Call(ast.Name(tree.name, ast.Load()), arguments, keywords))
+    for node in ast.walk(call):
+        ast.copy_location(node, tree.body[-1])
+    found = ast.FunctionDef(tree.name, tree.args, [call], [], lineno=tree.lineno, col_offset=tree.col_offset)
+    tree.called = found  # type: ignore[attr-defined]
+    return found

@@ -110,9 +110,9 @@ def write_renamed(
     lower, upper, step = bounds
     at, period = cx.at(node), renaming.period
     arrays = [cx.array_variables[key] for key in renaming.keys]
-    trips = cx.once(_trips(lower, upper, step), at)
-    whole = cx.once(Binary("floordiv", trips, Const(period, INT64)), at)
-    rest = cx.once(Binary("mod", trips, Const(period, INT64)), at)
+    count = cx.once(trips(lower, upper, step), at)
+    whole = cx.once(Binary("floordiv", count, Const(period, INT64)), at)
+    rest = cx.once(Binary("mod", count, Const(period, INT64)), at)
     name = cx.new_name(f"{cx.frame.prefix}{node.target.id}.pair")  # type: ignore[attr-defined]
     cx.stable.add(name)
     cx.natural.add(name)
@@ -136,7 +136,8 @@ def write_renamed(
         _settle(cx, node, renaming, arrays, rest)
 
 
-def _trips(lower: Expr, upper: Expr, step: Expr) -> Expr:
+def trips(lower: Expr, upper: Expr, step: Expr) -> Expr:
+    """How many numbers a range has."""
     if not isinstance(step, Const):
         up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", upper, lower), step), Const(1, INT64)), step)
         down = Binary("floordiv", Binary("sub", Binary("sub", lower, upper), add(step, Const(1, INT64))),

@@ -16,14 +16,17 @@ from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
+from loopwright.frontend.named_tuples import known_name
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
+    Along,
     Array,
     Elementwise,
     Fixed,
     Items,
     ListValue,
     Literal,
+    Mixed,
     Number,
     Records,
     TableValue,
@@ -32,7 +35,7 @@ from loopwright.frontend.values import (
     describe,
 )
 from loopwright.frontend.variables import grow, presence
-from loopwright.frontend.views import as_size, as_view, size_of
+from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -51,6 +54,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.types import BOOL, INT64
 
 _MOST_RETURNED = 1000  # numbers and arrays
+_ZERO = Const(0, INT64)
 _RESERVED: Expr = Const(RESERVED, INT64)
 
 Returned = tuple[ReturnedScalar | ReturnedArray, ...]
@@ -107,6 +111,8 @@ def _flatten(
             for k, item in enumerate(items):
                 _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
             packing.append(("tuple", len(items)))
+            if value.kind is not None:
+                packing.append((known_name(cx, value.kind, node), 0))
             if value.is_list:
                 packing.append(("list", 0))
         case Literal() | Number() if (kind := _complex_kind(cx, value, packing)) is not None:
@@ -128,6 +134,8 @@ def _flatten(
             packing.append(("dict" if value.is_dict else "set", 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             _flatten_cut(cx, value, node, flat, packing)
+        case View() | Array() if _is_part(cx, value):
+            _flatten_part(cx, value, node, flat, packing)
         case _:
             packing.append(("value", len(flat)))
             flat.append(value)
@@ -157,6 +165,36 @@ def _flatten_cut(
     packing += [("value", len(flat) + k) for k in range(len(made))]
     flat += made
     packing.append(("cut", len(sizes)))
+
+
+def _flatten_part(
+    cx: Context, value: View | Array, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """Part of an argument: the argument, and the numbers of a "view" of it (`Kernel.packing`)."""
+    view = as_view(value) if isinstance(value, Array) else value
+    array, place = view.array, node.value or node
+    numbers: list[Expr] = []
+    for axis, one in enumerate(view.places):
+        assert not isinstance(one, Mixed)
+        numbers.append(one.start if isinstance(one, Along) else in_range(cx, one, array.sizes[axis], place))
+    for axis, size in enumerate(view.shape):
+        numbers.append(size_of(clipped(cx, size)))
+        steps = [one.step if isinstance(one, Along) and one.axis == axis else _ZERO for one in view.places]
+        numbers += steps
+    packing.append(("value", len(flat)))
+    if array != (whole := cx.arguments[array.name]):  # the real or the imaginary parts
+        packing.append(("complex", 0))
+    packing += [("value", len(flat) + k) for k in range(1, len(numbers) + 1)]
+    packing.append(("view", len(numbers)))
+    flat += [whole, *(Number(number, weak=True) for number in numbers)]
+
+
+def _is_part(cx: Context, value: Value) -> bool:
+    """Whether it is part of an argument, with strides of its own."""
+    view = as_view(value) if isinstance(value, Array) and value.index else value
+    if not isinstance(view, View) or view.array.weak or not view.shape:
+        return False
+    return view.array.name in cx.arguments and not any(isinstance(one, Mixed) for one in view.places)
 
 
 def _is_known(cx: Context, array: Array) -> bool:
@@ -263,7 +301,7 @@ def _kind(cx: Context, item: Value, node: ast.Return) -> str | None:
     match item:
         case Literal() | Number():
             return None
-        case Array(index=(), weak=False):
+        case Array(index=(), weak=False) if item.name in cx.arguments or item.name in cx.allocations:
             return item.name
         case Array() | View():
             raise cx.error(node.value or node, "a view of an array cannot be returned",

@@ -158,7 +158,10 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
 
 
 def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | None:
-    """`name = [...]` where the list is changed later, `name = [x] * n`, `name = [... for ...]`; None for all else."""
+    """`name = [...]` where the list is changed later, `name = [x] * n`, `name = [... for ...]`, and several of them at
+    once; None for all else."""
+    if len(targets) == 1 and isinstance(targets[0], ast.Tuple) and isinstance(node, ast.Tuple):
+        return _lists_of(cx, targets[0].elts, node.elts)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return None
     match node:
@@ -175,6 +178,19 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
+
+
+def _lists_of(cx: Context, targets: list[ast.expr], nodes: list[ast.expr]) -> Items | None:
+    """The values of `a, b = [], 0`; None where there is no list among them."""
+    if len(targets) != len(nodes) or not any(isinstance(one, ast.List | ast.ListComp) for one in nodes):
+        return None
+    values: list[Value] = []
+    for target, node in zip(targets, nodes, strict=True):
+        start = len(cx.body)
+        value = _list_of(cx, [target], node) or cx.evaluate(node)
+        keep(cx, values, start, nodes)
+        values.append(value)
+    return Items(tuple(values))
 
 
 def _note_names(cx: Context, target: ast.expr, value_node: ast.expr) -> None:
@@ -211,6 +227,15 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
 
 
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
+    starred = next((k for k, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
+    if starred is not None:  # `first, *rest = t`: a list of what is left
+        if not isinstance(value, Items) or len(value.items) < len(parts) - 1:
+            raise cx.error(value_node, "'*' before a name takes the rest of a tuple", f"this is {describe(value)}",
+                           "use slices: first, rest = a[0], a[1:]")  # fmt: skip
+        end = len(value.items) - (len(parts) - 1 - starred)
+        rest = Items(value.items[starred:end], is_list=True)
+        value = Items((*value.items[:starred], rest, *value.items[end:]))
+        parts = [part.value if isinstance(part, ast.Starred) else part for part in parts]
     if is_array(value):
         assert isinstance(value, ArrayLike)
         if isinstance(value, Elementwise) and value.reads:

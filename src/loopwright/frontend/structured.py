@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.frontend.generator_state import STATE, is_generator, state_of
+
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A function, as an argument."""
+    """A function or a type of numbers, as an argument."""
 
     value: object
 
@@ -50,7 +52,9 @@ def structure_of(value: object) -> Structure:
             return Held(tuple(map(structure_of, value)), type(value), tuple(type(value)._fields))  # type: ignore[attr-defined]
         case tuple() if any(map(_is_no_constant, value)):
             return Held(tuple(map(structure_of, value)), tuple)
-        case FunctionType():
+        case FunctionType() | np.dtype():
+            return Given(value)
+        case type() if issubclass(value, np.generic | bool | int | float | complex):
             return Given(value)
         case complex() | np.complexfloating():
             return Held((None, None), type(value), ("real", "imag"))
@@ -59,6 +63,8 @@ def structure_of(value: object) -> Structure:
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
         case _ if is_function(value):
             return Given(value)
+        case _ if is_generator(value):
+            return Held((None, None), type(value), STATE)
         case _:
             return None
 
@@ -76,6 +82,8 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
     """The arrays and numbers in an argument, in order."""
     if structure is None:
         yield value
+    elif isinstance(structure, Held) and structure.names == STATE:
+        yield from state_of(value)
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             inner = getattr(value, structure.names[k]) if structure.names else value[k]  # type: ignore[index]
@@ -89,7 +97,7 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         structure = structures.get(parameter.name)
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
-        if parameter.name in source.written:
+        if parameter.name in source.written or (isinstance(structure, Held) and structure.names == STATE):
             written.update(names)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
 

@@ -130,7 +130,9 @@ def update(cx: Context, table: TableValue, argument: ast.expr, value: Value | No
 
 
 def _merge(cx: Context, table: TableValue, other: TableValue, node: ast.AST) -> None:
-    """Put all keys of a set or a dict into a set, as CPython does it."""
+    """Put all keys of a set or a dict into a set, as CPython does it: its own change nothing, not even its order."""
+    if table.key == other.key:
+        return
     size, item, _ = elements(cx, other, node)
 
     def write(index: list[Expr]) -> None:

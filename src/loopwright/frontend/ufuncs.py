@@ -134,8 +134,9 @@ def ufunc_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
 
 
 def _clip(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 3, 3, ("a_min", "a_max"))
-    return clip(cx, call.values[0], call.values[1], call.values[2], call)
+    call.expect(cx, 1, 3, ("a_min", "a_max", "min", "max"))
+    low, high = (call.get(k, f"a_{name}") or call.named.get(name, Fixed(None)) for k, name in ((1, "min"), (2, "max")))
+    return clip(cx, call.values[0], low, high, call)
 
 
 def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:

@@ -171,6 +171,13 @@ class SliceIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeValue:
+    """A range, as a value: its start, stop and step."""
+
+    bounds: tuple[Value, Value, Value]
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
 
@@ -189,11 +196,12 @@ class Records:
 @dataclass(frozen=True, slots=True)
 class Items:
     """A tuple. names: of its fields, where it is a named one. is_list: it is a list that never changes, as an index has
-    to know; None where it may be either."""
+    to know; None where it may be either. kind: the class of a named tuple, or of a dataclass."""
 
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
     is_list: bool | None = False
+    kind: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +224,7 @@ class Closure:
 
 Value = (
     Literal | Number | Array | View | Elementwise | ListValue | TableValue
-    | SliceIndex | Records | Items | Fixed | Closure
+    | SliceIndex | RangeValue | Records | Items | Fixed | Closure
 )  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
@@ -235,7 +243,8 @@ def from_object(value: object) -> Value:
     if isinstance(value, float):
         return Literal(float(value))
     if isinstance(value, tuple):
-        return Items(tuple(from_object(item) for item in value))
+        names = tuple(getattr(value, "_fields", ()))
+        return Items(tuple(from_object(item) for item in value), names, kind=type(value) if names else None)
     return Fixed(value)
 
 
@@ -253,6 +262,8 @@ def describe(value: Value) -> str:
             return f"a {len(value.shape)}-dimensional array"
         case SliceIndex():
             return "a slice"
+        case RangeValue():
+            return "a range"
         case ListValue():
             return "a list"
         case TableValue(is_dict=is_dict):

@@ -17,6 +17,7 @@ from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import refuse_another_name, store_list
+from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.sized_names import sized_name
@@ -30,6 +31,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     SliceIndex,
     TableValue,
@@ -106,20 +108,23 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
-        refuse_out_of_scope(cx, cx.array_variables[key], name, node)
-        if key not in cx.sizes:
-            return cx.array_variables[key]
+        refuse_out_of_scope(cx, key, cx.array_variables[key], name, node)
         if may_be_unassigned:
-            raise cx.error(node, f"'{name}' may be used where it has no value", "it stands for arrays of several sizes",
-                           "assign it before the 'if' or the loop")  # fmt: skip
-        return sized_name(cx, key)
+            cx.session.types.grown |= key not in cx.session.unsure
+            cx.session.unsure.add(key)
+            cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
+        return sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)
     if kind is None:
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
-        return Items(tuple(items), is_list=key in cx.session.fixed_lists)
+        named = cx.session.named.get(key)
+        names = () if named is None or named is range else fields_of(named)
+        if named is range:
+            return RangeValue(tuple(items))  # type: ignore[arg-type]
+        return Items(tuple(items), names, is_list=key in cx.session.fixed_lists, kind=named)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
@@ -127,6 +132,15 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         return Number(variable, kind.weak)
     checked = Checked(variable, cx.flag(variable.name), "unassigned", at=cx.at(node))
     return Number(checked, kind.weak)
+
+
+def taken(cx: Context, key: Key, node: ast.AST, name: str) -> Value:
+    """The value of a variable that is read this once: no name stands for its arrays any more."""
+    result = read_variable(cx, key, node, name)
+    for known in [one for one in cx.array_variables if one[: len(key)] == key]:
+        cx.array_variables.pop(known)
+        cx.sizes.pop(known, None)
+    return result
 
 
 def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name) -> Closure:
@@ -156,7 +170,9 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | ArrayLike) or (isinstance(value, ListValue) and web.certain)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (
+        isinstance(value, ListValue) and web.certain
+    )
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -176,6 +192,11 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return freeze(cx, value, cx.at(value_node))
         case SliceIndex() | Elementwise() | ListValue() | TableValue():
             return value
+        case RangeValue(bounds=bounds):
+            start, stop, step = (
+                _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)
+            )
+            return RangeValue((start, stop, step))
         case Items(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return replace(value, items=tuple(bound))
@@ -201,12 +222,16 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if cx.session.types.assign(key, len(items)) is None:
                 what = f"'{name}' is a tuple of {len(items)} here and something else elsewhere"
                 raise cx.error(node, what, remedy="use another name")
+            if cx.session.named.setdefault(key, value.kind) is not value.kind:
+                raise cx.error(node, f"'{name}' is a tuple of another class elsewhere", remedy="use another name")
             if value.is_list:
                 cx.session.types.grown |= key not in cx.session.fixed_lists
                 cx.session.fixed_lists.add(key)
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+        case RangeValue(bounds=bounds):
+            store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names[key] = name
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
@@ -214,6 +239,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
+            if key in cx.session.unsure:
+                cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
         case Fixed(value=None):
@@ -305,8 +332,7 @@ def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
     """The IR's variables that assigning this target may change; None where it writes an element."""
     match target:
         case ast.Name():
-            key = web_key(cx.frame, cx.frame.webs.stores[id(target)])
-            return {name for known, name in cx.variables.items() if known[: len(key)] == key}
+            return cx.names_of(web_key(cx.frame, cx.frame.webs.stores[id(target)]))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             inner = [assigned_by(cx, part) for part in parts]
             known = [names for names in inner if names is not None]
@@ -328,6 +354,8 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
             return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
         case Items(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
+        case RangeValue(bounds=(start, stop, step)):
+            return RangeValue((freeze(cx, start, at), freeze(cx, stop, at), freeze(cx, step, at)))
         case _:
             return value
 
@@ -358,7 +386,7 @@ def survives(value: Value, emitted: list[Stmt]) -> bool:
             return all(keeps(expr) for expr in places if isinstance(expr, Expr))
         case Elementwise(reads=reads):
             return not reads & arrays_stored(tuple(emitted))
-        case Items(items=items):
+        case Items(items=items) | RangeValue(bounds=items):
             return all(survives(item, emitted) for item in items)
         case _:
             return True

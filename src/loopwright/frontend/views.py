@@ -24,14 +24,25 @@ from loopwright.frontend.values import (
     SliceIndex,
     Value,
     View,
-    describe,
 )
-from loopwright.ir.nodes import ArrayParam, Binary, Checked, Compare, Const, Dim, Expr, Load, Select, Unary, Var
+from loopwright.ir.nodes import (
+    ArrayParam,
+    Binary,
+    Checked,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    Load,
+    Location,
+    Select,
+    Unary,
+    Var,
+)
 from loopwright.ir.types import INT64
 
 Size = Literal | Number
 ZERO, ONE = Const(0, INT64), Const(1, INT64)
-_UNKNOWN_STEP = "the step of a slice must be known when code is made"
 
 
 def is_array(value: Value | None) -> TypeGuard[ArrayLike]:
@@ -250,10 +261,11 @@ def in_range(cx: Context, index: Expr, size: Size, node: ast.AST) -> Expr:
 
 
 def slice_of(cx: Context, index: SliceIndex, size: Size, node: ast.AST) -> tuple[Expr, Expr, Size]:
-    """Where a slice begins, its step, and how many elements it has, as Python counts them. Raises KernelError for a
-    step that is not known now."""
+    """Where a slice begins, its step, and how many elements it has, as Python counts them."""
     step = _constant(cx, index.step, node)
     end = size_of(size)
+    if isinstance(step, Expr):
+        return _slice_by(cx, index, step, end, node)
     if step < 0:
         start = _bound(cx, index.lower, end, subtract(end, ONE), node, most=subtract(end, ONE))
         stop = _bound(cx, index.upper, end, Const(-1, INT64), node, least=Const(-1, INT64))
@@ -263,8 +275,10 @@ def slice_of(cx: Context, index: SliceIndex, size: Size, node: ast.AST) -> tuple
     return start, Const(step, INT64), as_size(_steps(subtract(stop, start), step))
 
 
-def _steps(span: Expr, step: int) -> Expr:
+def _steps(span: Expr, step: int | Expr) -> Expr:
     """How many steps fit into a span, 0 or less where it is empty."""
+    if isinstance(step, Expr):
+        return Binary("floordiv", add(span, subtract(step, ONE)), step)
     if step == 1:
         return span
     more = add(span, Const(step - 1, INT64))
@@ -273,7 +287,37 @@ def _steps(span: Expr, step: int) -> Expr:
     return Binary("floordiv", more, Const(step, INT64))
 
 
-def _constant(cx: Context, step: Value | None, node: ast.AST) -> int:
+def _slice_by(cx: Context, index: SliceIndex, step: Expr, end: Expr, node: ast.AST) -> tuple[Expr, Expr, Size]:
+    """The same for a step that the code computes: from the first or from the last element on."""
+    at = cx.at(node)
+    if never_negative(cx, step):
+        start = _bound(cx, index.lower, end, ZERO, node, least=ZERO)
+        stop = _bound(cx, index.upper, end, end, node, most=end)
+        return start, step, _counted(cx, _steps(subtract(stop, start), step), end, at)
+    back = Compare("lt", step, ZERO)
+    least = cx.temporary(Select(back, Const(-1, INT64), ZERO), at)
+    most = cx.temporary(Select(back, subtract(end, ONE), end), at)
+
+    def bound(value: Value | None, otherwise: Expr) -> Expr:
+        if value is None or (isinstance(value, Fixed) and value.value is None):
+            return otherwise
+        given = cx.once(as_index(cx, value, node, "a bound of a slice"), at)
+        place = Select(Compare("lt", given, ZERO), add(end, given), given)
+        return cx.temporary(Binary("min", Binary("max", place, least), most), at)
+
+    start, stop = bound(index.lower, Select(back, most, least)), bound(index.upper, Select(back, least, most))
+    span = Select(back, subtract(start, stop), subtract(stop, start))
+    return cx.temporary(start, at), step, _counted(cx, _steps(span, Unary("abs", step)), end, at)
+
+
+def _counted(cx: Context, count: Expr, most: Expr, at: Location) -> Size:
+    result = cx.temporary(count, at)
+    cx.bounds[result.name] = most
+    return Number(result, weak=True)
+
+
+def _constant(cx: Context, step: Value | None, node: ast.AST) -> int | Expr:
+    """The step of a slice: one that is known, or what computes it."""
     match step:
         case None | Fixed(value=None):
             return 1
@@ -284,7 +328,15 @@ def _constant(cx: Context, step: Value | None, node: ast.AST) -> int:
         case Literal(value=0):
             raise cx.error(node, "slice step cannot be zero")
         case _:
-            raise cx.error(node, _UNKNOWN_STEP, f"this is {describe(step)}", "write the loop, with range(a, b, step)")
+            found = cx.once(as_index(cx, step, node, "the step of a slice"), cx.at(node))
+            if isinstance(found, Const):
+                return _constant(cx, Literal(int(found.value)), node)
+            zero = "ValueError: slice step cannot be zero"
+            tested = Checked(found, Compare("ne", found, ZERO), "raised", zero, at=cx.at(node))
+            result = cx.temporary(tested, cx.at(node))
+            if never_negative(cx, found):
+                cx.natural.add(result.name)
+            return result
 
 
 def _bound(

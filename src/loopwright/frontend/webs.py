@@ -171,6 +171,8 @@ class _Reach:
                 for part in parts:
                     state = self.target(part, state)
                 return state
+            case ast.Starred(value=inner):
+                return self.target(inner, state)
             case ast.Attribute(value=ast.Name(id=name) as inner, attr="shape") if name in self.names:
                 self.use(name, inner, state)  # from here on it is an array of another shape
                 return self.define(name, node, state)

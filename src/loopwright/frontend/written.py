@@ -13,51 +13,71 @@ import numpy as np
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import parameters_of, parse
+from loopwright.frontend.scopes import locals_of
 
 
 def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozenset[str]:
     """The parameters whose elements may be written: stored through, under another name, or by a callee."""
-    return _DefReader(function, tree, frozenset({function.__code__})).written()
+    return DefReader(function, tree, frozenset({function.__code__})).written()
 
 
-class _DefReader:
+class DefReader:
     """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends."""
 
     def __init__(self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object]) -> None:
         self.function, self.tree, self.seen = function, tree, seen
         inner = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
         self.nested = {node.name: node for node in inner}
+        self.locals = locals_of(tree)
 
     def written(self) -> frozenset[str]:
+        """The parameters that may be written."""
+        return self.names_written() & {parameter.arg for parameter in parameters_of(self.tree)}
+
+    def names_written(self) -> frozenset[str]:
+        """The names through which elements may be written, under this name or another one."""
         written: set[str] = set()
-        updated: set[str] = set()  # by `x += v`, which writes elements where x is an array
+        updated: set[str] = set()
         aliases: list[tuple[str, str]] = []  # (new name, the name that it may be a view of)
         arrays: list[tuple[str, str]] = []  # those where it is no element
         for node in ast.walk(self.tree):
-            match node:
-                case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
-                    written |= self.roots(node)
-                case ast.AugAssign(target=ast.Name(id=name)):
-                    updated.add(name)
-                case ast.For(target=target, iter=iterated):
-                    aliases += [(new, old) for new in _names(target) for old in self.items(iterated)]
-                case ast.Assign():
-                    for target in node.targets:
-                        aliases += self.pairs(target, node.value)
-                        arrays += self.pairs(target, node.value) if _is_whole(node.value) else []
-                case ast.AnnAssign(value=ast.expr() as value):
-                    aliases += self.pairs(node.target, value)
-                case ast.NamedExpr():
-                    aliases += self.pairs(node.target, node.value)
-                case ast.Call():
-                    written |= self.by_call(node)
+            now, by_update = self.writes(node)
+            written |= now
+            updated |= by_update
+            aliases += self.aliases(node)
+            if isinstance(node, ast.Assign) and _is_whole(node.value):
+                arrays += self.aliases(node)
         shown = _used_as_arrays(self.tree)
         arrays += [pair for pair in aliases if pair[0] in shown]
         while grown := {old for new, old in arrays if new in updated and old not in updated}:
             updated |= grown
         while grown := {old for new, old in aliases if new in written and old not in written}:
             written |= grown
-        return frozenset((written | updated) & {parameter.arg for parameter in parameters_of(self.tree)})
+        return frozenset(written | updated)
+
+    def writes(self, node: ast.AST) -> tuple[set[str], set[str]]:
+        """The names through which one node writes elements; and those of `x += v`, which does so of an array."""
+        match node:
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                return self.roots(node), set()
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return set(), {name}
+            case ast.Call():
+                return self.by_call(node), set()
+            case _:
+                return set(), set()
+
+    def aliases(self, node: ast.AST) -> list[tuple[str, str]]:
+        """(new name, the name that it may be a view of): those that one node makes."""
+        match node:
+            case ast.For(target=target, iter=iterated):
+                return [(new, old) for new in _names(target) for old in self.items(iterated)]
+            case ast.Assign(targets=targets, value=value):
+                return [pair for target in targets for pair in self.pairs(target, value)]
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                return self.pairs(target, value)
+            case _:
+                return []
 
     def pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[str, str]]:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -71,14 +91,17 @@ class _DefReader:
                 return {name}
             case ast.Attribute(attr="shape" | "size" | "ndim" | "dtype"):
                 return set()
-            case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner):
+            case (
+                ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner)
+                | ast.Starred(value=inner)
+            ):  # fmt: skip
                 return self.roots(inner)
-            case ast.Tuple(elts=parts):
-                return set().union(*map(self.roots, parts)) if parts else set()
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return set().union(*map(self.roots, parts), set())
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
             case ast.Call(func=callee):
-                known = _resolve(callee, self.function)
+                known = self.resolve(callee)
                 base = set()
                 if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
                     base = self.roots(callee.value)
@@ -107,18 +130,20 @@ class _DefReader:
             inner = self.nested[call.func.id]
             if inner in self.seen:
                 return set()
-            return self.matched(call, _DefReader(self.function, inner, self.seen | {inner}))
-        callee = _resolve(call.func, self.function)
+            return self.matched(call, DefReader(self.function, inner, self.seen | {inner}))
+        callee = self.resolve(call.func)
         written = self.by_method(call) if callee is None else set()
         for keyword in call.keywords:
             if keyword.arg == "out":
                 written |= self.roots(keyword.value)
         if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
             written |= set().union(*map(self.roots, call.args[callee.nin :]))
-        shuffles = getattr(callee, "__name__", "") == "shuffle" and not isinstance(callee, FunctionType)
-        if (shuffles or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
+        name = getattr(callee, "__name__", "")
+        shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
+        adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
+        if (shuffles or adds or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
             written |= self.roots(call.args[0])
-        if written or _never_writes(callee):
+        if written or _never_writes(callee) or self.is_method(call.func):
             return written
         callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
         if not isinstance(callee, FunctionType):
@@ -129,19 +154,31 @@ class _DefReader:
             plain, definition = parse(callee)
         except KernelError:
             return self.of_arguments(call)
-        return self.matched(call, _DefReader(plain, definition.tree, self.seen | {callee.__code__}))
+        return self.matched(call, DefReader(plain, definition.tree, self.seen | {callee.__code__}))
+
+    def resolve(self, callee: ast.expr) -> object:
+        """The object that a callee's text names; None where that is not known, or a local."""
+        return None if _first_name(callee) in self.locals else _resolve(callee, self.function)
+
+    def is_method(self, callee: ast.expr) -> bool:
+        """Whether this is a method of what a local stands for: what it writes, `by_method` tells."""
+        return isinstance(callee, ast.Attribute) and _first_name(callee) in self.locals
 
     def by_method(self, call: ast.Call) -> set[str]:
-        """The names that a method of an array writes."""
+        """The names that a method of an array or of a generator writes."""
         match call.func:
-            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset"):
+            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset" | "resize"):
                 return self.roots(inner)
+            case ast.Attribute(attr="shuffle") if call.args:  # of a generator
+                return self.roots(call.args[0])
             case _:
                 return set()
 
-    def matched(self, call: ast.Call, callee: _DefReader) -> set[str]:
+    def matched(self, call: ast.Call, callee: DefReader) -> set[str]:
         names = [parameter.arg for parameter in parameters_of(callee.tree)]
-        pairs = [*zip(names, call.args, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+        stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
+        places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
+        pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = callee.written()
         return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
 
@@ -187,12 +224,19 @@ def _is_view(callee: object) -> bool:
     return callee in (
         np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
         np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
-        np.broadcast_to, np.split,
+        np.broadcast_to, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit, np.rot90, np.atleast_3d,
+        np.trim_zeros,
     )  # fmt: skip
 
 
 def _names(target: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _first_name(expression: ast.expr) -> str:
+    while isinstance(expression, ast.Attribute | ast.Subscript):
+        expression = expression.value
+    return expression.id if isinstance(expression, ast.Name) else ""
 
 
 def _resolve(callee: ast.expr, function: FunctionType) -> object:

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from loopwright.errors import ArgumentTypeError, BoundsError, check_failed
+from loopwright.errors import ArgumentTypeError, BoundsError, check_failed, class_named
 from loopwright.ir import arithmetic
 from loopwright.ir.arithmetic import FALSE, TRUE, Value
 from loopwright.ir.nodes import (
@@ -51,7 +51,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.signature import as_complex
+from loopwright.ir.signature import as_complex, as_pairs, part_of
 
 State = dict[str, Any]  # the value of every scalar and loop variable, and the NumPy array of every array, by name
 Evaluate = Callable[[State], Value]
@@ -166,9 +166,13 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
                 lists: list[Any] = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
                 stack.append(list(zip(*lists, strict=True)))
+            case _ if ":" in kind:
+                made: Any = class_named(kind)
+                things = stack.pop()
+                stack.append(made(*things))
             case "complex":
                 imag = stack.pop() if number == 2 else None
-                stack.append(as_complex(stack.pop(), imag))
+                stack.append(as_complex(stack.pop(), imag) if number else as_pairs(stack.pop()))
             case "maybe":
                 is_there = stack.pop()
                 value = stack.pop()
@@ -176,7 +180,8 @@ def packed(packing: Sequence[tuple[str, int]], parts: Sequence[object]) -> objec
             case _:
                 items = stack[len(stack) - number :]
                 del stack[len(stack) - number :]
-                stack.append(tuple(items) if kind == "tuple" else cut(stack.pop(), items))
+                made = {"cut": cut, "view": part_of}.get(kind)
+                stack.append(tuple(items) if made is None else made(stack.pop(), items))
     return stack[0]
 
 

@@ -198,7 +198,7 @@ class _Parser:
         return self.separated(")", self.packed)
 
     def packed(self) -> tuple[str, int]:
-        kind = self.take("name")
+        kind = self.take("string") if self.peek().kind == "string" else self.take("name")
         return kind, self.whole()
 
     def returned(self) -> tuple[tuple[ReturnedScalar | ReturnedArray, ...], bool]:

@@ -272,7 +272,7 @@ def _returned(kernel: Kernel) -> str:
     if kernel.returned is None:
         return ""
     parts = ", ".join(map(_returned_part, kernel.returned))
-    packed = ", ".join(f"{kind} {number}" for kind, number in kernel.packing)
+    packed = ", ".join(f"{_string(kind) if ':' in kind else kind} {number}" for kind, number in kernel.packing)
     packed = f" packed({packed})" if packed else ""
     return (f" -> tuple({parts})" if kernel.returns_tuple else f" -> {parts}") + packed
 

@@ -104,3 +104,22 @@ def shape_of(arguments: Sequence[object]) -> Shape:
         elif isinstance(value, int | np.integer) and not isinstance(value, bool):
             sizes.append(int(value))
     return Shape(tuple(sizes))
+
+
+def as_pairs(array: Any) -> Any:
+    """An array of complex numbers as one of floats over the same memory, two along a last axis."""
+    part = array.real.dtype
+    return np.lib.stride_tricks.as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize))
+
+
+def part_of(array: object, numbers: Sequence[Any]) -> object:
+    """A part of an argument: where it begins along each axis, and for each axis of the part its size and how far it
+    steps along each axis of the array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError("a part of what is no NumPy array cannot be returned")
+    rank = array.ndim
+    axes = [numbers[place : place + rank + 1] for place in range(rank, len(numbers), rank + 1)]
+    strides = [sum(step * stride for step, stride in zip(steps, array.strides, strict=True)) for _, *steps in axes]
+    sizes = [size for size, *_ in axes]
+    start = tuple(slice(first if all(sizes) else 0, None) for first in numbers[:rank])
+    return np.lib.stride_tricks.as_strided(array[start], sizes, strides)

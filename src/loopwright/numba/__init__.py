@@ -10,7 +10,7 @@ import sys
 from typing import NoReturn
 
 from loopwright.frontend.markers import prange
-from loopwright.numba import errors, extending, types
+from loopwright.numba import errors, extending, typed, types
 from loopwright.numba.absent import instead_of
 from loopwright.numba.decorate import jit, njit
 from loopwright.numba.guvectorized import guvectorize
@@ -118,6 +118,7 @@ __all__ = [
     "size_t",
     "ssize_t",
     "threading_layer",
+    "typed",
     "types",
     "u1",
     "u2",

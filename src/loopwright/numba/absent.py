@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-_CONTAINERS = (
-    "a list, set or dict of numbers inside a kernel is one of Python's, and what a kernel is given is an array"
-)
 _CLASSES = "instead of a jitclass, pass its arrays and numbers: a named tuple or dataclass of them is one argument"
 ABSENT = {
     "cuda": "a kernel of plain loops runs on a GPU as it is: @lw.kernel(device='cuda') (docs/gpu.md)",
     "roc": "there is no code for such GPUs",
-    "typed": _CONTAINERS,
     "typeof": "types come from each call; an array's is a.dtype",
     "experimental": _CLASSES,
     "jitclass": _CLASSES,

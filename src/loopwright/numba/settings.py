@@ -7,6 +7,7 @@ from typing import Any
 
 from loopwright.config import DEFAULT, current, set_options
 from loopwright.errors import warn_once
+from loopwright.frontend.markers import has_no_effect
 from loopwright.numba.absent import instead_of
 
 _FIXED = {"NUMBA_NUM_THREADS": DEFAULT.threads, "NUMBA_DEFAULT_NUM_THREADS": DEFAULT.threads, "THREADING_LAYER": "omp"}
@@ -19,12 +20,11 @@ class NumbaSettings:
     DISABLE_JIT: bool
 
     def __init__(self) -> None:
+        vars(self).update(_FIXED)
         vars(self)["DISABLE_JIT"] = os.environ.get("NUMBA_DISABLE_JIT", "0").strip() not in ("", "0")
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _FIXED:
-            raise AttributeError(instead_of(f"config.{name}"))
-        return _FIXED[name]
+        raise AttributeError(instead_of(f"config.{name}"))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "DISABLE_JIT":
@@ -41,6 +41,7 @@ def get_num_threads() -> int:
     return current().threads
 
 
+@has_no_effect
 def set_num_threads(count: int) -> None:
     """From now on so many threads serve loops, in the whole process: lw.set_options(threads=count). Raises ValueError
     for less than 1 and more than config.NUMBA_NUM_THREADS."""

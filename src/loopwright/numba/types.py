@@ -81,6 +81,16 @@ def UniTuple(item: NumbaType, count: int) -> NumbaType:
     return NumbaType(f"UniTuple({item}, {count})")
 
 
+def ListType(item: NumbaType) -> NumbaType:
+    """`types.ListType(types.int64)`."""
+    return NumbaType(f"ListType({item})")
+
+
+def DictType(key: NumbaType, value: NumbaType) -> NumbaType:
+    """`types.DictType(types.int64, types.float64)`."""
+    return NumbaType(f"DictType({key}, {value})")
+
+
 def optional(item: NumbaType) -> NumbaType:
     """A number or None."""
     return NumbaType(f"optional({item})")
@@ -102,7 +112,8 @@ complex64 = c8 = ScalarType("complex64", np.complex64)
 complex128 = c16 = ScalarType("complex128", np.complex128)
 
 _NAMED = {name: value for name, value in globals().items() if isinstance(value, NumbaType)}
-_MADE: dict[str, Callable[..., Any]] = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple, "optional": optional}
+_MADE: dict[str, Callable[..., Any]] = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple,
+                                          "ListType": ListType, "DictType": DictType, "optional": optional}  # fmt: skip
 
 
 def signatures_of(given: object) -> list[CallSignature]:

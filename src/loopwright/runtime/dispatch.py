@@ -126,6 +126,10 @@ class Dispatch:
         defaults = defaults_of(now) if isinstance(now, FunctionType) else now
         return bind(self.name, self.parameters, defaults, args, kwargs)
 
+    def _has_plain_defaults(self) -> bool:
+        now = self._defaults
+        return known_kinds(tuple((defaults_of(now) if isinstance(now, FunctionType) else now).values()), None)
+
     def _structured_call(
         self, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> tuple[Callable[..., object], Sequence[object]] | None:
@@ -246,7 +250,8 @@ class Dispatch:
         tokens = None if kwargs else tokens_of(args)
         if tokens is not None and (result := self._executor.again(tokens, args)) is not NOT_DONE:
             return result
-        if not known_kinds(args, kwargs) and (other := self._structured_call(args, kwargs or {})) is not None:
+        is_plain = known_kinds(args, kwargs) and (len(args) == len(self.parameters) or self._has_plain_defaults())
+        if not is_plain and (other := self._structured_call(args, kwargs or {})) is not None:
             return other[0](*other[1])
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()

@@ -33,6 +33,10 @@ def _name(names: Sequence[str], position: int) -> str:
 def _as_argument(value: object, name: str) -> object:
     if isinstance(value, np.ndarray) and not refuses(type(value)):
         return value
+    if isinstance(value, np.void):  # a record: what is read of it is read of an array without axes
+        record = np.array(value)
+        record.flags.writeable = False
+        return record
     if value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
         return value
     if isinstance(value, tuple) and all(type(one) in _PLAIN for one in value):

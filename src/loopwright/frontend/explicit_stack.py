@@ -1,0 +1,319 @@
+"""Helpers that call themselves anywhere: a loop over the states between their calls, with a stack of its own.
+
+    def f(n):                               depth = 0; state = 0
+        if n < 2: return n        ->        while True:
+        return f(n - 1) + f(n - 2)              if state == 0: n < 2: result = n, state = 3
+                                                               else: push n; n = n - 1
+                                                if state == 1: pop n; first = result; push first; n = n - 2; state = 0
+                                                if state == 2: pop first; result = first + result; state = 3
+                                                if state == 3: depth == 0: break; state = that of the last push
+
+The body is read once, with a Block as the mark of each call of itself. A state ends where such a call, or a loop or a
+branch around one, begins or ends. A call keeps what is read after it and no more; every kept variable has an array of
+as many elements as Python has frames, and a deeper call is a RecursionError. Arrays that an activation makes itself
+cannot be kept: they are refused where they would be read after a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopwright.errors import KernelError
+from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.recursion import DEEPEST
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Checked,
+    Compare,
+    Const,
+    Continue,
+    Dim,
+    Expr,
+    For,
+    If,
+    Leave,
+    Load,
+    Location,
+    Logical,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.queries import names_in, types_assigned
+from loopwright.ir.types import BOOL, INT64, Scalar
+from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
+
+_Targets = Mapping[tuple[type[Stmt], str], frozenset[str]]
+_ONE = Const(1, INT64)
+_ZERO = Const(0, INT64)
+
+
+def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset[str], at: Location) -> list[Stmt]:
+    """The body of a function with its calls of itself, as a loop. names: those that it has itself. Raises KernelError
+    for arrays of its own that are read after such a call."""
+    marks = frame.calls_again
+    assert marks is not None
+    if not any(block.name in marks for block in statements(tuple(body), Block)):
+        return list(body)
+    own = {name: kind for name, kind in types_assigned(tuple(body)).items() if name in names}
+    own |= {loop.name: INT64 for loop in statements(tuple(body), For)}
+    own |= {cx.flagged[name]: BOOL for name in own if name in cx.flagged}
+    results = frozenset(cx.names_of((*frame.path, "return")))
+    return _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, at).loop(body, frame.block)
+
+
+@dataclass
+class _Machine:
+    """name: of the loop, and the beginning of all other names. own: the variables of an activation, with their types.
+    results: those of what it returns: a call sets them, and they are read right after it.
+    states: their statements. resumed: the states after calls, with those that these stand in. end: that of a return."""
+
+    cx: Context
+    name: str
+    marks: set[str]
+    own: Mapping[str, Scalar]
+    results: frozenset[str]
+    at: Location
+    states: list[list[Stmt]] = field(default_factory=lambda: [[]])
+    resumed: dict[int, int] = field(default_factory=dict)
+    jumps: dict[tuple[type[Stmt], str], int] = field(default_factory=dict)
+    end: int = -1
+
+    def __post_init__(self) -> None:
+        self.state = self.cx.new_name(f"{self.name}.state")
+        self.depth = self.cx.new_name(f"{self.name}.depth")
+        self.step = self.cx.new_name(f"{self.name}.step")
+        self.pushed = self.cx.new_name(f"{self.name}.pushed")
+
+    def loop(self, body: Sequence[Stmt], block: str | None) -> list[Stmt]:
+        self.end = self._new()
+        if block is not None:
+            self.jumps[Leave, block] = self.end
+        self._then(self._body(body, 0), self.end)
+        live = self._live()
+        self._refuse_arrays(live)
+        kept = {state: sorted(live[state] - self.results) for state in self.resumed}
+        stacks = {name: self.cx.new_name(f"{name}.stack") for name in sorted(set().union(*kept.values()))}
+        room = (Const(DEEPEST, INT64),)
+        made: list[Stmt] = [Allocate(self.pushed, INT64, room, None, at=self.at)]
+        made += [Allocate(stack, self.own[name], room, None, at=self.at) for name, stack in stacks.items()]
+        given = self._parameters()
+        given |= {self.cx.flagged[name] for name in given if name in self.cx.flagged}
+        first = sorted(set().union(*live.values()) - given)
+        made += [Assign(name, _nothing(self.own[name]), at=self.at) for name in first]
+        made += [Assign(self.depth, _ZERO, at=self.at), Assign(self.state, _ZERO, at=self.at)]
+        numbers = [number for number in range(len(self.states)) if number != self.end]
+        states = [self._state(number, kept, stacks) for number in numbers]
+        states.append(If(self._is(self.end), self._return(), at=self.at))
+        whole = Block(self.step, tuple(states), at=self.at)
+        return [*made, While(self.name, Const(True, BOOL), (whole,), at=self.at)]
+
+    # ---- states -----------------------------------------------------------------------------------------------
+
+    def _new(self) -> int:
+        self.states.append([])
+        return len(self.states) - 1
+
+    def _body(self, body: Sequence[Stmt], state: int | None) -> int | None:
+        """Write statements into a state and those after it; the state that they end in, None where they do not."""
+        for stmt in body:
+            if state is None:
+                return None
+            if any(block.name in self.marks for block in statements((stmt,), Block)):
+                state = self._divided(stmt, state)
+                continue
+            escaped = self._escaped(stmt)
+            self.states[state] += escaped
+            if isinstance(stmt, Leave | Break | Continue):
+                return None
+        return state
+
+    def _divided(self, stmt: Stmt, state: int) -> int | None:
+        """The same for a statement with a call inside."""
+        here = self.states[state]
+        match stmt:
+            case Block(name=name, body=body) if name in self.marks:
+                after = self._new()
+                self.resumed[after] = state
+                here.append(stmt)
+                return after
+            case Block(name=name, body=body):
+                after = self._new()
+                self.jumps[Leave, name] = after
+                self._then(self._body(body, state), after)
+                return after
+            case If(condition=condition, then=then, otherwise=otherwise):
+                first, second, after = self._new(), self._new(), self._new()
+                here.append(If(condition, (self._goto(first),), (self._goto(second),), at=stmt.at))
+                self._then(self._body(then, first), after)
+                self._then(self._body(otherwise, second), after)
+                return after
+            case While(name=name, condition=condition, body=body):
+                return self._rounds(name, state, condition, body, ())
+            case For(name=name, lower=lower, upper=upper, step=step, body=body):
+                bounds = [self._kept(f"{name}.{k}", bound, here) for k, bound in enumerate((upper, step))]
+                here.append(Assign(name, lower, at=stmt.at))
+                to, by = bounds
+                variable = Var(name, INT64)
+                up = Logical("and", Compare("gt", by, _ZERO), Compare("lt", variable, to))
+                down = Logical("and", Compare("lt", by, _ZERO), Compare("gt", variable, to))
+                step_up = Assign(name, Binary("add", variable, by), at=stmt.at)
+                return self._rounds(name, state, Logical("or", up, down), body, (step_up,))
+        raise AssertionError(f"no body in {stmt}")
+
+    def _kept(self, hint: str, value: Expr, here: list[Stmt]) -> Expr:
+        if isinstance(value, Const):
+            return value
+        name = self.cx.new_name(hint)
+        self.own = {**self.own, name: INT64}
+        here.append(Assign(name, value, at=self.at))
+        return Var(name, INT64)
+
+    def _rounds(self, name: str, state: int, condition: Expr, body: Sequence[Stmt], last: tuple[Stmt, ...]) -> int:
+        head, first, tail, after = self._new(), self._new(), self._new(), self._new()
+        self.jumps[Break, name], self.jumps[Continue, name] = after, tail
+        self._then(state, head)
+        self.states[head].append(If(condition, (self._goto(first),), (self._goto(after),), at=self.at))
+        self._then(self._body(body, first), tail)
+        self.states[tail] += [*last, self._goto(head)]
+        return after
+
+    def _then(self, state: int | None, after: int) -> None:
+        if state is not None:
+            self.states[state].append(self._goto(after))
+
+    def _goto(self, state: int) -> Stmt:
+        return Assign(self.state, Const(state, INT64), at=self.at)
+
+    def _escaped(self, stmt: Stmt) -> tuple[Stmt, ...]:
+        """A statement of one state, where jumps out of it say the next one."""
+        match stmt:
+            case Leave(block=target) | Break(loop=target) | Continue(loop=target):
+                if (type(stmt), target) not in self.jumps:
+                    return (stmt,)
+                return self._goto(self.jumps[type(stmt), target]), Leave(self.step, at=stmt.at)
+        inner = bodies(stmt)
+        return (with_bodies(stmt, tuple(sum(map(self._escaped, body), ()) for body in inner)),) if inner else (stmt,)
+
+    # ---- what a call keeps ------------------------------------------------------------------------------------
+
+    def _live(self) -> dict[int, frozenset[str]]:
+        """What each state may read before it sets it, of an activation's own variables and arrays."""
+        arrays = {made.array for state in self.states for made in statements(tuple(state), Allocate)}
+        watched = frozenset(self.own) | arrays
+        live = {state: frozenset[str]() for state in range(len(self.states))}
+        live[self.end] = self.results
+        before: dict[int, frozenset[str]] = {}
+        while live != before:
+            before = dict(live)
+            for state in reversed(range(len(self.states))):
+                live[state] = watched & self._before(self.states[state], frozenset(), live, {})
+        return live
+
+    def _before(
+        self, body: Sequence[Stmt], after: frozenset[str], live: Mapping[int, frozenset[str]], targets: _Targets
+    ) -> frozenset[str]:
+        for number in reversed(range(len(body))):
+            stmt = body[number]
+            read = _read(stmt)
+            match stmt:
+                case Assign(name=self.state, value=Const(value=state)):
+                    after = live[int(state)]
+                case Assign(name=name):
+                    after = (after - {name}) | read
+                case Allocate(array=array):
+                    after = (after - {array}) | read
+                case Block(name=name, body=inner) if name in self.marks:
+                    kept = live[self._after(stmt)] - self.results
+                    after = self._before(inner, live[0], live, targets) | kept
+                case Block(name=name, body=inner):
+                    after = self._before(inner, after, live, {**targets, (Leave, name): after})
+                case If(then=then, otherwise=otherwise):
+                    after = read.union(*(self._before(one, after, live, targets) for one in (then, otherwise)))
+                case For(name=name, body=inner) | While(name=name, body=inner):
+                    first = after | read
+                    for _ in range(2):
+                        known = {**targets, (Break, name): after, (Continue, name): first}
+                        first |= self._before(inner, first, live, known) - {name}
+                    after = first
+                case Leave(block=name) if name != self.step:
+                    after = targets[Leave, name]
+                case Break(loop=name) | Continue(loop=name):
+                    after = targets[type(stmt), name]
+                case _:
+                    after |= read
+        return after
+
+    def _after(self, mark: Block) -> int:
+        return next(after for after, state in self.resumed.items() if mark in self.states[state])
+
+    def _refuse_arrays(self, live: Mapping[int, frozenset[str]]) -> None:
+        for state in self.states:
+            for made in statements(tuple(state), Allocate):
+                if any(made.array in names for names in live.values()):
+                    raise KernelError("an array is made in a function that calls itself, and used after such a call",
+                                      made.at, "each call would need memory of its own for it",
+                                      "make it outside, and pass it as an argument")  # fmt: skip
+
+    # ---- the loop ---------------------------------------------------------------------------------------------
+
+    def _is(self, state: int) -> Expr:
+        return Compare("eq", Var(self.state, INT64), Const(state, INT64))
+
+    def _state(self, number: int, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> Stmt:
+        depth = Var(self.depth, INT64)
+        body: list[Stmt] = []
+        for name in kept.get(number, ()):
+            body.append(Assign(name, Load(stacks[name], (depth,), self.own[name]), at=self.at))
+        if number == 0:
+            body += [Assign(flag, Const(False, BOOL), at=self.at) for flag in self._flags()]
+        for stmt in self.states[number]:
+            if isinstance(stmt, Block) and stmt.name in self.marks:
+                body += self._push(stmt, kept, stacks)
+            else:
+                body.append(stmt)
+        return If(self._is(number), tuple(body), at=self.at)
+
+    def _push(self, mark: Block, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> list[Stmt]:
+        after, depth = self._after(mark), Var(self.depth, INT64)
+        deep = "RecursionError: maximum recursion depth exceeded"
+        place = Checked(depth, Compare("lt", depth, Const(DEEPEST, INT64)), "raised", deep, at=mark.at)
+        made: list[Stmt] = [Store(self.pushed, (place,), Const(after, INT64), at=mark.at)]
+        for name in kept[after]:
+            made.append(Store(stacks[name], (depth,), Var(name, self.own[name]), at=mark.at))
+        made += mark.body
+        return [*made, Assign(self.depth, Binary("add", depth, _ONE), at=mark.at), self._goto(0)]
+
+    def _return(self) -> tuple[Stmt, ...]:
+        depth = Var(self.depth, INT64)
+        over = If(Compare("le", depth, _ZERO), (Break(self.name, at=self.at),), at=self.at)
+        up = Assign(self.depth, Binary("sub", depth, _ONE), at=self.at)
+        return over, up, Assign(self.state, Load(self.pushed, (depth,), INT64), at=self.at)
+
+    def _parameters(self) -> set[str]:
+        """The variables that calls set."""
+        body = tuple(stmt for state in self.states for stmt in state)
+        return {a.name for m in statements(body, Block) if m.name in self.marks for a in statements(m.body, Assign)}
+
+    def _flags(self) -> list[str]:
+        """What tells of an activation's variables, its parameters apart, whether they have a value yet."""
+        flagged = self.cx.flagged
+        return [flagged[name] for name in sorted(self.own) if name in flagged and name not in self._parameters()]
+
+
+def _read(stmt: Stmt) -> frozenset[str]:
+    found = {stmt.array} if isinstance(stmt, Store) else set[str]()
+    for expr in own_expressions(stmt):
+        found |= names_in(expr)
+        found |= {part.array for part in subexpressions(expr, Load, Dim)}
+    return frozenset(found)
+
+
+def _nothing(kind: Scalar) -> Const:
+    return Const(False if kind == BOOL else 0 if kind.is_integer else 0.0, kind)

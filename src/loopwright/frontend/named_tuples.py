@@ -1,0 +1,52 @@
+"""Named tuples that the code makes: `Point(x, y)`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import TypeGuard
+
+from loopwright.errors import class_named, name_of_class
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.context import Context
+from loopwright.frontend.values import Items, Value, from_object
+
+
+def is_named_tuple(kind: object) -> TypeGuard[type]:
+    """Whether this is a class that `NamedTuple` or `namedtuple` made; one that is derived from it may do anything."""
+    return isinstance(kind, type) and kind.__bases__ == (tuple,) and hasattr(kind, "_fields")
+
+
+def named_tuple(cx: Context, kind: type, call: Arguments) -> Items:
+    """The tuple that a call of such a class makes. Raises KernelError for fields that are missing or unknown."""
+    names = fields_of(kind)
+    call.expect(cx, 0, len(names), names)
+    defaults: dict[str, object] = kind._field_defaults  # type: ignore[attr-defined]
+    given = {**dict(zip(names, call.values, strict=False)), **call.named}
+    items: list[Value] = []
+    for name in names:
+        if name not in given and name not in defaults:
+            raise cx.error(call.node, f"'{call.name}' needs a value for '{name}'")
+        items.append(given[name] if name in given else from_object(defaults[name]))
+    return Items(tuple(items), names, kind=kind)
+
+
+def fields_of(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a named tuple's class, or a dataclass."""
+    if dataclasses.is_dataclass(kind):
+        return tuple(one.name for one in dataclasses.fields(kind))
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    return names
+
+
+def known_name(cx: Context, kind: type, node: ast.AST) -> str:
+    """The name by which whoever returns such an object finds its class. Raises KernelError where there is none."""
+    name = name_of_class(kind)
+    if class_named(name) is not kind:
+        raise cx.error(
+            node,
+            f"an object of the class '{kind.__qualname__}' cannot be returned",
+            "its class is not found by its name in its module",
+            "define the class at the module's top level",
+        )
+    return name

@@ -1,0 +1,584 @@
+"""NumPy's functions that compute with whole arrays, written in the language as those in library.py and arrangement.py
+are: polynomials, windows, differences, statistics, and elementwise functions that C has no name for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# ---- sums along an axis ----------------------------------------------------------------------------------------
+
+
+def _cumsum(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.ravel()
+        sums = np.empty(flat.size, (flat[:1].sum()).dtype)
+        total = flat[:0].sum()
+        for i in range(flat.size):
+            total += flat[i]
+            sums[i] = total
+    elif axis == 0:
+        sums = np.empty(a.shape, (a[:1].sum()).dtype)
+        sums[:1] = a[:1]
+        for i in range(1, a.shape[0]):
+            sums[i] = sums[i - 1] + a[i]
+    elif axis == 1 or a.ndim == 2:
+        sums = np.empty(a.shape, (a[:1].sum()).dtype)
+        sums[:, :1] = a[:, :1]
+        for i in range(1, a.shape[1]):
+            sums[:, i] = sums[:, i - 1] + a[:, i]
+    else:
+        sums = np.empty(a.shape, (a[:1].sum()).dtype)
+        sums[:, :, :1] = a[:, :, :1]
+        for i in range(1, a.shape[2]):
+            sums[:, :, i] = sums[:, :, i - 1] + a[:, :, i]
+    return sums
+
+
+def _cumprod(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.ravel()
+        products = np.empty(flat.size, (flat[:1].prod()).dtype)
+        total = flat[:0].prod()
+        for i in range(flat.size):
+            total *= flat[i]
+            products[i] = total
+    elif axis == 0:
+        products = np.empty(a.shape, (a[:1].prod()).dtype)
+        products[:1] = a[:1]
+        for i in range(1, a.shape[0]):
+            products[i] = products[i - 1] * a[i]
+    else:
+        products = np.empty(a.shape, (a[:1].prod()).dtype)
+        products[:, :1] = a[:, :1]
+        for i in range(1, a.shape[1]):
+            products[:, i] = products[:, i - 1] * a[:, i]
+    return products
+
+
+def _nancumsum(a: Any) -> Any:
+    return _cumsum(np.where(np.isnan(a), 0.0, a))
+
+
+def _nancumprod(a: Any) -> Any:
+    return _cumprod(np.where(np.isnan(a), 1.0, a))
+
+
+def _diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
+    if n == 0:
+        steps = a[:]
+    elif n > 2:
+        raise NotImplementedError("np.diff has an n of 0, 1 or 2 here")
+    elif axis == 0 or a.ndim == 1:
+        steps = a[1:] - a[:-1] if n == 1 else (a[2:] - a[1:-1]) - (a[1:-1] - a[:-2])
+    else:
+        steps = a[..., 1:] - a[..., :-1] if n == 1 else _second(a)
+    return steps
+
+
+def _second(a: Any) -> Any:
+    return (a[..., 2:] - a[..., 1:-1]) - (a[..., 1:-1] - a[..., :-2])
+
+
+def _ediff1d(ary: Any) -> Any:
+    return ary.ravel()[1:] - ary.ravel()[:-1]
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    if y.ndim == 1:
+        if x is None:
+            area = (dx * (y[1:] + y[:-1]) / 2.0).sum()
+        else:
+            area = ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2.0).sum()
+    elif axis == 0:
+        if x is None:
+            area = (dx * (y[1:] + y[:-1]) / 2.0).sum(axis=0)
+        else:
+            area = ((x[1:] - x[:-1])[:, None] * (y[1:] + y[:-1]) / 2.0).sum(axis=0)
+    elif x is None:
+        area = (dx * (y[:, 1:] + y[:, :-1]) / 2.0).sum(axis=1)
+    else:
+        area = ((x[1:] - x[:-1]) * (y[:, 1:] + y[:, :-1]) / 2.0).sum(axis=1)
+    return area
+
+
+def _gradient(f: Any, varargs: Any = 1.0) -> Any:
+    if np.ndim(varargs) == 0:
+        slopes = _even_slopes(f, varargs)
+    else:
+        slopes = _slopes(f, varargs)
+    return slopes
+
+
+def _even_slopes(f: Any, step: Any) -> Any:
+    n = len(f)
+    if n < 2:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    slopes = np.empty(n, (f[:1] / 2.0).dtype)
+    slopes[1:-1] = (f[2:] - f[:-2]) / (2.0 * step)
+    slopes[0] = (f[1] - f[0]) / step
+    slopes[-1] = (f[-1] - f[-2]) / step
+    return slopes
+
+
+def _slopes(f: Any, x: Any) -> Any:
+    n = len(f)
+    if n < 2:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    slopes = np.empty(n, (f[:1] / 2.0).dtype)
+    for i in range(1, n - 1):
+        left, right = x[i] - x[i - 1], x[i + 1] - x[i]
+        a = -right / (left * (left + right))
+        b = (right - left) / (left * right)
+        c = left / (right * (left + right))
+        slopes[i] = a * f[i - 1] + b * f[i] + c * f[i + 1]
+    slopes[0] = (f[1] - f[0]) / (x[1] - x[0])
+    slopes[-1] = (f[-1] - f[-2]) / (x[-1] - x[-2])
+    return slopes
+
+
+# ---- polynomials and products ------------------------------------------------------------------------------------
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    total = x * 0.0
+    for c in p:
+        total = total * x + c
+    return total
+
+
+def _polyval_all(p: Any, x: Any) -> Any:
+    totals = np.zeros(x.shape, (p[:1].sum() * x[:1].sum()).dtype)
+    for c in p:
+        totals[:] = totals * x + c
+    return totals
+
+
+def _polyadd(a1: Any, a2: Any) -> Any:
+    n, m = len(a1), len(a2)
+    total = np.zeros(max(n, m), (a1[:1].sum() + a2[:1].sum()).dtype)
+    total[max(n, m) - n :] += a1
+    total[max(n, m) - m :] += a2
+    return total
+
+
+def _polymul(a1: Any, a2: Any) -> Any:
+    return np.convolve(a1, a2)
+
+
+def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    if N is None:
+        n = len(x)
+    else:
+        n = N
+    powers = np.empty((len(x), n), (x[:1] * 1).dtype)
+    for i in range(len(x)):
+        power = x[i] * 0 + 1
+        for j in range(n):
+            powers[i, j if increasing else n - 1 - j] = power
+            power *= x[i]
+    return powers
+
+
+def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    if len(v) > len(a):
+        turned = np.convolve(a, v[::-1], mode)
+    else:
+        turned = np.convolve(a, v[::-1], mode)
+    return turned
+
+
+def _kron(a: Any, b: Any) -> Any:
+    if a.ndim == 1:
+        n = len(b)
+        product = np.empty(len(a) * n, (a[:1] * b[:1]).dtype)
+        for i in range(len(a)):
+            for j in range(n):
+                product[i * n + j] = a[i] * b[j]
+    else:
+        n, m = b.shape
+        product = np.empty((a.shape[0] * n, a.shape[1] * m), (a[:1, :1] * b[:1, :1]).dtype)
+        for i in range(a.shape[0] * n):
+            for j in range(a.shape[1] * m):
+                product[i, j] = a[i // n, j // m] * b[i % n, j % m]
+    return product
+
+
+def _cross(a: Any, b: Any) -> Any:
+    if a.ndim == 1:
+        if len(a) != 3 or len(b) != 3:
+            raise ValueError("np.cross() takes vectors of 3 elements here")
+        product = np.empty(3, (a[0] * b[0]).dtype)
+        product[0] = a[1] * b[2] - a[2] * b[1]
+        product[1] = a[2] * b[0] - a[0] * b[2]
+        product[2] = a[0] * b[1] - a[1] * b[0]
+    else:
+        if a.shape[1] != 3:
+            raise ValueError("np.cross() takes vectors of 3 elements here")
+        product = np.empty(a.shape, (a[:1, 0] * b[:1, 0]).dtype)
+        product[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
+        product[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
+        product[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return product
+
+
+# ---- windows and ranges ------------------------------------------------------------------------------------------
+
+
+def _window(M: Any, first: Any, second: Any, third: Any) -> Any:
+    made = np.empty(M)
+    for k in range(M):
+        turn = np.pi * (1.0 - M + 2.0 * k) / max(M - 1, 1)
+        made[k] = first + second * np.cos(turn) + third * np.cos(2.0 * turn)
+    if M == 1:
+        made[0] = 1.0
+    return made
+
+
+def _hanning(M: Any) -> Any:
+    return _window(M, 0.5, 0.5, 0.0)
+
+
+def _hamming(M: Any) -> Any:
+    return _window(M, 0.54, 0.46, 0.0)
+
+
+def _blackman(M: Any) -> Any:
+    return _window(M, 0.42, 0.5, 0.08)
+
+
+def _bartlett(M: Any) -> Any:
+    made = np.empty(M)
+    for k in range(M):
+        n = 1.0 - M + 2.0 * k
+        made[k] = 1.0 + n / max(M - 1, 1) if n <= 0 else 1.0 - n / (M - 1)
+    return made
+
+
+def _logspace(start: Any, stop: Any, num: Any = 50) -> Any:
+    return 10.0 ** np.linspace(start, stop, num)
+
+
+# ---- statistics ----------------------------------------------------------------------------------------------------
+
+
+def _percentile(a: Any, q: Any, axis: Any = None) -> Any:
+    if np.ndim(q) == 0:
+        part = q / 100
+    else:
+        part = np.array(q) / 100
+    return _quantile(a, part, axis)
+
+
+def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.flatten()
+        flat.sort()
+        if np.ndim(q) == 0:
+            found = _of_ordered(flat, q)
+        else:
+            found = np.empty(len(q), (flat[:1] * 0.5).dtype)
+            for k in range(len(q)):
+                found[k] = _of_ordered(flat, q[k])
+    else:
+        rows = a.T if axis == 0 else a
+        found = np.empty(rows.shape[0], (a[:1, 0] * 0.5).dtype)
+        for i in range(rows.shape[0]):
+            row = rows[i].copy()
+            row.sort()
+            found[i] = _of_ordered(row, q)
+    return found
+
+
+def _of_ordered(ordered: Any, q: Any) -> Any:
+    n = ordered.size
+    place = q * (n - 1)
+    low = int(np.floor(place))
+    high = min(low + 1, n - 1)
+    part = place - low
+    gap = ordered[high] - ordered[low]
+    inner = ordered[low] + gap * part if part < 0.5 else ordered[high] - gap * (1 - part)
+    return inner if ordered[n - 1] == ordered[n - 1] else inner + ordered[n - 1]
+
+
+def _nanquantile(a: Any, q: Any) -> Any:
+    flat = a.ravel()
+    return _quantile(flat[~np.isnan(flat)], q)
+
+
+def _nanpercentile(a: Any, q: Any) -> Any:
+    flat = a.ravel()
+    return _percentile(flat[~np.isnan(flat)], q)
+
+
+def _nanmedian(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.ravel()
+        center = np.median(flat[~np.isnan(flat)])
+    else:
+        rows = a.T if axis == 0 else a
+        center = np.empty(rows.shape[0], (a[:1, 0] / 2).dtype)
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            center[i] = np.median(row[~np.isnan(row)])
+    return center
+
+
+def _nanargmax(a: Any) -> Any:
+    if np.all(np.isnan(a)):
+        raise ValueError("All-NaN slice encountered")
+    return np.argmax(np.where(np.isnan(a), -np.inf, a))
+
+
+def _nanargmin(a: Any) -> Any:
+    if np.all(np.isnan(a)):
+        raise ValueError("All-NaN slice encountered")
+    return np.argmin(np.where(np.isnan(a), np.inf, a))
+
+
+def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
+    if np.ndim(x) == 0:
+        number = _number_of(x, nan)
+    else:
+        number = np.empty_like(x)
+        for place, value in np.ndenumerate(x):
+            number[place] = _number_of(value, nan)
+    return number
+
+
+def _number_of(x: Any, nan: Any) -> Any:
+    if x != x:
+        return np.float64(nan)
+    if x == np.inf:
+        return np.float64(1.7976931348623157e308)
+    if x == -np.inf:
+        return np.float64(-1.7976931348623157e308)
+    return np.float64(x)
+
+
+def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
+    if y is None:
+        if m.ndim == 1:
+            found = np.sum((m - m.mean()) ** 2) / (len(m) - ddof)
+        elif rowvar:
+            found = _covariances(m, ddof)
+        else:
+            found = _covariances(m.T, ddof)
+    else:
+        both = np.empty((2, len(m)))
+        both[0] = m
+        both[1] = y
+        found = _covariances(both, ddof)
+    return found
+
+
+def _covariances(m: Any, ddof: Any) -> Any:
+    centred = m - m.mean(axis=1)[:, None]
+    other = centred.conj() if np.iscomplexobj(m) else centred
+    return centred @ other.T / (m.shape[1] - ddof)
+
+
+def _corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
+    c = _cov(x, y, rowvar)
+    n = c.shape[0]
+    d = np.empty(n)
+    for i in range(n):
+        d[i] = np.sqrt(c[i, i])
+    for i in range(n):
+        for j in range(n):
+            c[i, j] = min(max(c[i, j] / d[i] / d[j], -1.0), 1.0)
+    return c
+
+
+def _digitize(x: Any, bins: Any, right: Any = False) -> Any:
+    n = len(bins)
+    if right:
+        goes_up, goes_down = "left", "right"
+    else:
+        goes_up, goes_down = "right", "left"
+    if n > 1 and bins[0] > bins[n - 1]:
+        turned = n - np.searchsorted(bins[::-1], x, goes_down)  # type: ignore[call-overload]
+    else:
+        turned = np.searchsorted(bins, x, goes_up)  # type: ignore[call-overload]
+    return turned
+
+
+def _lexsort(keys: Any) -> Any:
+    order = np.arange(len(keys[0]))
+    for key in keys:
+        order = order[np.argsort(key[order])]
+    return order
+
+
+# ---- linear algebra ------------------------------------------------------------------------------------------------
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    """`np.linalg.norm(x, ord, axis)`."""
+    if x.ndim == 1 or axis is not None:
+        lengths = abs(x)
+        if axis is None:
+            along = 0
+        else:
+            along = axis
+        if ord == np.inf:
+            found = lengths.max(axis=along)
+        elif ord == -np.inf:
+            found = lengths.min(axis=along)
+        elif ord == 0:
+            found = (lengths != 0).sum(axis=along) * 1.0
+        elif ord == 1:
+            found = lengths.sum(axis=along) * 1.0
+        elif ord is None or ord == 2:
+            found = np.sqrt((lengths**2).sum(axis=along))
+        else:
+            found = (lengths**ord).sum(axis=along) ** (1.0 / ord)
+    elif ord == 1:
+        found = abs(x).sum(axis=0).max() * 1.0
+    elif ord == np.inf:
+        found = abs(x).sum(axis=1).max() * 1.0
+    elif ord is None or ord == "fro":
+        found = np.sqrt((abs(x) ** 2).sum())
+    else:
+        raise NotImplementedError("a norm of a matrix has the order 'fro', 1 or inf here")
+    return found
+
+
+def _slogdet(a: Any) -> Any:
+    det = np.linalg.det(a)
+    return np.sign(det), np.log(abs(det))
+
+
+def _matrix_power(a: Any, n: Any) -> Any:
+    power, left, base = np.eye(a.shape[0], dtype=a.dtype), n, a.copy()
+    if n < 0:
+        base[:] = np.linalg.inv(a)
+        left = -n
+    while left > 0:
+        if left % 2 == 1:
+            power[:] = power @ base
+        base[:] = base @ base
+        left //= 2
+    return power
+
+
+def _polyfit(x: Any, y: Any, deg: Any) -> Any:
+    columns = _vander(x * 1.0, deg + 1)
+    scale = np.sqrt((columns * columns).sum(axis=0))
+    columns /= scale
+    n, m = columns.shape
+    right = y * 1.0
+    for k in range(m):  # Householder's reflections
+        length = 0.0
+        for i in range(k, n):
+            length += columns[i, k] ** 2
+        length = np.sqrt(length)
+        if columns[k, k] > 0.0:
+            length = -length
+        first = columns[k, k] - length
+        square = -length * first
+        if square > 0.0:
+            columns[k, k] = first
+            for j in range(k + 1, m):
+                total = 0.0
+                for i in range(k, n):
+                    total += columns[i, k] * columns[i, j]
+                for i in range(k, n):
+                    columns[i, j] -= total / square * columns[i, k]
+            total = 0.0
+            for i in range(k, n):
+                total += columns[i, k] * right[i]
+            for i in range(k, n):
+                right[i] -= total / square * columns[i, k]
+        columns[k, k] = length
+    found = np.empty(m)
+    for k in range(m - 1, -1, -1):
+        total = right[k]
+        for j in range(k + 1, m):
+            total -= columns[k, j] * found[j]
+        found[k] = total / columns[k, k]
+    return found / scale
+
+
+# ---- element by element --------------------------------------------------------------------------------------------
+
+
+def _gcd(x1: Any, x2: Any) -> Any:
+    a, b = abs(x1), abs(x2)
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+def _lcm(x1: Any, x2: Any) -> Any:
+    divisor = _gcd(x1, x2)
+    return abs(x1 // (divisor if divisor != 0 else divisor + 1) * x2)
+
+
+def _heaviside(x1: Any, x2: Any) -> Any:
+    return x1 * 0.0 + x2 if x1 == 0 else (x1 if x1 != x1 else x1 * 0.0 + (1.0 if x1 > 0 else 0.0))
+
+
+def _logaddexp(x1: Any, x2: Any) -> Any:
+    high, low = max(x1, x2), min(x1, x2)
+    return high + np.log(2.0) if high == low else high + np.log1p(np.exp(low - high))
+
+
+def _logaddexp2(x1: Any, x2: Any) -> Any:
+    high, low = max(x1, x2), min(x1, x2)
+    return high + 1.0 if high == low else high + np.log2(1.0 + np.exp2(low - high))
+
+
+def _sinc(x: Any) -> Any:
+    turn = np.pi * (x if x != 0 else 1e-20)
+    return np.sin(turn) / turn
+
+
+def _fix(x: Any) -> Any:
+    return np.trunc(x)
+
+
+def _ldexp(x1: Any, x2: Any) -> Any:
+    return x1 * 2.0**x2
+
+
+def _isposinf(x: Any) -> Any:
+    return np.bool_(x == np.inf)
+
+
+def _isneginf(x: Any) -> Any:
+    return np.bool_(x == -np.inf)
+
+
+def _isreal(x: Any) -> Any:
+    return np.bool_(np.imag(x) == 0)
+
+
+def _iscomplex(x: Any) -> Any:
+    return np.bool_(np.imag(x) != 0)
+
+
+METHODS: dict[str, Any] = {"cumsum": _cumsum, "cumprod": _cumprod}
+By = Callable[..., Any]
+FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
+    np.cumsum: _cumsum, np.cumprod: _cumprod, np.nancumsum: _nancumsum, np.nancumprod: _nancumprod, np.diff: _diff,
+    np.ediff1d: _ediff1d, np.trapezoid: _trapezoid, np.gradient: _gradient, np.polyadd: _polyadd,
+    np.polyval: (1, _polyval, _polyval_all), np.polymul: _polymul, np.polyfit: _polyfit, np.vander: _vander,
+    np.correlate: _correlate, np.kron: _kron, np.cross: _cross, np.hanning: _hanning, np.hamming: _hamming,
+    np.blackman: _blackman, np.bartlett: _bartlett, np.logspace: _logspace,
+    np.percentile: _percentile, np.quantile: _quantile, np.nanquantile: _nanquantile,
+    np.nanpercentile: _nanpercentile, np.nanmedian: _nanmedian, np.nanargmax: _nanargmax, np.nanargmin: _nanargmin,
+    np.nan_to_num: _nan_to_num, np.cov: _cov, np.corrcoef: _corrcoef, np.digitize: _digitize, np.lexsort: _lexsort,
+    np.linalg.slogdet: _slogdet, np.linalg.matrix_power: _matrix_power,
+}  # fmt: skip
+"""By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
+
+ELEMENTWISE: dict[Any, By] = {
+    np.gcd: _gcd, np.lcm: _lcm, np.heaviside: _heaviside, np.logaddexp: _logaddexp, np.logaddexp2: _logaddexp2,
+    np.sinc: _sinc, np.fix: _fix, np.ldexp: _ldexp, np.isposinf: _isposinf, np.isneginf: _isneginf,
+    np.isreal: _isreal, np.iscomplex: _iscomplex,
+}  # fmt: skip
+"""By NumPy's function: ours for one element of each operand."""

@@ -1,0 +1,109 @@
+"""Two names for one array: a copy where no difference shows, refused where one does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.judge import define, refusal, same
+
+A = np.arange(4.0)
+SAME = {
+    "a view until it is another array": "y = x\nif n > 2:\n    y = x * 2\nreturn y.sum(), y",
+    "kept at the end of a round": """
+        keep = np.zeros(4)
+        for k in range(n):
+            now = np.full(4, float(k))
+            now[0] = 9
+            keep = now
+        return keep
+    """,
+    "written under a name that is another array by then": """
+        for first in [True, False]:
+            made = np.zeros((n + 1, 2))
+            made[0, 0] = x[n]
+            out = made
+            if n > 1:
+                out = np.ones((n, 2))
+            if first:
+                one = out
+            else:
+                two = out
+        return one, two
+    """,
+    "exchanged in a loop with a way out": """
+        u = x * 1
+        v = x + 1
+        for k in range(5):
+            v[1:] = u[:-1]
+            if k == n:
+                break
+            u, v = v, u
+        return u, v
+    """,
+    "three names": "y = np.zeros(4)\nfor k in range(n):\n    t = x\n    x = y\n    y = t + 1\nreturn x, y",
+    "handed to a helper that only reads": "y = x\nif total(x) > n:\n    y = shorter(x)\nreturn y, x",
+    "an argument that is another array on one path": "if n > 2:\n    x = x * 2\nreturn x",
+    "written after it is another array": "if n > 2:\n    x = x * 2\nelse:\n    x = x * 3\n    x[1] = 7\nreturn x",
+    "several arrays chosen": "y = x[:2] if n > 2 else x * 2\nz = x if n else y\nreturn y, z.sum(), len(y)",
+    "the helper returns what it is given": "y = either(x, n)\nreturn y.sum(), y",
+    "the helper gives other sizes": "y = parts(x, n)\ny[0] = 5\nreturn y, x",
+    "the helper returns from a loop": "y, k = first_above(x, n)\nreturn y, k",
+    "the helper assigns its parameter": "return doubled(x, n), x",
+}
+REFUSED = {
+    "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y": "'y' is another name for 'x' here",
+    "y = x\nif n > 2:\n    y = x * 2\nx[0] = 5\nreturn y": "'y' is another name for 'x' here",
+    "k = x * 1\nfor i in range(n):\n    b = x + i\n    k = b\n    b[0] = 9\nreturn k": "'k' is another name for",
+    "if n > 2:\n    x = x.copy()\nx[0] = 3\nreturn x": "'x' is an argument that is written in place",
+    "t = 0.0\nfor row in x:\n    x = x * 2\n    t += row\nreturn t": "'x' is assigned again while a loop goes over it",
+    "y = x if n else x * 2\ny[0] = 1\nreturn y": "'y' is another name for 'x' here",
+    "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is an array of the caller's",
+    "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is an array of the caller's",
+    "return overwritten(x, n)": "'x' is an array of the caller's, and another one later",
+}
+HELPERS = """
+    def total(a):
+        return a.sum()
+    def shorter(a):
+        return a[1:] * 2
+    def either(a, n):
+        if n > 2:
+            return a
+        return a * 2
+    def parts(a, n):
+        if n > 2:
+            return a[:n].copy()
+        return np.zeros(n)
+    def first_above(a, n):
+        for k in range(len(a)):
+            if a[k] > n:
+                return a[:k] * 2, k
+        return a * 3, -1
+    def doubled(x, n):
+        if n > 2:
+            x = x * 2
+        return x.sum()
+    def overwritten(x, n):
+        if n > 2:
+            x = x * 2
+        x[0] = 1
+        return x.sum()
+"""
+
+
+def made(body: str):
+    import textwrap
+
+    return define(textwrap.dedent(HELPERS) + "def f(x, n):\n" + textwrap.indent(textwrap.dedent(body).strip(), "    "))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("body", SAME.values(), ids=SAME)
+def test_as_in_python(body, n):
+    same(made(body), A, n)
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_refused(body):
+    assert REFUSED[body] in refusal(made(body), A, 3)

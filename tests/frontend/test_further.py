@@ -1,0 +1,41 @@
+"""Splits, np.einsum, np.select, methods of ufuncs; sets."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from frontend.judge import kernel_of, outcome
+from frontend.numpy_table import expressions, function_of, judge
+from loopwright.ir.interp import interpret
+
+EXPRESSIONS = """
+np.array_split(a, 3); np.array_split(a, 4)[1]; np.hsplit(m, 2); np.vsplit(m[:2], 2); np.split(a[:6], 3)
+np.split(a, [2, 4]); np.dsplit(c3, 2); np.isscalar(x); np.moveaxis(c3, 0, 2).copy()
+np.select([a < 1, a > 2], [a, b], 0.0); np.squeeze(m[:1]); np.squeeze(m[:, :1], axis=1); np.ix_(p2, p2)[0].copy()
+m[np.ix_(p2, p2)]; np.add.reduce(a); np.multiply.reduce(a); np.maximum.reduce(a); np.add.accumulate(a)
+np.maximum.accumulate(a); np.minimum.accumulate(a); np.add.at(a, i, 1.0); np.subtract.at(a, i, 1.0)
+np.maximum.at(a, i, b); np.einsum('ij,jk->ik', q, q); np.einsum('ij,ij->i', q, q); np.einsum('ij', m)
+np.einsum('ij->', m); np.einsum('i,j->ij', a, b); np.einsum('ii', q); np.einsum('ijk,k->ij', c3, c3[0, 0])
+np.array_split(m, 2, axis=1); np.split(m, 2, axis=1); np.moveaxis(c3, -1, 0).copy(); np.squeeze(c3[:1]); np.isin(i, p)
+np.isin(m, a); np.isin(i, [1, 2]); np.intersect1d(i, p); np.union1d(i, p); np.setdiff1d(i, p); np.setxor1d(i, p)
+np.unique(i); np.unique(i, return_counts=True); np.unique(i, return_index=True); np.unique(i, return_inverse=True)
+np.unique(m)
+"""
+
+
+@pytest.mark.parametrize("text", expressions(EXPRESSIONS))
+def test_as_numpy(text):
+    judge(text)
+
+
+def interpreted(function):
+    return lambda *given: interpret(kernel_of(function, *given), given)
+
+
+def test_what_is_wrong_raises():
+    for text in ("np.split(a, 3)", "np.squeeze(m, axis=1)", "np.einsum('ij,ij->i', m, q)", "np.add.at(a, p2, b)"):
+        function, arguments = function_of(text)
+        assert outcome(function, tuple(copy.deepcopy(arguments))) is ValueError
+        assert outcome(interpreted(function), tuple(arguments)) is ValueError

@@ -1,0 +1,107 @@
+"""Named tuples that the code makes, passes on, compares and returns."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from frontend.judge import refusal, same
+
+
+class Particle(NamedTuple):
+    """A place and a speed."""
+
+    place: float
+    speed: float = 2.0
+
+
+Span = namedtuple("Span", "low high")
+REST = Particle(0.0, 0.0)
+
+
+class Heavy(Particle):
+    """A class that could do anything."""
+
+
+def moved(particle, time):
+    return Particle(particle.place + particle.speed * time, speed=particle.speed)
+
+
+def fastest(places, time):
+    best = REST
+    for place in places:
+        now = moved(Particle(place), time)
+        if now.place > best.place:
+            best = now
+    return best, best == REST, best[0] - REST.place
+
+
+def span_of(a):
+    low, high = Span(a.min(), a.max())
+    return Span(low, high), Span(a * 2.0, len(a))
+
+
+def given_back(particle, a):
+    place, _ = particle
+    a[0] = place
+    return particle
+
+
+def in_a_list(a):
+    return [Particle(a[0]).speed, Particle(1, 2).place]
+
+
+CASES = [
+    (fastest, np.array([1.0, 3.0, -2.0]), 0.5), (fastest, np.array([1.0]), 3.0), (span_of, np.array([4.0, -1.0])),
+    (given_back, Particle(1.5, 3), np.zeros(1)), (in_a_list, np.ones(1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES[:3] + CASES[4:], ids=lambda case: case[0].__name__)
+def test_as_in_python(case):
+    function, *arguments = case
+    same(function, *arguments)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_compiled(case):
+    function, *arguments = case
+    expected, found = function(*arguments), lw.kernel(function)(*arguments)
+    assert type(found) is type(expected)
+    assert repr(found).replace("np.float64", "float") == repr(expected).replace("np.float64", "float")
+
+
+def test_refused():
+    def missing(a):
+        return Span(a[0])
+
+    def unknown(a):
+        return Span(a[0], high=1.0, middle=2.0)
+
+    def derived(a):
+        return Heavy(a[0])
+
+    def two_classes(a):
+        x = Particle(a[0])
+        if a[0] > 0:
+            x = Span(a[0], a[0])
+        return x[0]
+
+    def chosen(a):
+        return (Particle(1.0) if a[0] > 0 else Span(1.0, 2.0))[0]
+
+    assert "chooses tuples of one class" in refusal(chosen, np.ones(1))
+    local = namedtuple("local", "x")
+
+    def not_found(a):
+        return local(a[0])
+
+    assert "'Span' needs a value for 'high'" in refusal(missing, np.ones(1))
+    assert "no keyword 'middle'" in refusal(unknown, np.ones(1))
+    assert "'Heavy' is outside the language" in refusal(derived, np.ones(1))
+    assert "'x' is a tuple of another class elsewhere" in refusal(two_classes, np.ones(1))
+    assert "its class is not found by its name" in refusal(not_found, np.ones(1))
