@@ -39,6 +39,10 @@ class Linear:
                 return None
         return found
 
+    def coefficient_of(self, term: Expr) -> int:
+        """How often a term is counted."""
+        return next((count for known, count in self.terms if known == term), 0)
+
     @property
     def expr(self) -> Expr:
         """The sum as an expression: positive terms first, the constant last."""

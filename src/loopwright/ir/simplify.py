@@ -38,6 +38,13 @@ def simplify(kernel: Kernel) -> Kernel:
     return simplify(replace(kernel, body=body, results=results))  # one thing gone, another may go
 
 
+def simpler_body(body: Body) -> Body:
+    """A body with less in it, of the same meaning."""
+    while (simple := rewrite_body(body, _simpler_stmt, simpler)) is not body:
+        body = simple
+    return body
+
+
 def _simpler_result(result: ResultArray) -> ResultArray:
     shape = tuple(rewrite_expr(size, simpler) for size in result.shape)
     unchanged = all(a is b for a, b in zip(shape, result.shape, strict=True))

@@ -9,6 +9,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
+from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.register_blocking import in_registers
@@ -77,6 +78,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
         apart_at_points(partial)
     if not partial.decisions:
         on_diagonals(partial, target)
+    without_conditions(partial)
 
 
 def _marked(partial: PartialSchedule) -> Recipe:

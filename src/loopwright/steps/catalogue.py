@@ -15,6 +15,7 @@ from loopwright.steps.guard import Guard
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
+from loopwright.steps.partition import Partition
 from loopwright.steps.promote import Promote
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
@@ -33,7 +34,7 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
+    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
     Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
     Balance, Bind,
 )  # fmt: skip
