@@ -38,6 +38,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "shift": (LOOP, OFFSET),
     "skew": (LOOP, "inner", OFFSET),
     "cut": (LOOP, POINT),
+    "partition": (LOOP,),
     "unroll": (LOOP, SIZE),
     "unroll_and_jam": (LOOP, SIZE),
     "promote": ("array", LOOP),

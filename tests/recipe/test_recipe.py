@@ -83,10 +83,9 @@ CASES = {
         PATHS,
         PATHS_SHAPES,
         "cut j k; cut j.1 k+1; cut i k; cut i.1 k+1; parallelize i; parallelize i.1; parallelize i.1.1; vectorize j; "
-        "vectorize j.1; vectorize j.1.1; vectorize j.2; vectorize j.1.2; vectorize j.1.1.1; vectorize j.2.1; "
-        "vectorize j.1.2.1; vectorize j.1.1.1.1",
+        "vectorize j.1.1; vectorize j.2; vectorize j.1.1.1; vectorize j.2.1; vectorize j.1.1.1.1",
     ),
-    "line": (LINE, {"p": "n"}, "cut j k; cut j.1 k+1; parallelize j; parallelize j.1; parallelize j.1.1"),
+    "line": (LINE, {"p": "n"}, "cut j k; cut j.1 k+1; parallelize j; parallelize j.1.1"),
 }
 
 

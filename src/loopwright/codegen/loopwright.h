@@ -328,25 +328,25 @@ LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
   return malloc(bytes > 0 ? (size_t)bytes : 1);
 }
 
-/* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. No jump stands around
-   the division, so that what stays the same in a loop is divided once, before it. */
-#define LW_DIVISION(type, suffix)                                                                     \
-  LW_PURE type lw_floordiv_##suffix(type a, type b) {                                                 \
-    const type by = (b == 0) | (b == (type)-1) ? (type)1 : b;                                         \
-    const type q = (type)(a / by), down = (type)(q - ((a % by != 0) & ((a < 0) != (by < 0))));        \
-    return by == b ? down : b ? (type)(0 - (uint64_t)a) : (type)0;                                    \
-  }                                                                                                   \
-  LW_PURE type lw_mod_##suffix(type a, type b) {                                                      \
-    const type by = (b == 0) | (b == (type)-1) ? (type)1 : b, r = (type)(a % by);                     \
-    return (type)(r + (((r != 0) & ((r < 0) != (by < 0))) ? by : 0));                                 \
+/* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. Nothing here jumps,
+   so that gcc divides once, before a loop, what stays the same in it, and vectorises the loop. */
+#define LW_DIVISION(type, suffix)                                                                            \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {                                                        \
+    const type by = (type)(b + (b == 0) + 2 * (b == (type)-1)), all = (type)-(type)(b == (type)-1);          \
+    const type q = (type)(a / by - ((a % by != 0) & ((a < 0) != (by < 0)))), keep = (type)-(type)(b != 0);   \
+    return (type)((type)((uint64_t)(q ^ all) - (uint64_t)all) & keep);                                       \
+  }                                                                                                          \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                                                             \
+    const type by = (type)(b + (b == 0) + 2 * (b == (type)-1)), r = (type)(a % by);                          \
+    return (type)(r + (by & (type)-(type)((r != 0) & ((r < 0) != (by < 0)))));                               \
   }
 LW_DIVISION(int8_t, int8)
 LW_DIVISION(int16_t, int16)
 LW_DIVISION(int32_t, int32)
 LW_DIVISION(int64_t, int64)
-#define LW_UDIVISION(type, suffix)                                                                    \
-  LW_PURE type lw_floordiv_##suffix(type a, type b) { return b ? (type)(a / (b ? b : 1)) : (type)0; } \
-  LW_PURE type lw_mod_##suffix(type a, type b) { return (type)(a % (b ? b : 1)); }
+#define LW_UDIVISION(type, suffix)                                                                           \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) { return (type)(a / (type)(b + (b == 0)) & -(type)(b != 0)); } \
+  LW_PURE type lw_mod_##suffix(type a, type b) { return (type)(a % (type)(b + (b == 0))); }
 LW_UDIVISION(uint8_t, uint8)
 LW_UDIVISION(uint16_t, uint16)
 LW_UDIVISION(uint32_t, uint32)

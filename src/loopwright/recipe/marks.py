@@ -14,6 +14,7 @@ from loopwright.ir.nodes import Body, For, Kernel, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.tunable import Tunable
+from loopwright.steps.extent import extent_of
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.vectorize import Vectorize
@@ -37,7 +38,8 @@ def marks(kernel: Kernel, facts: Facts, strict: bool, level: int = 0, lanes: boo
         return ()
     chosen = tuple(_outermost(kernel.body, kernel, facts, strict, level))
     parallel = tuple(Parallelize(name) for name in chosen)
-    vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in chosen)
+    once = {loop.name for loop in statements(kernel.body, For) if extent_of(loop) == 1}
+    vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in {*chosen, *once})
     return (*parallel, *vector) if lanes else parallel
 
 
@@ -59,7 +61,9 @@ def _is_front(loop: For) -> bool:
 
 
 def _worth_it(loop: For, kernel: Kernel, facts: Facts, strict: bool) -> bool:
-    if Parallelize(loop.name).illegal(kernel, facts, strict) is not None:
+    if (extent_of(loop) == 1 and not _has_loop(loop)) or Parallelize(loop.name).illegal(
+        kernel, facts, strict
+    ) is not None:
         return False
     if all(reduction.kind == "scalar" for reduction in facts.loops[loop.name].reductions):
         return True

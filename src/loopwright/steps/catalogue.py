@@ -34,7 +34,7 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun, Separate,
-    Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
-    Balance, Bind,
+    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
+    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize,
+    Parallelize, Balance, Bind,
 )  # fmt: skip

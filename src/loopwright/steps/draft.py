@@ -41,6 +41,7 @@ from loopwright.ir.walk import (
     loops,
     own_expressions,
     rewrite_body,
+    rewrite_expr,
     statements,
     unless_same,
     with_bodies,
@@ -84,11 +85,12 @@ def with_statement(kernel: Kernel, old: Stmt, new: Body) -> Kernel:
 
 def substituted(body: Body, values: Mapping[str, Expr]) -> Body:
     """A body in which names stand for other values."""
+    return rewrite_body(body, expr=lambda expr: values.get(expr.name, expr) if isinstance(expr, Var) else expr)
 
-    def change(expr: Expr) -> Expr:
-        return values.get(expr.name, expr) if isinstance(expr, Var) else expr
 
-    return rewrite_body(body, expr=change)
+def substituted_in(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """An expression in which names stand for other values."""
+    return rewrite_expr(expr, lambda part: values.get(part.name, part) if isinstance(part, Var) else part)
 
 
 def again(body: Body, taken: set[str]) -> Body:

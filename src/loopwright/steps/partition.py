@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.linear import least, most, plus, variable
+from loopwright.ir.linear import plus, variable
 from loopwright.ir.nodes import Assign, Body, Break, Continue, Expr, For, If, Kernel
 from loopwright.ir.simplify import simpler_body
-from loopwright.ir.walk import rewrite_body
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.limits import all_of
 from loopwright.steps.nest import changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.steady import Steady, steady_iterations
+from loopwright.steps.steady import Place, SteadyState, earlier, later, steady_iterations, with_known
 from loopwright.steps.step import Rejection, Step
 
 
@@ -29,7 +28,7 @@ class Partition(Step):
     ->
     for j.1 in 0 .. min(n, 1):
         b[j.1] = a[max(j.1 - 1, 0)]
-    for j in max(0, 1) .. n:
+    for j in 1 .. n:
         b[j] = a[j - 1]
     """
 
@@ -64,7 +63,7 @@ class Partition(Step):
 class _Parts:
     """The loops that become of one."""
 
-    def __init__(self, kernel: Kernel, loop: For, steady: Steady) -> None:
+    def __init__(self, kernel: Kernel, loop: For, steady: SteadyState) -> None:
         self.loop, self.steady = loop, steady
         self.taken = names_of(kernel)
 
@@ -74,23 +73,24 @@ class _Parts:
         assert hole is not None
         behind = plus(hole, 1)
         return (
-            *self.of(lower, least(upper, hole), known, keeps_name=True),
-            *self.of(most(lower, hole), least(upper, behind), self.steady.outside),
-            *self.of(most(lower, behind), upper, known),
+            *self.of(lower, earlier(upper, hole), known, keeps_name=True),
+            *self.of(later(lower, hole), earlier(upper, behind), self.steady.outside),
+            *self.of(later(lower, behind), upper, known),
         )
 
     def around_the_middle(self) -> Body:
         """The steady iterations have others before and behind them, in any number."""
         low, high, outside = self.steady.low, self.steady.high, self.steady.outside
         lower, upper = self.loop.lower, self.loop.upper
-        begin = lower if low is None else most(lower, low)
-        before = () if low is None else self.of(lower, least(upper, low), outside)
-        middle = self.of(begin, upper if high is None else least(upper, high), self.steady.known, keeps_name=True)
-        return *before, *middle, *(() if high is None else self.of(most(begin, high), upper, outside))
+        begin = lower if low is None else later(lower, low)
+        before = () if low is None else self.of(lower, earlier(upper, low), outside)
+        middle = self.of(begin, upper if high is None else earlier(upper, high), self.steady.known, keeps_name=True)
+        return *before, *middle, *(() if high is None else self.of(later(begin, high), upper, outside))
 
-    def of(self, lower: Expr, upper: Expr, known: Mapping[Expr, Expr], keeps_name: bool = False) -> Body:
+    def of(self, lower: Expr, upper: Expr, known: Mapping[Place, Expr], keeps_name: bool = False) -> Body:
         """A loop between two points, in which something is known; nothing where it then does nothing."""
-        body = simpler_body(rewrite_body(self.loop.body, expr=lambda expr: known.get(expr, expr)))
+        anew = self.steady.anew if known is self.steady.known else frozenset[int]()
+        body = simpler_body(with_known(self.loop.body, known, anew))
         if not body:
             return ()
         if keeps_name:

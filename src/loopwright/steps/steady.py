@@ -7,11 +7,14 @@ are what the guard forbids (analysis/guard.py), so that sums are read as sums he
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
+from loopwright.ir.identities import simpler
 from loopwright.ir.linear import Linear, apart, least, linear, most, number, plus, variable
 from loopwright.ir.nodes import (
+    Assign,
     Binary,
     Body,
     Checked,
@@ -23,95 +26,111 @@ from loopwright.ir.nodes import (
     Load,
     Logical,
     Select,
+    Stmt,
     Store,
     Unary,
     Var,
 )
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import BOOL, INT64
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.walk import (
+    bodies,
+    own_expressions,
+    rewrite_expr,
+    statements,
+    subexpressions,
+    unless_same,
+    with_bodies,
+    with_own_expressions,
+)
+from loopwright.steps.draft import substituted_in
 from loopwright.steps.extent import ends_of, starts_of, trip_of
 
 SHORT = 16
 """An inner loop with at most so many iterations is looked through: its worst one counts."""
 
 
+Place = tuple[int, Expr]
+"""An expression of one statement, which is told by its identity."""
+
+
 @dataclass
-class Steady:
+class SteadyState:
     """The iterations from all of `lows` on, below all of `highs`, and other than `hole`, for which `tests` hold, which
-    are the same for all of them. known: what expressions are worth there. outside: what the one condition that there
+    are the same for all of them. known: what expressions are worth there; of an element, that it has another key, so
+    that its bounds are proven anew. anew: statements of which that is true. outside: what the one condition that there
     is, is worth in all others; empty where there are several, or where it may be either."""
 
     lows: list[Expr] = field(default_factory=list)
     highs: list[Expr] = field(default_factory=list)
     tests: list[Expr] = field(default_factory=list)
     hole: Expr | None = None
-    known: dict[Expr, Expr] = field(default_factory=dict)
-    outside: dict[Expr, Expr] = field(default_factory=dict)
+    known: dict[Place, Expr] = field(default_factory=dict)
+    anew: set[int] = field(default_factory=set)
+    outside: dict[Place, Expr] = field(default_factory=dict)
 
     @property
     def low(self) -> Expr | None:
         """The point from which on they run."""
-        return _joined(self.lows, most)
+        return reduce(later, self.lows) if self.lows else None
 
     @property
     def high(self) -> Expr | None:
         """The point below which they run."""
-        return _joined(self.highs, least)
+        return reduce(earlier, self.highs) if self.highs else None
 
 
-def _joined(points: list[Expr], join: object) -> Expr | None:
-    assert callable(join)
-    found: Expr | None = None
-    for point in dict.fromkeys(points):
-        found = point if found is None else join(found, point)
-    return found
+def later(first: Expr, second: Expr) -> Expr:
+    """The later of two points."""
+    gap = apart(first, second)
+    return most(first, second) if gap is None else first if gap >= 0 else second
 
 
-def steady_iterations(loop: For) -> Steady | None:
+def earlier(first: Expr, second: Expr) -> Expr:
+    """The earlier of two points."""
+    gap = apart(first, second)
+    return least(first, second) if gap is None else first if gap <= 0 else second
+
+
+def steady_iterations(loop: For) -> SteadyState | None:
     """Where the conditions in a loop hold; None where there are no such iterations to tell from others."""
     finder = _Finder(loop)
-    roots = list(dict.fromkeys(_conditions(loop.body)))
-    others = list(dict.fromkeys(_piecewise(loop.body)))
-    for root in roots:
-        finder.condition(root, wanted=True)
-    for other in others:
-        finder.piece(other)
+    finder.read(loop.body, {})
     found = finder.found
-    if not (found.lows or found.highs or found.hole is not None):
+    has_ends = bool(found.lows or found.highs)
+    if has_ends == (found.hole is not None):
         return None
-    if found.hole is not None and (found.lows or found.highs):
-        return None
-    telling = [root for root in roots if any(part in found.known for part in subexpressions(root))]
-    if len(telling) == 1 and not finder.is_loose and not any(other in found.known for other in others):
-        found.outside = _outside(telling[0], found.known)
+    telling = [(stmt, root) for stmt, root in finder.roots if _asked(stmt, root, found.known)]
+    if len(telling) == 1 and not finder.is_loose:
+        found.outside = _outside(*telling[0], found.known)
     return found
 
 
-def _conditions(body: Body) -> Iterator[Expr]:
-    for stmt in statements(body):
-        if isinstance(stmt, If):
-            yield stmt.condition
-        for own in own_expressions(stmt):
-            yield from (part.condition for part in subexpressions(own, Select))
+def with_known(body: Body, known: Mapping[Place, Expr], anew: Set[int] = frozenset()) -> Body:
+    """A body in which some expressions have other values, and some stores (by identity) other keys."""
+    result: list[Stmt] = []
+    for stmt in body:
+        new = with_own_expressions(stmt, tuple(_with_known(stmt, own, known) for own in own_expressions(stmt)))
+        if isinstance(new, Store) and id(stmt) in anew:
+            new = replace(new, key=object())
+        result.append(with_bodies(new, tuple(with_known(inner, known, anew) for inner in bodies(stmt))))
+    return unless_same(body, result)
 
 
-def _piecewise(body: Body) -> Iterator[Binary]:
-    """Minima, maxima and remainders of whole numbers."""
-    for stmt in statements(body):
-        for own in own_expressions(stmt):
-            for part in subexpressions(own, Binary):
-                if part.type == INT64 and part.op in ("min", "max", "mod"):
-                    yield part
+def _with_known(stmt: Stmt, expr: Expr, known: Mapping[Place, Expr]) -> Expr:
+    return rewrite_expr(expr, lambda part: known.get((id(stmt), part), part))
 
 
-def _outside(root: Expr, known: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+def _asked(stmt: Stmt, root: Expr, known: Mapping[Place, Expr]) -> bool:
+    return any((id(stmt), part) in known for part in subexpressions(root))
+
+
+def _outside(stmt: Stmt, root: Expr, known: Mapping[Place, Expr]) -> dict[Place, Expr]:
     """What a condition is worth where one of its parts is not what it is in the steady state."""
     for op, value in (("and", True), ("or", False)):
-        parts = list(_parts(root, op))
-        asked = [part for part in parts if any(one in known for one in subexpressions(part))]
-        if all(known.get(part) == Const(value, BOOL) for part in asked):
-            return {root: Const(not value, BOOL)}
+        asked = [part for part in _parts(root, op) if _asked(stmt, part, known)]
+        if all(known.get((id(stmt), part)) == Const(value, BOOL) for part in asked):
+            return {(id(stmt), root): Const(not value, BOOL)}
     return {}
 
 
@@ -123,73 +142,157 @@ def _parts(expr: Expr, op: str) -> Iterator[Expr]:
         yield expr
 
 
+Values = dict[str, Expr]
+"""What scalars that the loop sets are worth at a place, in terms of what it does not set."""
+
+
 class _Finder:
-    """Reads conditions one after the other; one that cannot be read changes nothing. is_loose: what holds in the steady
-    state may hold elsewhere too."""
+    """Reads a body as it runs in the steady state; a condition that cannot be read changes nothing. roots: the whole
+    conditions that were met, with their statements. is_loose: what holds in the steady state may hold elsewhere too."""
 
     def __init__(self, loop: For) -> None:
         self.loop = loop
         self.changed = names_assigned(loop.body)
         self.inner = {stmt.name: stmt for stmt in statements(loop.body, For)}
-        self.found = Steady()
+        self.found = SteadyState()
+        self.roots: list[tuple[Stmt, Expr]] = []
         self.is_loose = False
 
-    def condition(self, expr: Expr, wanted: bool) -> None:
+    def read(self, body: Body, values: Values) -> None:
+        """Read statements in their order; `values` become those behind them."""
+        for stmt in body:
+            for own in own_expressions(stmt):
+                self._read_parts(stmt, own, values)
+            match stmt:
+                case Assign():
+                    self._assign(stmt, values)
+                case If():
+                    self._branch(stmt, values)
+                case _:
+                    self._forget(bodies(stmt), values)
+                    for inner in bodies(stmt):
+                        self.read(inner, dict(values))
+
+    def _assign(self, stmt: Assign, values: Values) -> None:
+        values.pop(stmt.name, None)
+        value = substituted_in(_with_known(stmt, stmt.value, self.found.known), values)
+        if value.type == INT64 and not has(value, Load, Checked) and not names_in(value) & self.changed:
+            values[stmt.name] = value
+
+    def _branch(self, stmt: If, values: Values) -> None:
+        condition = rewrite_expr(_with_known(stmt, stmt.condition, self.found.known), simpler)
+        if isinstance(condition, Const):
+            self.read(stmt.then if condition.value else stmt.otherwise, values)
+            return
+        for branch in (stmt.then, stmt.otherwise):
+            self.read(branch, dict(values))
+        self._forget(bodies(stmt), values)
+
+    def _forget(self, inside: Iterable[Body], values: Values) -> None:
+        for body in inside:
+            for name in names_assigned(body):
+                values.pop(name, None)
+
+    def _read_parts(self, stmt: Stmt, expr: Expr, values: Values) -> None:
+        for part in subexpressions(expr):
+            if isinstance(part, Select):
+                self._root(stmt, part.condition, values)
+            elif isinstance(part, Binary) and part.type == INT64 and part.op in ("min", "max", "mod"):
+                self._piece(stmt, part, values)
+        if isinstance(stmt, If):
+            self._root(stmt, stmt.condition, values)
+        for access in subexpressions(expr, Load):
+            if self._is_new(access.index, values):
+                self.found.known[id(stmt), access] = replace(access, key=object())
+        if isinstance(stmt, Store) and self._is_new(stmt.index, values):
+            self.found.anew.add(id(stmt))
+
+    def _root(self, stmt: Stmt, expr: Expr, values: Values) -> None:
+        self.roots.append((stmt, expr))
+        self._condition(stmt, expr, wanted=True, values=values)
+
+    def _condition(self, stmt: Stmt, expr: Expr, wanted: bool, values: Values) -> None:
         """Find where a condition is as wanted; what `and` joins should hold, what `or` joins should not."""
         match expr:
             case Logical():
-                self.condition(expr.left, expr.op == "and")
-                self.condition(expr.right, expr.op == "and")
+                self._condition(stmt, expr.left, expr.op == "and", values)
+                self._condition(stmt, expr.right, expr.op == "and", values)
             case Unary(op="not"):
-                self.condition(expr.operand, not wanted)
-            case Compare() if expr not in self.found.known and expr.left.type == INT64:
+                self._condition(stmt, expr.operand, not wanted, values)
+            case Compare() if expr.left.type == INT64 and (id(stmt), expr) not in self.found.known:
                 if expr.op in ("eq", "ne"):
                     wanted = expr.op == "ne"
-                if self._holds(expr, wanted):
-                    self.found.known[expr] = Const(wanted, BOOL)
+                meant = Compare(expr.op, substituted_in(expr.left, values), substituted_in(expr.right, values))
+                holds = self._holds(meant, wanted)
+                if holds is not None:
+                    self.found.known[id(stmt), expr] = Const(holds, BOOL)
             case _:
                 pass
 
-    def piece(self, expr: Binary) -> None:
-        """Find where one part of a minimum, a maximum or a remainder is all of it."""
-        left, right = linear(expr.left), linear(expr.right)
-        if expr.op == "mod":
-            self._remainder(expr, right)
-            return
-        if not self._moves(left):
-            left, right = right, left
-        difference = _difference(left, right)
-        if self._moves(left) and self._asked(difference if expr.op == "min" else _negated(difference)):
-            self.found.known[expr] = left.expr
+    def _is_new(self, index: tuple[Expr, ...], values: Values) -> bool:
+        """Whether more may be proven of an index in the steady state: it goes by way of what the loop sets, or it is
+        such as `j - 1`, and is not to count from the end of its axis."""
+        forms = [linear(substituted_in(one, values)) for one in index]
+        own = [form for form in forms if form.constant < 0 and form.terms == ((variable(self.loop.name), 1),)]
+        asked = bool(own) and self._ask(*map(_negated, own))
+        self.is_loose |= asked
+        return asked or any(names_in(one) & set(values) for one in index)
 
-    def _remainder(self, expr: Binary, divisor: Linear) -> None:
+    def _piece(self, stmt: Stmt, expr: Binary, values: Values) -> None:
+        """Find where one part of a minimum, a maximum or a remainder is all of it."""
+        left, right = linear(substituted_in(expr.left, values)), linear(substituted_in(expr.right, values))
+        if expr.op == "mod":
+            value = self._remainder(expr, left, values)
+        else:
+            if not self._moves(left):
+                left, right = right, left
+            difference = _difference(left, right)
+            asked = difference if expr.op == "min" else _negated(difference)
+            value = left.expr if self._moves(left) and self._ask(asked) else None
+        if value is not None:
+            self.is_loose = True
+            self.found.known[id(stmt), expr] = value
+
+    def _remainder(self, expr: Binary, x: Linear, values: Values) -> Expr | None:
         modulus = expr.right.value if isinstance(expr.right, Checked) else expr.right
-        divisor = linear(modulus)
-        x = linear(expr.left)
+        divisor = linear(substituted_in(modulus, values))
         if not self._moves(x) or self._moves(divisor) or len(divisor.terms) > 1:
-            return
+            return None
         times = x.coefficient_of(divisor.terms[0][0]) if divisor.terms else 0
-        x = _difference(x, Linear(divisor.terms, divisor.constant), times)
-        if self._asked(_negated(x), _plus(_difference(x, divisor), 1)):
-            self.found.known[expr] = x.expr
+        x = _difference(x, divisor, times)
+        return x.expr if self._ask(_negated(x), _plus(_difference(x, divisor), 1)) else None
 
     def _moves(self, form: Linear) -> bool:
         """Whether the loop's variable is counted in a form, or that of a loop in it."""
         return any(isinstance(term, Var) and term.name in (self.loop.name, *self.inner) for term, _ in form.terms)
 
-    def _holds(self, test: Compare, wanted: bool) -> bool:
+    def _holds(self, test: Compare, wanted: bool) -> bool | None:
+        """What a test is worth in the steady state: as wanted, if that may be for more than a few iterations; None
+        where it cannot be read."""
         form = _difference(linear(test.left), linear(test.right))
+        if not self._moves(form):
+            return wanted if self._same(test, wanted) else None
         if test.op in ("eq", "ne"):
-            return self._differs(test, form)
+            return wanted if self._differs(form) else None
         if test.op in ("gt", "ge"):
             form = _negated(form)
         if test.op in ("lt", "gt"):
             form = _plus(form, 1)
-        if not wanted:  # form <= 0 is what should not be: form >= 1
-            form = _plus(_negated(form), 1)
-        if not self._moves(form):
-            return self._same(test, wanted)
-        return self._asked(form)
+        opposite = _plus(_negated(form), 1)  # of form <= 0: form >= 1
+        if self._is_short(form if wanted else opposite):
+            wanted = not wanted
+        return wanted if self._ask(form if wanted else opposite) else None
+
+    def _is_short(self, form: Linear) -> bool:
+        """Whether a form is at most zero in a few iterations only, as far as the text tells."""
+        match self._bound(form):
+            case ("high", high):
+                gaps = [apart(high, start) for start in starts_of(self.loop)]
+            case ("low", low):
+                gaps = [apart(end, low) for end in ends_of(self.loop)]
+            case _:
+                return False
+        return any(gap is not None and gap <= SHORT for gap in gaps)
 
     def _same(self, test: Compare, wanted: bool) -> bool:
         """A test that no iteration changes."""
@@ -198,11 +301,8 @@ class _Finder:
         self.found.tests.append(test if wanted else Unary("not", test))
         return True
 
-    def _differs(self, test: Compare, form: Linear) -> bool:
+    def _differs(self, form: Linear) -> bool:
         """That a form is not zero: true from the loop's first point on, up to its last one, or but for one point."""
-        if not self._moves(form):
-            ne = Compare("ne", test.left, test.right)
-            return self._same(ne, wanted=True)
         count = form.coefficient(self.loop.name)
         rest = _without(form, self.loop.name)
         if count not in (1, -1) or not all(self._is_fixed(term) for term, _ in rest.terms):
@@ -218,7 +318,7 @@ class _Finder:
             return False
         return True
 
-    def _asked(self, *forms: Linear) -> bool:
+    def _ask(self, *forms: Linear) -> bool:
         """Ask that all these forms are at most zero."""
         read = [self._bound(form) for form in forms]
         if any(one is None for one in read):

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.recipe.loop_partitioning import PARTITIONED, without_conditions
+from loopwright.recipe.recipe import recipe
+from loopwright.recipe.target import CpuTarget
+from loopwright.recipe.tunable import Choices
+from recipe.planning import check_same, plan_of, planned, reasons, steps
+from steps.kernels import ROWS
+
+BORDER = """
+kernel border(a: float64[2] C, b: float64[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            b[i, j] = a[i, max(j - 1, 0)] + a[max(i - 1, 0), j]
+"""
+SHAPES = {"a": "nm", "b": "nm"}
+SIZES = ((0, 0, 0), (1, 1, 1), (1, 4, 1), (5, 3, 1))
+WINDOW = """
+kernel window(a: float64[1] C, b: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for d in 0 .. 3:
+            if i + d > 0 and i + d <= size(a, 0):
+                b[i] = b[i] + a[i + d - 1]
+"""
+SHORT = """
+kernel short(b: float64[2] C):
+    for i in 0 .. size(b, 0):
+        for j in 0 .. 8:
+            if j > 0:
+                b[i, j] = 0.0
+"""
+
+
+def test_innermost_loops_have_their_steady_iterations_apart() -> None:
+    partial = planned(without_conditions, BORDER)
+    assert steps(partial) == "partition j"
+    assert reasons(partial) == ["the conditions on 'j' hold but for its first and last iterations"]
+    check_same(partial.written, partial.kernel, SHAPES, SIZES)
+
+
+def test_short_loops_inside_do_not_count() -> None:
+    partial = planned(without_conditions, WINDOW)
+    assert steps(partial) == "partition i"
+    check_same(partial.written, partial.kernel, {"a": "n", "b": "n"}, SIZES)
+
+
+@pytest.mark.parametrize("text", [ROWS, SHORT])
+def test_nothing_is_done_without_need(text: str) -> None:
+    assert steps(planned(without_conditions, text)) == ""
+
+
+def test_the_recipe_puts_lanes_into_the_steady_loop_alone() -> None:
+    partial = plan_of(BORDER)
+    found = recipe(partial.kernel, partial.facts, False, CpuTarget(8, 1, 2**15, 2**20))
+    assert [str(step) for step in found.schedule] == ["partition j", "parallelize i", "vectorize j"]
+
+
+def test_it_is_a_choice() -> None:
+    choices = Choices({PARTITIONED.name: 0})
+    partial = plan_of(BORDER, choices=choices)
+    without_conditions(partial)
+    assert steps(partial) == ""
