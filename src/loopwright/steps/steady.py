@@ -233,7 +233,11 @@ class _Finder:
         """Whether more may be proven of an index in the steady state: it goes by way of what the loop sets, or it is
         such as `j - 1`, and is not to count from the end of its axis."""
         forms = [linear(substituted_in(one, values)) for one in index]
-        own = [form for form in forms if form.constant < 0 and form.terms == ((variable(self.loop.name), 1),)]
+        first = max((int(start.value) for start in starts_of(self.loop) if isinstance(start, Const)), default=None)
+        own = [
+            form for form in forms
+            if first is not None and form.constant < -first and form.terms == ((variable(self.loop.name), 1),)
+        ]  # fmt: skip
         asked = bool(own) and self._ask(*map(_negated, own))
         self.is_loose |= asked
         return asked or any(names_in(one) & set(values) for one in index)
