@@ -23,7 +23,7 @@ from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, load_compiler, specialise
 
 if TYPE_CHECKING:
-    from loopwright import answers
+    from loopwright import answers, tracebacks
     from loopwright.frontend import hidden, structured
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
+    tracebacks = deferred("loopwright.tracebacks")
     hidden = deferred("loopwright.frontend.hidden")
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
@@ -129,6 +130,8 @@ class LoopKernel:
             return self._dispatch.call(*args, **kwargs)
         except hidden.NeededError as needed:
             call = self._with_hidden(needed.hidden)
+        except Exception as error:
+            raise tracebacks.for_user(error) from error.__cause__
         return call(*args, **kwargs)
 
     def _with_hidden(self, more: Hidden) -> Callable[..., object]:
