@@ -19,8 +19,8 @@ def results(size: str, fill: str = "") -> Any:
 
 
 def test_programs_in_postfix_order() -> None:
-    ((dtype, zeros, sizes),) = results("size(a, 1), n + 2 * size(a, 0)", " = 0.0f32")
-    assert (dtype, zeros) == (np.dtype(np.float32), True)
+    ((dtype, fill, sizes),) = results("size(a, 1), n + 2 * size(a, 0)", " = 0.0f32")
+    assert (dtype, repr(fill)) == (np.dtype(np.float32), "0")
     assert sizes == (
         (DIM, 0, 1),
         (ARGUMENT, 1, NUMBER, 2, DIM, 0, 0, OPERATORS["mul"], OPERATORS["add"]),
@@ -28,8 +28,13 @@ def test_programs_in_postfix_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "fill"), [("n ^ 1", ""), ("n", " = 1.0f32"), ("n", " = -0.0f32"), (" + ".join("n" * 40), "")]
+    ("text", "fill"), [("", "None"), (" = 1.0f32", "1.0"), (" = -0.0f32", "-0.0"), (" = 0.0f32", "0")]
 )
+def test_what_fills_them(text: str, fill: str) -> None:
+    assert repr(results("n", text)[0][1]) == fill
+
+
+@pytest.mark.parametrize(("size", "fill"), [("n ^ 1", ""), (" + ".join("n" * 40), "")])
 def test_what_the_launcher_has_no_words_for(size: str, fill: str) -> None:
     assert results(size, fill) is None
 
@@ -37,10 +42,12 @@ def test_what_the_launcher_has_no_words_for(size: str, fill: str) -> None:
 @lw.kernel
 def sized(a: Any, n: Any, m: Any) -> Any:
     first = np.zeros((n // 3 + 1, a.shape[1] - 1))
+    third, fourth = np.full(a.shape, np.inf), np.full(len(a), -1, np.int32)
+    fifth, sixth = np.ones(a.shape[1], np.bool_), np.full(a.shape[1], -0.0)
     second = np.empty(max(n, m) * min(a.shape[0], 2), np.int16)
     for i in range(second.shape[0]):
         second[i] = i
-    return first, second
+    return first, second, third, fourth, fifth, sixth
 
 
 ARGUMENTS = [
@@ -53,7 +60,7 @@ ARGUMENTS = [
 def test_arrays_are_those_of_cpython(given: tuple[Any, ...]) -> None:
     for _ in range(2):  # the second call is the launcher's
         for mine, pythons in zip(sized(*given), sized.__wrapped__(*given), strict=True):
-            assert (mine.shape, mine.dtype, mine.tolist()) == (pythons.shape, pythons.dtype, pythons.tolist())
+            assert (mine.shape, mine.dtype, mine.tobytes()) == (pythons.shape, pythons.dtype, pythons.tobytes())
             assert mine.flags.owndata and mine.flags.writeable and mine.flags.c_contiguous
 
 

@@ -59,7 +59,7 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
     target, however small it is, and not into copies of it."""
     kept = thresholds()
     if on:
-        parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW = 1e-9, 1, 16, 1
+        parallel.GRAIN, loops.FEWEST, parallel.FEWEST, arrays.STACK_BYTES, parallel.FEW = 1e-9, 1, 1, 16, 1
     if owners:
         parallel.NEAR, parallel.OWNED = -1.0, 0.0
     try:
@@ -68,17 +68,27 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
         set_thresholds(kept)
 
 
-Thresholds = tuple[float, int, int, int, float, float]
+Thresholds = tuple[float, int, int, int, int, float, float]
 
 
 def thresholds() -> Thresholds:
     """From which size on code generated now takes threads, lanes, the heap, and so on."""
-    return parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED
+    return (
+        parallel.GRAIN,
+        loops.FEWEST,
+        parallel.FEWEST,
+        arrays.STACK_BYTES,
+        parallel.FEW,
+        parallel.NEAR,
+        parallel.OWNED,
+    )
 
 
 def set_thresholds(wanted: Thresholds) -> None:
     """Make them these."""
-    parallel.GRAIN, loops.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = wanted
+    parallel.GRAIN, loops.FEWEST, parallel.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = (
+        wanted
+    )
 
 
 def drawn(program: Program) -> int:

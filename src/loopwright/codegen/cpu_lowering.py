@@ -11,7 +11,7 @@ from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
-from loopwright.codegen.safepoints import count_ahead, cut_strips, write_twice
+from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
 from loopwright.codegen.unrolling import unroll_loops
 
 
@@ -35,6 +35,7 @@ PASSES = (
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
+    CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),
     CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )

@@ -211,7 +211,8 @@ class ParallelRegion:
 class LoopLowering:
     """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
-    iterations. counted: those whose operations the loop around counts before them. unrolled: how many iterations of a
+    iterations. counted: those whose operations the loop around counts before them. alone: innermost loops of regions,
+    inside of others, that also stand there for one thread, for few iterations. unrolled: how many iterations of a
     loop a compiler is asked to write out."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
@@ -220,6 +221,7 @@ class LoopLowering:
     strips: frozenset[str] = frozenset()
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    alone: frozenset[str] = frozenset()
     unrolled: Mapping[str, int] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
@@ -229,6 +231,8 @@ class LoopLowering:
         for decided in (self.versions.get(loop), self.lanes.get(loop)):
             if decided is not None:
                 yield decided.text
+        if loop in self.alone:
+            yield "alone: one thread, without more ado, where there are few iterations"
         if loop in self.strips:
             many = ", if there are many" if loop in self.twice else ""
             counted = ", which the loop around counts" if loop in self.counted else ""

@@ -15,6 +15,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.loops import lanes_of, named, standing_in, target_of, write_sequential
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
@@ -202,6 +203,12 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
         # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
         # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
+        if loop.name in w.decided.alone:
+            with w.branch(f"lw_count < {FEWEST}"):
+                write_sequential(loop, w, short=True)
+            with w.otherwise():
+                _write_team(loop, plan, part, owner, w)
+            return
         with w.branch("lw_count > 0"):
             _write_team(loop, plan, part, owner, w)
 

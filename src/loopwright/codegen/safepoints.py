@@ -116,15 +116,24 @@ def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
     it always was."""
 
-    def inner(body: Body, around: bool) -> Iterator[For]:
-        for stmt in body:
-            if isinstance(stmt, For) and around and stmt.name not in lowering.regions:
-                yield stmt
-            for part in bodies(stmt):
-                yield from inner(part, around or isinstance(stmt, For | While))
-
-    twice = (loop.name for loop in inner(given.kernel.body, False) if _may_stand_twice(loop.body))
+    outside = (loop for loop in _inside_others(given.kernel.body) if loop.name not in lowering.regions)
+    twice = (loop.name for loop in outside if _may_stand_twice(loop.body))
     return replace(lowering, twice=lowering.strips & frozenset(twice))
+
+
+def stand_alone(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
+    """Innermost loops that threads share, inside of others: to ask for threads takes longer than a few iterations."""
+    inner = (loop for loop in _inside_others(given.kernel.body) if loop.name in lowering.regions)
+    alone = (loop.name for loop in inner if not contains(loop.body, For, While, Block, Allocate))
+    return replace(lowering, alone=frozenset(alone))
+
+
+def _inside_others(body: Body, around: bool = False) -> Iterator[For]:
+    for stmt in body:
+        if isinstance(stmt, For) and around:
+            yield stmt
+        for part in bodies(stmt):
+            yield from _inside_others(part, around or isinstance(stmt, For | While))
 
 
 def count_ahead(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:

@@ -14,7 +14,8 @@ typedef struct { int length; int64_t code[LONGEST_PROGRAM]; } SizeProgram;
 
 typedef struct {
   PyArray_Descr *descr;
-  int zeros, rank;
+  PyObject *fill; /* None: nothing; the integer 0: zeros of any type */
+  int rank;
   SizeProgram *sizes;
 } Result;
 
@@ -23,6 +24,7 @@ typedef struct { Py_ssize_t count; Result *items; } Results;
 static void free_results(Results *results) {
   for (Py_ssize_t k = 0; results->items && k < results->count; k++) {
     Py_XDECREF(results->items[k].descr);
+    Py_XDECREF(results->items[k].fill);
     PyMem_Free(results->items[k].sizes);
   }
   PyMem_Free(results->items);
@@ -39,7 +41,7 @@ static int read_program(SizeProgram *program, PyObject *code) {
   return 1;
 }
 
-/* From a tuple of (dtype, zeros, a tuple for each axis): 1; 0: left to `fresh`; -1: exception. */
+/* From a tuple of (dtype, fill, a tuple for each axis): 1; 0: left to `fresh`; -1: exception. */
 static int read_results(Results *results, PyObject *given) {
   if (!given || !PyTuple_CheckExact(given)) return 0;
   results->count = PyTuple_GET_SIZE(given);
@@ -47,8 +49,9 @@ static int read_results(Results *results, PyObject *given) {
   if (!results->items) return PyErr_NoMemory(), -1;
   for (Py_ssize_t k = 0; k < results->count; k++) {
     Result *one = &results->items[k];
-    PyObject *dtype, *sizes;
-    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(given, k), "OpO!", &dtype, &one->zeros, &PyTuple_Type, &sizes)) return -1;
+    PyObject *dtype, *fill, *sizes;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(given, k), "OOO!", &dtype, &fill, &PyTuple_Type, &sizes)) return -1;
+    one->fill = Py_NewRef(fill);
     if (!PyArray_DescrConverter(dtype, &one->descr)) return -1;
     one->rank = (int)PyTuple_GET_SIZE(sizes);
     if (one->rank > MOST_AXES) return 0;
@@ -110,6 +113,17 @@ static int find_size(const SizeProgram *program, PyObject *const *args, Py_ssize
   return 1;
 }
 
+/* A new array of these sizes; NULL with an exception. */
+static PyObject *new_array(const Result *one, npy_intp *sizes) {
+  int zeros = PyLong_CheckExact(one->fill) && PyObject_Not(one->fill) == 1;
+  Py_INCREF(one->descr);
+  PyObject *array = zeros ? PyArray_Zeros(one->rank, sizes, one->descr, 0)
+                          : PyArray_Empty(one->rank, sizes, one->descr, 0);
+  if (!array || zeros || one->fill == Py_None) return array;
+  if (PyArray_FillWithScalar((PyArrayObject *)array, one->fill) < 0) Py_CLEAR(array);
+  return array;
+}
+
 /* A tuple of new arrays; NULL with an exception, or without one where `fresh` is to make them. */
 static PyObject *new_results(const Results *results, PyObject *const *args, Py_ssize_t count) {
   PyObject *made = PyTuple_New(results->count);
@@ -124,9 +138,7 @@ static PyObject *new_results(const Results *results, PyObject *const *args, Py_s
         return NULL;
       }
     }
-    Py_INCREF(one->descr);
-    PyObject *array = one->zeros ? PyArray_Zeros(one->rank, sizes, one->descr, 0)
-                                 : PyArray_Empty(one->rank, sizes, one->descr, 0);
+    PyObject *array = new_array(one, sizes);
     if (!array) Py_CLEAR(made);
     else PyTuple_SET_ITEM(made, k, array);
   }

@@ -15,8 +15,8 @@ devices/launcher_results.c."""
 
 LONGEST = 64
 Program = tuple[int, ...]
-Results = tuple[tuple[Any, bool, tuple[Program, ...]], ...]
-"""For each array: dtype, whether it is zeros, a program for each axis."""
+Results = tuple[tuple[Any, object, tuple[Program, ...]], ...]
+"""For each array: dtype, what fills it (None: nothing; the integer 0: zeros of any type), a program for each axis."""
 
 
 def results_of(kernel: Kernel) -> Results | None:
@@ -25,10 +25,12 @@ def results_of(kernel: Kernel) -> Results | None:
     found = []
     for result in kernel.results:
         programs = [size_program(size, positions) for size in result.shape]
-        zeros = result.fill is not None and repr(result.fill.value) in ("0", "0.0", "False")  # not -0.0
-        if None in programs or (result.fill is not None and not zeros):
+        if None in programs:
             return None
-        found.append((result.element.dtype, zeros, tuple(one for one in programs if one is not None)))
+        fill = None if result.fill is None else result.fill.value
+        if repr(fill) in ("0", "0.0", "False"):  # not -0.0
+            fill = 0
+        found.append((result.element.dtype, fill, tuple(one for one in programs if one is not None)))
     return tuple(found)
 
 
