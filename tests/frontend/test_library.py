@@ -98,3 +98,55 @@ def in_place(a, k):
 def test_sorting_in_place():
     same(in_place, np.array([3.0, 1.0, 2.0]), np.array([5, 4, 3, 2]))
     same(in_place, np.arange(6.0)[::-2], np.array([5, 4, 3, 2], np.int8))
+
+
+def ordered(a, q):
+    return np.sort(a), np.argsort(a), np.median(a), np.percentile(a, q), np.quantile(a, np.array([0.1, 0.5, 0.9]))
+
+
+@pytest.mark.parametrize("kind", ["random", "few", "sorted", "falling", "nan", "all nan", "float32", "uint8", "int64"])
+def test_orders_of_many_elements(kind):
+    draw = np.random.default_rng(len(kind))
+    for size in (1, 2, 15, 16, 17, 33, 64, 65, 1025):
+        values = {
+            "random": draw.random(size), "few": draw.integers(0, 3, size).astype(float),
+            "sorted": np.arange(float(size)), "falling": -np.arange(float(size)),
+            "nan": np.where(draw.random(size) < 0.1, np.nan, draw.random(size)),
+            "all nan": np.full(size, np.nan), "float32": draw.random(size).astype(np.float32),
+            "uint8": draw.integers(0, 200, size).astype(np.uint8), "int64": draw.integers(-(2**62), 2**62, size),
+        }[kind]  # fmt: skip
+        places = np.argsort(values, kind="stable")
+        found = compiled_order(values, 30.0)
+        assert found[0].tobytes() == np.sort(values).tobytes()
+        assert (found[1] == places).all()
+        assert np.array_equal(found[2], np.median(values), equal_nan=True)
+        for mine, theirs in zip(found[3:], ordered(values, 30.0)[3:], strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6 if kind == "float32" else 1e-14)
+
+
+compiled_order = lw.kernel(ordered)
+
+
+def test_unlucky_pivots_end_in_a_sort():
+    """M. D. McIlroy's adversary (A killer adversary for quicksort, 1999): values are chosen as they are compared."""
+    size = 3000
+    values = [float("inf")] * size
+    solid = 0
+
+    class Gas:
+        def __init__(self, place):
+            self.place = place
+
+        def __lt__(self, other):
+            nonlocal solid
+            if values[self.place] == values[other.place] == float("inf"):
+                values[self.place], solid = float(solid), solid + 1
+            return values[self.place] < values[other.place]
+
+        def __gt__(self, other):
+            return other < self
+
+    items = np.array([Gas(place) for place in range(size)], dtype=object)
+    library._put_in_place(items, size // 2)
+    killer = np.array(values)
+    assert compiled_order(killer, 50.0)[2] == np.median(killer)

@@ -59,25 +59,51 @@ def _sort_method(a: Any, axis: Any = -1) -> None:
 
 
 def _sort_in_place(a: Any) -> None:
-    n = len(a)
+    """Short runs by insertion, then merged: from `a` into `other` and back."""
+    n = _numbers_first(a)
+    run = 16
+    for start in range(0, n, run):
+        for k in range(start + 1, min(start + run, n)):
+            x = a[k]
+            j = k - 1
+            while j >= start and x < a[j]:
+                a[j + 1] = a[j]
+                j -= 1
+            a[j + 1] = x
     other = np.empty_like(a)
-    width = 1
-    while width < n:
-        start = 0
-        while start < n:
-            middle, end = min(start + width, n), min(start + 2 * width, n)
-            i, j = start, middle
-            for k in range(start, end):
-                if i < middle and (j >= end or not (a[j] < a[i] or (a[i] != a[i] and a[j] == a[j]))):
-                    other[k] = a[i]
-                    i += 1
-                else:
-                    other[k] = a[j]
-                    j += 1
-            start += 2 * width
-        for k in range(n):
-            a[k] = other[k]
-        width *= 2
+    while run < n:
+        _merge_runs(a, other, run, n)
+        _merge_runs(other, a, 2 * run, n)
+        run *= 4
+
+
+def _numbers_first(a: Any) -> Any:
+    """Puts what is no number behind all others; how many these are."""
+    n = len(a)
+    for k in range(n - 1, -1, -1):
+        if a[k] != a[k]:
+            n -= 1
+            a[k], a[n] = a[n], a[k]
+    return n
+
+
+def _merge_runs(a: Any, merged: Any, run: Any, n: Any) -> None:
+    """Merges neighbouring runs, without a jump that the data decide; copies what is in order."""
+    for start in range(0, n, 2 * run):
+        middle, end = min(start + run, n), min(start + 2 * run, n)
+        i, j, k = start, middle, start
+        is_ordered = middle == end or not a[min(middle, n - 1)] < a[middle - 1]
+        while i < middle and j < end and not is_ordered:
+            x, y = a[i], a[j]
+            is_right = y < x
+            merged[k] = y if is_right else x
+            j += is_right
+            i += not is_right
+            k += 1
+        for left in range(i, middle):
+            merged[left + j - middle] = a[left]
+        for right in range(j, end):
+            merged[right] = a[right]
 
 
 def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
@@ -92,34 +118,71 @@ def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 
 def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    n = len(a)
-    order, other = np.empty(n, np.int64), np.empty(n, np.int64)
-    for k in range(n):
-        order[k] = k
-    width = 1
-    while width < n:
-        start = 0
-        while start < n:
-            middle, end = min(start + width, n), min(start + 2 * width, n)
-            i, j = start, middle
-            for k in range(start, end):
-                takes_left = False
-                if i < middle:
-                    takes_left = True
-                    if j < end:
-                        x, y = a[order[i]], a[order[j]]
-                        takes_left = not (y < x or (x != x and y == y))
-                if takes_left:
-                    other[k] = order[i]
-                    i += 1
-                else:
-                    other[k] = order[j]
-                    j += 1
-            start += 2 * width
-        for k in range(n):
-            order[k] = other[k]
-        width *= 2
+    order, other = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
+    n = 0
+    for k in range(len(a)):
+        if a[k] == a[k]:
+            order[n] = k
+            n += 1
+    behind = n
+    for k in range(len(a)):
+        if a[k] != a[k]:
+            order[behind] = k
+            behind += 1
+    run = 1
+    while run < n:
+        _merge_orders(a, order, other, run, n)
+        _merge_orders(a, other, order, 2 * run, n)
+        run *= 4
     return order
+
+
+def _merge_orders(a: Any, order: Any, merged: Any, run: Any, n: Any) -> None:
+    """As `_merge_runs`, of the places of elements."""
+    for start in range(0, n, 2 * run):
+        middle, end = min(start + run, n), min(start + 2 * run, n)
+        i, j, k = start, middle, start
+        is_ordered = middle == end or not a[order[min(middle, n - 1)]] < a[order[middle - 1]]
+        while i < middle and j < end and not is_ordered:
+            left, right = order[i], order[j]
+            is_right = a[right] < a[left]
+            merged[k] = right if is_right else left
+            j += is_right
+            i += not is_right
+            k += 1
+        for place in range(i, middle):
+            merged[place + j - middle] = order[place]
+        for place in range(j, end):
+            merged[place] = order[place]
+
+
+def _put_in_place(a: Any, k: Any) -> None:
+    """Quickselect (C. A. R. Hoare, 1961): a[k] as in sorted order, nothing greater before it, nothing less behind it.
+    There is no NaN. Where pivots are unlucky, the rest is sorted."""
+    low, high, rounds = 0, a.size - 1, 0
+    while low < high:
+        middle = (low + high) // 2
+        pivot = max(min(a[low], a[middle]), min(max(a[low], a[middle]), a[high]))
+        i, j = low, high
+        while i <= j:
+            while a[i] < pivot:
+                i += 1
+            while pivot < a[j]:
+                j -= 1
+            if i <= j:
+                a[i], a[j] = a[j], a[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            low = high
+        rounds += 1
+        if rounds == 100 and low < high:
+            _sort_in_place(a[low : high + 1])
+            low = high
 
 
 def _medians(a: Any, axis: Any = None) -> Any:
@@ -132,12 +195,15 @@ def _medians(a: Any, axis: Any = None) -> Any:
 
 def _median(a: Any, axis: Any = None) -> Any:
     flat = a.flatten()
-    _sort_in_place(flat)
     n = flat.size
     middle = n // 2
-    lower = flat[middle] if n % 2 == 1 else flat[middle - 1]
-    center = (lower + flat[middle]) / 2
-    return center if flat[n - 1] == flat[n - 1] else center + flat[n - 1]
+    if _numbers_first(flat) == n:
+        _put_in_place(flat, middle)
+    center = flat[n - 1] * 1.0
+    if center == center:
+        lower = flat[middle] if n % 2 == 1 else flat[:middle].max()
+        center = (lower * 1.0 + flat[middle] * 1.0) / 2
+    return center
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend.library import _numbers_first, _put_in_place
+
 # ---- sums along an axis ----------------------------------------------------------------------------------------
 
 
@@ -276,10 +278,10 @@ def _percentile(a: Any, q: Any, axis: Any = None) -> Any:
 def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.flatten()
-        flat.sort()
         if np.ndim(q) == 0:
-            found = _of_ordered(flat, q)
+            found = _of_unordered(flat, q)
         else:
+            flat.sort()
             found = np.empty(len(q), (flat[:1] * 0.5).dtype)
             for k in range(len(q)):
                 found[k] = _of_ordered(flat, q[k])
@@ -287,21 +289,33 @@ def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
         rows = a.T if axis == 0 else a
         found = np.empty(rows.shape[0], (a[:1, 0] * 0.5).dtype)
         for i in range(rows.shape[0]):
-            row = rows[i].copy()
-            row.sort()
-            found[i] = _of_ordered(row, q)
+            found[i] = _of_unordered(rows[i].copy(), q)
     return found
+
+
+def _of_unordered(a: Any, q: Any) -> Any:
+    n = a.size
+    place = q * (n - 1)
+    low = int(np.floor(place))
+    if _numbers_first(a) == n:
+        _put_in_place(a, low)
+    upper = a[low]
+    if low < n - 1:
+        upper = a[low + 1 :].min()
+    return _between(a[low], upper, place - low, a[n - 1])
 
 
 def _of_ordered(ordered: Any, q: Any) -> Any:
     n = ordered.size
     place = q * (n - 1)
     low = int(np.floor(place))
-    high = min(low + 1, n - 1)
-    part = place - low
-    gap = ordered[high] - ordered[low]
-    inner = ordered[low] + gap * part if part < 0.5 else ordered[high] - gap * (1 - part)
-    return inner if ordered[n - 1] == ordered[n - 1] else inner + ordered[n - 1]
+    return _between(ordered[low], ordered[min(low + 1, n - 1)], place - low, ordered[n - 1])
+
+
+def _between(lower: Any, upper: Any, part: Any, last: Any) -> Any:
+    gap = upper - lower
+    inner = lower + gap * part if part < 0.5 else upper - gap * (1 - part)
+    return inner if last == last else inner + last
 
 
 def _nanquantile(a: Any, q: Any) -> Any:
