@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,49 @@ def test_without_the_extension_python_makes_them() -> None:
     assert not hasattr(Entry, "results")
     with lw.options(device="interpreter"):
         assert sized(*ARGUMENTS[0])[0].shape == (3, 3)
+
+
+@lw.kernel
+def gathered(n: Any, m: Any) -> Any:
+    first, second = [], []
+    for i in range(n):
+        first.append(i)
+        if i % 2 == 0:
+            second.append((i, -i))
+    if m < 0:
+        raise ValueError("m")
+    return np.array(first), second
+
+
+def test_room_is_kept_for_the_next_call_and_no_result_is_in_it() -> None:
+    held = [gathered(n, 0) for n in (3, 10, 0, 3)]
+    for n in (400_000, 2, 200_000):  # more than a spare keeps
+        held.append(gathered(n, 0))
+    with pytest.raises(ValueError, match="m"):
+        gathered(5, -1)
+    held.append(gathered(7, 0))
+    for (numbers, pairs), n in zip(held, (3, 10, 0, 3, 400_000, 2, 200_000, 7), strict=True):
+        assert numbers.tolist() == list(range(n))
+        assert pairs == [(i, -i) for i in range(0, n, 2)]
+    kept = [numbers for numbers, _ in held if numbers.size]
+    assert not any(np.shares_memory(one, other) for k, one in enumerate(kept) for other in kept[:k])
+
+
+def test_large_arrays_that_are_returned_whole_are_the_callers() -> None:
+    @lw.kernel
+    def whole(x: Any) -> Any:
+        out = np.empty(2**23)
+        out[0] = x
+        return out
+
+    whole(0.0)
+    first, second = whole(1.0), whole(2.0)
+    assert (first[0], second[0]) == (1.0, 2.0)
+    assert not np.shares_memory(first, second)
+
+
+def test_threads_have_room_of_their_own() -> None:
+    gathered(1, 0)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: gathered(n, 0), [5000, 3, 7000, 1] * 20))
+    assert [numbers.tolist() for numbers, _ in found] == [list(range(n)) for n in [5000, 3, 7000, 1] * 20]

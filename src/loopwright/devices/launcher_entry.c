@@ -286,7 +286,7 @@ static PyObject *result_of(const Entry *entry, PyObject *const *originals, PyObj
 }
 
 /* The arrays that the call allocates, as a tuple; NULL with an exception. */
-static PyObject *fresh_arrays(const Entry *entry, PyObject *const *args, Py_ssize_t count) {
+static PyObject *fresh_arrays(Entry *entry, PyObject *const *args, Py_ssize_t count) {
   if (entry->results.count) {
     PyObject *made = new_results(&entry->results, args, count);
     if (made || PyErr_Occurred()) return made;
@@ -411,6 +411,7 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
     case 0: result = guard_failed(entry, args, originals, count); break;
     case 1:
       result = result_of(entry, originals, fresh, returned);
+      if (fresh) keep_spares(&entry->results, fresh);
       if (result) tell_observer(entry);
       break;
     case 2: result = raise_failure(entry, &failure); break;

@@ -6,9 +6,13 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 enum { TAKE_NUMBER, TAKE_DIM, TAKE_ARGUMENT, DO_ADD, DO_SUB, DO_MUL, DO_FLOORDIV, DO_MIN, DO_MAX };
 enum { MOST_AXES = 16, LONGEST_PROGRAM = 64 };
+#define RESERVED (INT64_C(1) << 26) /* bytes of a constant number: room for what is not known before, mostly unused */
+#define LEFT_IN_SPARE (INT64_C(1) << 20)
+#define UNTOUCHED UINT64_C(0x9E3779B97F4A7C15)
 
 typedef struct { int length; int64_t code[LONGEST_PROGRAM]; } SizeProgram;
 
@@ -17,6 +21,7 @@ typedef struct {
   PyObject *fill; /* None: nothing; the integer 0: zeros of any type */
   int rank;
   SizeProgram *sizes;
+  PyObject *spare; /* an array of the last call that nobody has seen, where only part of it is used; or NULL */
 } Result;
 
 typedef struct { Py_ssize_t count; Result *items; } Results;
@@ -25,6 +30,7 @@ static void free_results(Results *results) {
   for (Py_ssize_t k = 0; results->items && k < results->count; k++) {
     Py_XDECREF(results->items[k].descr);
     Py_XDECREF(results->items[k].fill);
+    Py_XDECREF(results->items[k].spare);
     PyMem_Free(results->items[k].sizes);
   }
   PyMem_Free(results->items);
@@ -113,22 +119,53 @@ static int find_size(const SizeProgram *program, PyObject *const *args, Py_ssize
   return 1;
 }
 
+/* Whether an array of so many bytes is room of which mostly little is used. */
+static int is_reserved(const Result *one, npy_intp bytes) {
+  int constant = one->fill == Py_None && bytes >= RESERVED;
+  for (int axis = 0; constant && axis < one->rank; axis++) {
+    constant = one->sizes[axis].length == 2 && one->sizes[axis].code[0] == TAKE_NUMBER;
+  }
+  return constant;
+}
+
+/* The first number behind what a spare array may keep of the memory that was touched. */
+static uint64_t *end_of_spare(PyObject *array) {
+  return (uint64_t *)((char *)PyArray_DATA((PyArrayObject *)array) + LEFT_IN_SPARE);
+}
+
+/* Keep what nobody else has of the arrays of a call, for the next one: to map and unmap memory takes longer than most
+   calls. Where addresses are limited none is kept. */
+static void keep_spares(Results *results, PyObject *fresh) {
+  for (Py_ssize_t k = 0; k < results->count && k < PyTuple_GET_SIZE(fresh); k++) {
+    Result *one = &results->items[k];
+    PyObject *array = PyTuple_GET_ITEM(fresh, k);
+    struct rlimit limit;
+    if (one->spare || Py_REFCNT(array) != 1 || !is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) continue;
+    if (*end_of_spare(array) != UNTOUCHED || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY) continue;
+    one->spare = Py_NewRef(array);
+  }
+}
+
 /* A new array of these sizes; NULL with an exception. */
 static PyObject *new_array(const Result *one, npy_intp *sizes) {
   int zeros = PyLong_CheckExact(one->fill) && PyObject_Not(one->fill) == 1;
   Py_INCREF(one->descr);
   PyObject *array = zeros ? PyArray_Zeros(one->rank, sizes, one->descr, 0)
                           : PyArray_Empty(one->rank, sizes, one->descr, 0);
-  if (!array || zeros || one->fill == Py_None) return array;
+  if (!array || zeros) return array;
+  if (one->fill == Py_None) {
+    if (is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) *end_of_spare(array) = UNTOUCHED;
+    return array;
+  }
   if (PyArray_FillWithScalar((PyArrayObject *)array, one->fill) < 0) Py_CLEAR(array);
   return array;
 }
 
 /* A tuple of new arrays; NULL with an exception, or without one where `fresh` is to make them. */
-static PyObject *new_results(const Results *results, PyObject *const *args, Py_ssize_t count) {
+static PyObject *new_results(Results *results, PyObject *const *args, Py_ssize_t count) {
   PyObject *made = PyTuple_New(results->count);
   for (Py_ssize_t k = 0; made && k < results->count; k++) {
-    const Result *one = &results->items[k];
+    Result *one = &results->items[k];
     npy_intp sizes[MOST_AXES];
     int64_t total = 1;
     for (int axis = 0; axis < one->rank; axis++) {
@@ -138,7 +175,8 @@ static PyObject *new_results(const Results *results, PyObject *const *args, Py_s
         return NULL;
       }
     }
-    PyObject *array = new_array(one, sizes);
+    PyObject *array = one->spare ? one->spare : new_array(one, sizes);
+    one->spare = NULL;
     if (!array) Py_CLEAR(made);
     else PyTuple_SET_ITEM(made, k, array);
   }
