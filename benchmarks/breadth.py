@@ -1,8 +1,9 @@
 """`python -m benchmarks.breadth out.json`: the functions of tests/breadth, as numba's users write them, beside
 numba.njit in one process, by turns.
 
-Arguments are those of the tests: small, so that what a call costs is part of every time. Arguments that a function may
-change are copied before each call, off the clock."""
+Arguments are those of the tests: small, so that what a call costs is part of every time. With `--scale 1000`
+arrays that are drawn at random have so many times as many elements; functions whose arguments then do not go together are left out.
+Arguments that a function may change are copied before each call, off the clock."""
 
 from __future__ import annotations
 
@@ -33,6 +34,39 @@ MODULES = (
 ROUNDS, CALLS = 7, 20
 
 
+@dataclass(frozen=True)
+class Scaled:
+    """A generator whose arrays have `factor` times as many elements; axes of up to 3 elements stay as they are."""
+
+    generator: np.random.Generator
+    factor: float
+
+    def sizes(self, size: Any) -> Any:
+        """The size of a larger array."""
+        if size is None:
+            return None
+        if isinstance(size, tuple):
+            each = max(2.0, self.factor ** (1 / max(1, len(size))))
+            return tuple(int(axis * round(each)) if axis > 3 else axis for axis in size)
+        return int(size * self.factor)
+
+    def random(self, size: Any = None) -> Any:
+        """As the generator's, and so are the others."""
+        return self.generator.random(self.sizes(size))
+
+    def normal(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
+        return self.generator.normal(loc, scale, self.sizes(size))
+
+    def uniform(self, low: float = 0.0, high: float = 1.0, size: Any = None) -> Any:
+        return self.generator.uniform(low, high, self.sizes(size))
+
+    def integers(self, low: Any, high: Any = None, size: Any = None, **more: Any) -> Any:
+        return self.generator.integers(low, high, self.sizes(size), **more)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.generator, name)
+
+
 @dataclass
 class Row:
     """One function: medians of seconds; None where it cannot be compiled, which `note` explains."""
@@ -51,6 +85,7 @@ class Row:
 def main(
     output: Annotated[Path, typer.Argument(help="The JSON file.")],
     only: Annotated[str, typer.Option(help="Functions whose names hold one of these words, with commas.")] = "",
+    scale: Annotated[float, typer.Option(help="How many times as many elements arrays have.")] = 1.0,
 ) -> None:
     """Times of each function, and the geometric mean of the ratios."""
     import numba
@@ -64,14 +99,18 @@ def main(
     cases = [one for one in CASES if one.name.split(".")[0] in MODULES and any(word in one.name for word in words)]
     rows = []
     for case in cases:
-        rows.append(measured(case, numba))
-        print(text_of(rows[-1]), flush=True)
+        row = measured(case, numba, scale)
+        if row is not None:
+            rows.append(row)
+            print(text_of(row), flush=True)
     ratios = sorted((row.ratio, row.name) for row in rows if row.ratio)
     mean = geometric_mean([ratio for ratio, _ in ratios])
     told = {
         "date": f"{datetime.now():%Y-%m-%d %H:%M}", "cpu": cpu_name(), "numba": numba.__version__,
-        "numpy": np.__version__, "functions": len(cases), "loopwright runs": sum(bool(row.loopwright) for row in rows),
-        "numba runs": sum(bool(row.numba) for row in rows), "compared": len(ratios), "geometric mean": mean,
+        "numpy": np.__version__, "scale": scale,
+        "functions": len(rows), "loopwright runs": sum(bool(row.loopwright) for row in rows),
+        "numba runs": sum(bool(row.numba) for row in rows),
+        "compared": len(ratios), "geometric mean": mean,
         "below 0.9": sum(ratio < 0.9 for ratio, _ in ratios),
     }  # fmt: skip
     output.write_text(
@@ -80,10 +119,16 @@ def main(
     print(json.dumps(told, indent=1))
 
 
-def measured(case: Any, numba: ModuleType) -> Row:
-    """One function with both compilers."""
+def measured(case: Any, numba: ModuleType, scale: float = 1.0) -> Row | None:
+    """One function with both compilers; None where larger arguments do not go together."""
     row, runs = Row(case.name), dict[str, Callable[..., object]]()
-    arguments = case.make(np.random.default_rng(zlib.crc32(case.name.encode())))
+    generator: Any = np.random.default_rng(zlib.crc32(case.name.encode()))
+    try:
+        arguments = case.make(generator if scale == 1.0 else Scaled(generator, scale))
+    except ValueError:
+        return None
+    if scale != 1.0 and _raises(lw.kernel(case.function), arguments):
+        return None  # numba would write beside its arrays
     for name, compiled in (("loopwright", lw.kernel), ("numba", lambda function: jitted(function, numba, {}))):
         try:
             runs[name] = compiled(case.function)
@@ -97,13 +142,13 @@ def measured(case: Any, numba: ModuleType) -> Row:
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(ROUNDS):
         for name, run in runs.items():
-            times[name] += once(run, arguments)
+            times[name] += once(run, arguments, CALLS if scale == 1.0 else 3)
     for name, found in times.items():
         setattr(row, name, statistics.median(found))
     return row
 
 
-def _raises(function: FunctionType, arguments: tuple[Any, ...]) -> bool:
+def _raises(function: Callable[..., object], arguments: tuple[Any, ...]) -> bool:
     try:
         with np.errstate(all="ignore"):
             function(*copy.deepcopy(arguments))
@@ -112,10 +157,10 @@ def _raises(function: FunctionType, arguments: tuple[Any, ...]) -> bool:
     return False
 
 
-def once(run: Callable[..., object], arguments: tuple[Any, ...]) -> list[float]:
+def once(run: Callable[..., object], arguments: tuple[Any, ...], calls: int) -> list[float]:
     """Seconds of some calls."""
     found = []
-    for given in [copy.deepcopy(arguments) for _ in range(CALLS)]:
+    for given in [copy.deepcopy(arguments) for _ in range(calls)]:
         begin = time.perf_counter()
         with contextlib.suppress(Exception):
             run(*given)
