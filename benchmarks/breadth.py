@@ -2,8 +2,8 @@
 numba.njit in one process, by turns.
 
 Arguments are those of the tests: small, so that what a call costs is part of every time. With `--scale 1000`
-arrays that are drawn at random have so many times as many elements; functions whose arguments then do not go together are left out.
-Arguments that a function may change are copied before each call, off the clock."""
+arrays that are drawn at random have so many times as many elements; functions whose arguments then do not go together
+are left out. Arguments that a function may change are copied before each call, off the clock."""
 
 from __future__ import annotations
 

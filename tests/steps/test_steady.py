@@ -72,6 +72,8 @@ def test_conditions(condition: str, expected: tuple[str, str, str, str] | None) 
         ("a[i, (j - 1) % size(a, 1)]", ("1", "", "", ""), "j - 1"),
         ("a[i, (j - 1 + size(a, 1)) % size(a, 1)]", ("1", "", "", ""), "j - 1"),
         ("a[i, (j * 2) % size(a, 1)]", None, ""),
+        ("a[i, j % 7]", None, ""),
+        ("a[i, j % n]", None, ""),
         ("a[i, (i + 1) % size(a, 1)]", None, ""),
         ("a[i, j - 1]", ("1", "", "", ""), ""),
     ],

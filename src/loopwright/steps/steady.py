@@ -262,6 +262,8 @@ class _Finder:
         divisor = linear(substituted_in(modulus, values))
         if not self._moves(x) or self._moves(divisor) or len(divisor.terms) > 1:
             return None
+        if all(apart(end, divisor.expr) is None for end in ends_of(self.loop)):
+            return None  # the loop may go around many times
         times = x.coefficient_of(divisor.terms[0][0]) if divisor.terms else 0
         x = _difference(x, divisor, times)
         return x.expr if self._ask(_negated(x), _plus(_difference(x, divisor), 1)) else None
