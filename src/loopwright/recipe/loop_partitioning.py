@@ -32,7 +32,9 @@ def without_conditions(partial: PartialSchedule) -> None:
         step = Partition(name)
         if step.illegal(partial.kernel, partial.facts, partial.strict) is None and partial.number(PARTITIONED):
             with partial.together():
-                partial.take(step, f"the conditions on '{user_name(name)}' hold but for its first and last iterations")
+                partial.take(
+                    step, f"the iterations of '{user_name(name)}' in which the conditions on it hold run without them"
+                )
 
 
 def _is_last(loop: For) -> bool:
