@@ -48,6 +48,15 @@ kernel add(a: float64[2] C, b: float64[2] C):
         for j in 0 .. size(a, 1):
             b[i, j] = a[i, j] + 1.0
 """
+SUMS = """
+kernel sums(b: float64[1] C, a: float64[1] C):
+    var s: float64
+    s = 0.0
+    for i in 0 .. size(b, 0):
+        if b[i] > 1.0:
+            s = s + (b[i] - 1.0)
+        a[i] = s
+"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ class Case:
             TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
             TOTAL: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
+            SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
 
@@ -79,6 +89,7 @@ CASES = {
     "pieces": Case(SPMV, "parallelize i", "lw_handed("),
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
+    "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),

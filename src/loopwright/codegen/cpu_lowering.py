@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
@@ -33,6 +34,7 @@ PASSES = (
     CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
     CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),

@@ -212,7 +212,8 @@ class LoopLowering:
     """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
     iterations. counted: those whose operations the loop around counts before them. alone: innermost loops of regions,
-    inside of others, that also stand there for one thread, for few iterations. unrolled: how many iterations of a
+    inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
+    identity) that do without a jump. unrolled: how many iterations of a
     loop a compiler is asked to write out."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
@@ -222,6 +223,7 @@ class LoopLowering:
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
+    selected: frozenset[int] = frozenset()
     unrolled: Mapping[str, int] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:

@@ -328,6 +328,18 @@ LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
   return malloc(bytes > 0 ? (size_t)bytes : 1);
 }
 
+/* A number where a condition holds, else 0.0, by its bits: written with `?`, gcc makes a jump of it. */
+#define LW_SELECTED(type, bits, suffix)                   \
+  LW_PURE type lw_selected_##suffix(int condition, type x) { \
+    bits pattern;                                         \
+    memcpy(&pattern, &x, sizeof pattern);                 \
+    pattern &= -(bits)(condition != 0);                   \
+    memcpy(&x, &pattern, sizeof pattern);                 \
+    return x;                                             \
+  }
+LW_SELECTED(double, uint64_t, float64)
+LW_SELECTED(float, uint32_t, float32)
+
 /* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. Nothing here jumps,
    so that gcc divides once, before a loop, what stays the same in it, and vectorises the loop. */
 #define LW_DIVISION(type, suffix)                                                                            \

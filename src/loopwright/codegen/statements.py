@@ -8,6 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Writer
+from loopwright.codegen.if_conversion import update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -25,6 +26,7 @@ from loopwright.ir.nodes import (
     Return,
     Stmt,
     Store,
+    Unary,
     While,
 )
 from loopwright.ir.walk import statements
@@ -50,6 +52,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             w.write_loop(stmt)
         case While():
             write_while(stmt, w, partial(write_body, stmt.body, w))
+        case If() if id(stmt) in w.decided.selected:
+            _selected(stmt, w)
         case If():
             _if(stmt, w)
         case Block():
@@ -85,6 +89,15 @@ def write_store(stmt: Store, w: Writer) -> None:
             w.line(f"{w.element(stmt)} = lw_value;")
         return
     w.line(f"{w.element(stmt)} = {value};")
+
+
+def _selected(stmt: If, w: Writer) -> None:
+    update = update_of(stmt)
+    assert update is not None
+    name, op, value = update
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    less = w.text(value if op == "sub" else Unary("neg", value))
+    w.line(f"{target} = {target} - lw_selected_{value.type.name}({w.text(stmt.condition)}, {less});")
 
 
 def _if(stmt: If, w: Writer) -> None:

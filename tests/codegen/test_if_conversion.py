@@ -1,0 +1,78 @@
+"""Conditional updates without a jump: which ones, and that they are the same to the last bit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.codegen.if_conversion import update_of
+from loopwright.ir.nodes import If
+from loopwright.ir.text import parse_kernel
+from loopwright.ir.walk import statements
+
+
+def found(condition: str, *then: str, otherwise: str = "") -> bool:
+    lines = [f"if {condition}:", *("    " + one for one in then), *(["else:", "    " + otherwise] if otherwise else [])]
+    inside = "".join(f"        {line}\n" for line in lines)
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, b: float64[1] C, k: int64):\n    var s: float64\n    var n: int64\n    s = 0.0\n"
+        f"    n = 0\n    for i in 0 .. size(a, 0):\n{inside}        b[i] = s\n"
+    )
+    return update_of(next(statements(kernel.body, If))) is not None
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "taken"),
+    [
+        ("a[i] > 0.0", ["s = s + a[i]"], True),
+        ("a[i] > 0.0", ["s = s - 2.0 * a[i]"], True),
+        ("i > k", ["s = s + 1.0"], True),
+        ("a[i] > 0.0 and a[i] < 2.0", ["s = s + (a[i] - s)"], True),
+        ("i > k", ["s = s + a[i]"], False),  # which may not be there
+        ("i > 0 and a[i] > 0.0", ["s = s + a[i]"], False),
+        ("a[i] > 0.0", ["s = s + a[i] / 2.0"], False),
+        ("a[i] > 0.0", ["s = s * a[i]"], False),
+        ("a[i] > 0.0", ["s = 1.0 + s"], False),
+        ("a[i] > 0.0", ["n = n + 1"], False),
+        ("a[i] > 0.0", ["s = s + a[i]", "n = n + 1"], False),
+    ],
+)
+def test_which_updates(condition: str, then: list[str], taken: bool) -> None:
+    assert found(condition, *then) == taken
+
+
+def test_none_with_another_branch() -> None:
+    assert not found("a[i] > 0.0", "s = s + a[i]", otherwise="s = 0.0")
+
+
+def running(a: Any, limit: Any, out: Any) -> Any:
+    total = -0.0 * limit
+    for i in range(len(a)):
+        x = a[i]
+        if x > limit:
+            total += x - limit
+        elif x != x:
+            total -= x
+        out[i] = total
+    return total
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("special", [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-320, 1e308])
+def test_the_same_bits(kind: type, special: float) -> None:
+    kernel = lw.kernel(running)
+    for place in (0, 3, 9):
+        a = np.random.default_rng(place).normal(size=10).astype(kind)
+        with np.errstate(all="ignore"):
+            a[place] = special
+        for limit in (kind(0.0), kind(-0.0), kind(0.5), kind(math.nan)):
+            mine, pythons = np.zeros(10, kind), np.zeros(10, kind)
+            with np.errstate(all="ignore"):
+                results = kernel(a, limit, mine), running(a, limit, pythons)
+            assert np.array_equal(np.signbit(mine), np.signbit(pythons)) or np.isnan(pythons).any()
+            np.testing.assert_array_equal(mine, pythons)
+            np.testing.assert_array_equal(*results)
