@@ -175,8 +175,9 @@ static PyObject *new_results(Results *results, PyObject *const *args, Py_ssize_t
         return NULL;
       }
     }
-    PyObject *array = one->spare ? one->spare : new_array(one, sizes);
+    PyObject *array = one->spare; /* taken before anything is made, which may let another thread keep one */
     one->spare = NULL;
+    if (!array) array = new_array(one, sizes);
     if (!array) Py_CLEAR(made);
     else PyTuple_SET_ITEM(made, k, array);
   }
