@@ -97,7 +97,10 @@ def _selected(stmt: If, w: Writer) -> None:
     name, op, value = update
     target = w.function.renamed.get(name) or w.use(w.names.of(name))
     less = w.text(value if op == "sub" else Unary("neg", value))
-    w.line(f"{target} = {target} - lw_selected_{value.type.name}({w.text(stmt.condition)}, {less});")
+    with w.block():
+        # First, so that a failure in it comes before one in what is added.
+        w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
+        w.line(f"{target} = {target} - lw_selected_{value.type.name}(lw_holds, {less});")
 
 
 def _if(stmt: If, w: Writer) -> None:
