@@ -17,9 +17,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from queue import Queue
 from statistics import median
 from types import ModuleType
 from typing import Annotated, Any
@@ -81,19 +83,30 @@ def main(
     contenders: Annotated[str, typer.Option(help="Who takes part, with commas.")] = ",".join(CONTENDERS),
     budget: Annotated[float, typer.Option(help="Seconds for the calls of one process.")] = 1.0,
     timeout: Annotated[float, typer.Option(help="Seconds after which a process is ended.")] = 180.0,
+    groups: Annotated[int, typer.Option(help="Groups of cores, each with a program of its own at a time.")] = 1,
     child: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
     """Times of each program, and the geometric means of the ratios."""
     if child:
         one(next(found for found in programs(checkout) if found.name == only), child, size, output, budget)
         return
-    rows = []
+    rows: list[Row] = []
     wanted = [one for one in programs(checkout) if not only or one.name in only.split(",")]
-    for program in wanted:
-        rows.append(row_of(program, checkout, size, contenders.split(","), budget, timeout))
-        print(text_of(rows[-1]), flush=True)
-        told = summary(rows, size)
-        output.write_text(json.dumps(told | {"rows": [vars(row) for row in rows]}, indent=1) + "\n")
+    free = groups_of_cores(groups)
+
+    def measured(program: Program) -> Row:
+        cores = free.get()
+        try:
+            return row_of(program, checkout, size, contenders.split(","), budget, timeout, cores)
+        finally:
+            free.put(cores)
+
+    with ThreadPoolExecutor(groups) as pool:
+        for row in pool.map(measured, wanted):
+            rows.append(row)
+            print(text_of(row), flush=True)
+            told = summary(rows, size) | {"cores of each": len(os.sched_getaffinity(0)) // groups}
+            output.write_text(json.dumps(told | {"rows": [vars(row) for row in rows]}, indent=1) + "\n")
     print(json.dumps(summary(rows, size), indent=1))
 
 
@@ -108,6 +121,16 @@ def programs(checkout: Path) -> Iterator[Program]:
         )  # fmt: skip
 
 
+def groups_of_cores(groups: int) -> Queue[list[int]]:
+    """The cores this process may use in so many groups of the same size, neighbours together."""
+    cores = sorted(os.sched_getaffinity(0))
+    size = max(1, len(cores) // groups)
+    free: Queue[list[int]] = Queue()
+    for group in range(groups):
+        free.put(cores[group * size : (group + 1) * size])
+    return free
+
+
 def loaded(path: Path) -> ModuleType:
     """The module of this file."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -118,14 +141,16 @@ def loaded(path: Path) -> ModuleType:
     return module
 
 
-def row_of(program: Program, checkout: Path, size: str, contenders: list[str], budget: float, timeout: float) -> Row:
-    """One program with all contenders, a process each."""
+def row_of(
+    program: Program, checkout: Path, size: str, contenders: list[str], budget: float, timeout: float, cores: list[int]
+) -> Row:
+    """One program with all contenders, a process each, on these cores."""
     row, right = Row(program.name), None
     with tempfile.TemporaryDirectory() as folder:
         for contender in contenders:
             path = Path(folder) / "result"
             command = [
-                sys.executable, "-m", "benchmarks.npbench", str(checkout), str(path), "--only", program.name,
+                "taskset", "-c", ",".join(map(str, cores)), sys.executable, "-m", "benchmarks.npbench", str(checkout), str(path), "--only", program.name,
                 "--size", size, "--child", contender, "--budget", str(budget),
             ]  # fmt: skip
             environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(checkout), *sys.path])}
@@ -193,7 +218,7 @@ def pythran_of(program: Program) -> Callable[..., Any]:
         name = f"{program.module}_pythran"
         target = Path(folder) / f"{name}.so"
         subprocess.run(
-            [Path(sys.executable).parent / "pythran", "-DUSE_XSIMD", "-fopenmp", "-march=native", "-ffast-math",
+            [sys.executable, "-m", "pythran.run", "-DUSE_XSIMD", "-fopenmp", "-march=native", "-ffast-math",
              program.folder / f"{name}.py", "-o", target],
             check=True, capture_output=True,
         )  # fmt: skip
