@@ -52,6 +52,7 @@ class Program:
     def arguments(self, size: str) -> list[Any]:
         """The arguments of the function at this size, as NPBench makes them."""
         known = dict(self.parameters[size])
+        np.random.seed(42)  # some draw without a seed: each contender is to get the same
         if self.init:
             made = getattr(loaded(self.folder / f"{self.module}.py"), self.init["func_name"])(
                 *(known[name] for name in self.init["input_args"])
@@ -150,8 +151,9 @@ def row_of(
         for contender in contenders:
             path = Path(folder) / "result"
             command = [
-                "taskset", "-c", ",".join(map(str, cores)), sys.executable, "-m", "benchmarks.npbench", str(checkout), str(path), "--only", program.name,
-                "--size", size, "--child", contender, "--budget", str(budget),
+                *("taskset", "-c", ",".join(map(str, cores))), *(sys.executable, "-m", "benchmarks.npbench"),
+                *(str(checkout), str(path), "--only", program.name, "--size", size, "--child", contender),
+                *("--budget", str(budget)),
             ]  # fmt: skip
             environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(checkout), *sys.path])}
             try:

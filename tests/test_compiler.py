@@ -21,7 +21,7 @@ from loopwright.compiler import (
     space_for,
     target_of_machine,
 )
-from loopwright.config import current, options
+from loopwright.config import Config, current, options
 from loopwright.errors import KernelError, ScheduleError
 from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
@@ -210,7 +210,7 @@ def test_caches_of_a_machine(
     monkeypatch: pytest.MonkeyPatch, sizes: dict[int, int], levels: tuple[int, int, int]
 ) -> None:
     monkeypatch.setattr(compiler, "cache_bytes", lambda: sizes)
-    monkeypatch.setattr(compiler, "vector_registers", lambda: (64, 32))
-    one = target_of_machine()
+    monkeypatch.setattr(compiler, "vector_registers", lambda flags: (64, 32))
+    one = target_of_machine(Config())
     assert (one.l1_bytes, one.l2_bytes, one.l3_bytes) == levels
     assert (one.vector_bytes, one.registers) == (64, 32)

@@ -82,7 +82,8 @@ def config_of(asked: Asked) -> Config:
 def space(asked: Asked, one: Specialisation) -> Space:
     """Of a case."""
     found, device = one.analysed, "cpu" if asked.device == "cpu" else "cuda"
-    return space_of(found.written, found.facts, False, device, target_of_machine(), asked.most)  # type: ignore[arg-type]
+    target = target_of_machine(asked.config)
+    return space_of(found.written, found.facts, False, device, target, asked.most)  # type: ignore[arg-type]
 
 
 def make(asked: Asked, numbers: Sequence[int]) -> list[Made]:

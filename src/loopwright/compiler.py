@@ -135,12 +135,12 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict)
-    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine())
+    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine(wanted.tools))
 
 
-def target_of_machine() -> CpuTarget:
-    """This machine, as far as its description goes."""
-    vector_bytes, registers = vector_registers()
+def target_of_machine(tools: Tools) -> CpuTarget:
+    """This machine, as far as its description goes, and the compiler may use it."""
+    vector_bytes, registers = vector_registers(tools.compiler_flags)
     usual, sizes = CpuTarget(), cache_bytes()
     return CpuTarget(
         vector_bytes,
@@ -164,7 +164,7 @@ def space_for(
         return search_ranges.space_of_ranges(ranges, found.written, found.facts, wanted.semantics.strict)
     chosen: Device = device or ("cuda" if wanted.on_gpu else "cpu")
     return space.space_of(
-        found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(), most or space.MOST
+        found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(wanted.tools), most or space.MOST
     )
 
 

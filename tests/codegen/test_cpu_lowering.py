@@ -94,6 +94,7 @@ CASES = {
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),
     "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
+    "vector code": Case(ADD, "tile i 4 j 8; specialize i j full; vectorize j", "LW_ROW("),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

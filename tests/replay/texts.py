@@ -51,7 +51,7 @@ def texts(function: Callable[..., object], arguments: Sequence[object], variant:
     found: dict[str, str] = {}
     with (
         warnings.catch_warnings(),
-        mock.patch.object(compiler, "target_of_machine", lambda: target),
+        mock.patch.object(compiler, "target_of_machine", lambda tools: target),
         lw.options(**variant.options) as config,
     ):
         warnings.simplefilter("ignore")

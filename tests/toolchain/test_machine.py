@@ -47,3 +47,24 @@ def test_without_the_file_there_still_is_a_fingerprint(cpuinfo, tmp_path, monkey
     monkeypatch.setattr(machine, "CPUINFO", tmp_path / "none")
     assert machine.cpu_fields() == {}
     assert machine.cpu_fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("flags", "registers"),
+    [
+        ((), (64, 32)),
+        (("-O2", "-march=x86-64-v4"), (64, 32)),
+        (("-march=x86-64-v3",), (32, 16)),
+        (("-march=haswell",), (32, 16)),
+        (("-mno-avx512f",), (32, 16)),
+        (("-march=x86-64-v2",), (16, 16)),
+        (("-march=x86-64",), (16, 16)),
+        (("-march=x86-64-v3", "-march=native"), (64, 32)),
+    ],
+)
+def test_flags_that_ask_for_narrower_registers(cpuinfo, monkeypatch, flags, registers):
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    cpuinfo("model name\t: X 1\nflags\t: sse avx avx2 avx512f\n")
+    machine.vector_registers.cache_clear()
+    assert machine.vector_registers(flags) == registers
+    machine.vector_registers.cache_clear()

@@ -14,6 +14,7 @@ from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
 from loopwright.codegen.unrolling import unroll_loops
+from loopwright.codegen.vector_code import write_in_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ PASSES = (
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),
     CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
+    CpuPass("vector code", write_in_vectors, "of loops in lanes, those that nothing else is done with"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

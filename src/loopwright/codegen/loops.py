@@ -13,6 +13,7 @@ from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
+from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 
@@ -77,6 +78,9 @@ def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write:
 
 def write_vector(loop: For, w: Writer) -> None:
     """An innermost loop whose iterations need no order, for the lanes of vector registers."""
+    if (size := w.decided.vectors.get(loop.name)) is not None:
+        write_vector_rows(loop, size, w)
+        return
     found = w.decided.lanes.get(loop.name)
     if found is None or not found.partials:
         write_sequential(loop, w, lanes_of(found, (), w))

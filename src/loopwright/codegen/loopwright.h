@@ -117,6 +117,18 @@ LW_FUNCTION_2(hypot, LW_NEW_LANES)
 #define LW_VECTOR(name) name
 #endif
 
+/* Code for whole vector registers: the widest that a row of so many bytes, a multiple of 16, fills. */
+#if defined(__AVX512F__)
+#define LW_REGISTER 64
+#elif defined(__AVX__)
+#define LW_REGISTER 32
+#else
+#define LW_REGISTER 16
+#endif
+#define LW_FILLED(bytes) ((bytes) % LW_REGISTER == 0 ? LW_REGISTER : (bytes) % 32 == 0 && LW_REGISTER > 32 ? 32 : 16)
+#define LW_ROW(type, bytes) \
+  typedef type lw_row __attribute__((vector_size(LW_FILLED(bytes)), aligned(sizeof(type)), may_alias))
+
 /* How many elementary operations a thread does before it asks whether to stop: microseconds where they are vectorised,
    some milliseconds where each of them waits for memory. */
 #ifndef LW_PATIENCE

@@ -13,6 +13,11 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+WITHOUT_AVX512 = frozenset(
+    f"-march={name}"
+    for name in ("haswell", "broadwell", "skylake", "alderlake", "znver1", "znver2", "znver3", "core-avx2")
+)
+"""What asks for code without AVX-512, among the names of processors with AVX2."""
 _IDENTITY = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU part")
 
 
@@ -54,11 +59,20 @@ def cache_bytes() -> dict[int, int]:
 
 
 @cache
-def vector_registers() -> tuple[int, int]:
-    """Bytes of one vector register, and how many there are."""
-    flags = cpu_fields().get("flags", "").split()
-    if "avx512f" in flags:
+def vector_registers(flags: tuple[str, ...] = ()) -> tuple[int, int]:
+    """Bytes of one vector register, and how many there are, where the compiler gets these flags besides its own: they
+    may ask for code for older processors (`-march=x86-64-v3`, `-mno-avx512f`)."""
+    found = set(cpu_fields().get("flags", "").split())
+    asked = next((flag for flag in reversed(flags) if flag.startswith("-march=")), "")
+    level = re.fullmatch(r"-march=x86-64(?:-v([234]))?", asked)
+    if level is not None:
+        found -= {"avx512f"} if level[1] != "4" else set()
+        found -= {"avx"} if level[1] in (None, "2") else set()
+    elif asked in WITHOUT_AVX512:
+        found -= {"avx512f"}
+    found -= {flag.removeprefix("-mno-") for flag in flags if flag.startswith("-mno-")}
+    if "avx512f" in found and "avx" in found:
         return 64, 32
-    if "avx" in flags:
+    if "avx" in found:
         return 32, 16
     return 16, 32 if platform.machine() in ("aarch64", "arm64") else 16

@@ -46,7 +46,7 @@ def judge_on_gpu(one: Specialisation, config: Config, arguments: Sequence[object
 
 def judge_on_cpu(one: Specialisation, config: Config, arguments: Sequence[object]) -> Judge:
     """By the cycles of the instructions, and of the bytes that move between caches (cost/cpu.py)."""
-    target, sizes = target_of_machine(), shape_of(one.analysed.written, arguments).sizes
+    target, sizes = target_of_machine(config), shape_of(one.analysed.written, arguments).sizes
 
     def judge(made: Recipe) -> Metrics | None:
         return cpu_metrics(made.kernel, made.facts, target, config.threads, sizes)

@@ -59,7 +59,7 @@ class Members:
         on_cpu = device == "cpu"
         facts = found.facts if on_cpu else replace(found.facts, gpu=target_of(device))
         self._space = space_of(
-            found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(), MOST
+            found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(config), MOST
         )
         self._points: dict[str, Point] = {}
         self._rest = [point for point in self._space.points if point != self._space.default]
