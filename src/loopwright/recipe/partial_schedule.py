@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from loopwright.analysis.analyse import analyse_restructured
-from loopwright.analysis.facts import Facts, LoopFacts, Verdict
+from loopwright.analysis.facts import Bounds, Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
 from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains
@@ -43,6 +43,9 @@ class Nest:
     used: frozenset[str]
     accesses: frozenset[tuple[object, str]]
     size: int
+
+
+WITHIN = Bounds("proven", "the loops that run over a copy are as long as it is")
 
 
 class NotTaken(Exception):
@@ -171,6 +174,17 @@ class PartialSchedule:
         stay those of the written kernel's loops."""
         present = self.present_facts()
         self.facts = replace(self.facts, known={**self.facts.known, **present.known}, guard=present.guard)
+
+    def trust_copies(self) -> None:
+        """From now on accesses that steps have made count as proven, where all of the written kernel are. They are of
+        local arrays as large as the loops they run over, of elements that were copied for proven accesses, or of
+        iterations that were proven to be harmless (`overrun`): to prove that once more would take long."""
+        if any(one.kind != "proven" or one.may_be_negative for found in self.facts.known.values() for one in found):
+            self.remember_accesses()
+            return
+        parts: list[Load | Store] = [*expressions(self.kernel.body, Load), *statements(self.kernel.body, Store)]
+        new = {(one.key, one.array): (WITHIN,) * len(one.index) for one in parts}
+        self.facts = replace(self.facts, known={**new, **self.facts.known})
 
     def walks(self) -> tuple[AccessStrides, ...]:
         """Every access of the kernel as it is now."""

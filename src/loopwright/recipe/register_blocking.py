@@ -23,7 +23,9 @@ from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Constraint, Tunable
+from loopwright.steps.complete import Complete
 from loopwright.steps.demote import Demote
+from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
@@ -57,6 +59,13 @@ STRIPS = Tunable(
     "blocks go down a strip of columns, or along a strip of rows: what they have in common stays in the cache",
     words=("columns", "rows"),
 )
+COPIED = Tunable(
+    "copy of a strip",
+    1,
+    (0, 1),
+    "the strip of columns that all rows use lies in one piece, in few pages; making it costs as much as a row or two",
+    words=("none", "made"),
+)
 TOGETHER = Tunable(
     "columns of a window together",
     2,
@@ -75,7 +84,7 @@ IN_REGISTERS = Constraint(
 @dataclass(frozen=True, slots=True)
 class Roles:
     """The loops of a nest by what they do for a block, those of depth outermost first; the array that the block is part
-    of, and the arrays along whose rows `depth` goes, where `vector` should."""
+    of, the arrays along whose rows `depth` goes, where `vector` should, and those of which all rows use one strip."""
 
     rows: str
     depths: tuple[str, ...]
@@ -83,6 +92,7 @@ class Roles:
     target: str
     element_bytes: int
     across: tuple[str, ...]
+    strips: tuple[str, ...]
 
     @property
     def depth(self) -> str:
@@ -146,12 +156,14 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
     if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
         return None
     across = tuple(dict.fromkeys(walk.array for walk in far))
+    along = (walk for walk in operands if walk.strides.get(vector.name) == 1 and walk.strides.get(rows.name) == 0)
+    strips = tuple(dict.fromkeys(walk.array for walk in along if walk.strides.get(depth.name) != 0))
     within = chain[min(chain.index(one) for one in (rows, depth, vector)) :]
     depths = tuple(loop.name for loop in within if loop in deep)
     useful = {name for name in depths if any(walk.strides.get(name) != 0 for walk in operands)}
     if len(depths) > 1 and (across or useful != set(depths)):
         return None  # a loop in which nothing moves repeats the others: their data is in the cache already
-    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across)
+    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across, strips)
 
 
 def _moves(accesses: list[AccessStrides], loop: For) -> bool:
@@ -190,21 +202,45 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
             f"'{user_name(vector)}' goes down columns of '{user_name(array)}': in a copy of a block it goes along rows"
         )
         partial.take(Pack(array, partial.around(vector)[-4].name), along)
+        partial.trust_copies()
+    if len(deep) == 1 and partial.number(COPIED):
+        for array in roles.strips:
+            same = f"all rows use the same columns of '{user_name(array)}': a copy of them lies in one piece"
+            with partial.together():
+                partial.take(Pack(array, partial.around(vector)[-4].name), same)
+                partial.trust_copies()
     tests = f"a whole block of {rows} x {columns} is written out without tests"
     rest = whole(partial, Specialize((row, vector)), tests)
-    is_known = roles.target in {array.name for array in partial.written.arrays} and not roles.across
-    partial.take(Promote(roles.target, deep[0]), why, anew=not is_known)
+    anew = roles.target not in {array.name for array in partial.written.arrays}
+    partial.take(Promote(roles.target, deep[0]), why, anew=anew)
     if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
-        _row_by_row(partial, roles.target, rest[row], rest[vector], rest[deep[0]])
+        names = (rest[row], rest[vector], rest[deep[0]])
+        _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew), anew)
 
 
-def _row_by_row(partial: PartialSchedule, target: str, row: str, vector: str, depth: str) -> None:
+def _last_columns(
+    partial: PartialSchedule, target: str, row: str, vector: str, depth: str, anew: bool
+) -> tuple[str, str, str]:
+    """The columns that are left over, for whole rows of a block: computed as if there were a whole block of them, as
+    there is in copies of strips. What is left then: the names of the loops over the other rows."""
+    why = f"where fewer columns of '{user_name(target)}' are left, a whole block is computed, and part of it kept"
+    with partial.together():
+        rest = whole(partial, Specialize((row,)), why)
+        partial.take(Complete((vector,)), why)
+        partial.take(Promote(target, depth), why, anew=anew)
+        partial.take(Overrun(vector), why)
+        partial.trust_copies()
+        return (rest[row], rest[vector], rest[depth])
+    return (row, vector, depth)
+
+
+def _row_by_row(partial: PartialSchedule, target: str, row: str, vector: str, depth: str, anew: bool) -> None:
     """The rows that are left over: each stays in registers by itself."""
     why = f"a row of '{user_name(target)}' that is in no whole block stays in registers by itself"
     with partial.together():
         partial.take(Reorder((row, depth)), why)
         partial.take(Specialize((vector,)), why)
-        partial.take(Promote(target, depth), why, anew=True)
+        partial.take(Promote(target, depth), why, anew=anew)
 
 
 def _in_lanes(partial: PartialSchedule, roles: Roles, chain: Chain) -> None:

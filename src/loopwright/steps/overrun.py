@@ -11,10 +11,10 @@ from loopwright.analysis.affine import Formula, constant, relate
 from loopwright.analysis.effort import LOCK, Effort, TooHard
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
-from loopwright.analysis.sets import build, ordered, without
+from loopwright.analysis.sets import build, minus, ordered, without
 from loopwright.analysis.trace import Access, traced
 from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, If, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import arrays_made, has, names_assigned
+from loopwright.ir.queries import arrays_made, arrays_stored, has, names_assigned
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
@@ -70,13 +70,16 @@ class Overrun(Step):
         added = _anew(test.then)
         both = with_statement(kernel, test, (replace(test, otherwise=added),))
         ours = {id(stmt) for stmt in statements(added)}
+        usual = {id(stmt) for stmt in statements(test.then)}
+        depth = sum(isinstance(stmt, For | While) for stmt in around(kernel, loop))
         with LOCK:
             notes = traced(both)
             mine = [access for access in notes.accesses if id(access.stmt) in ours]
             others = [access for access in notes.accesses if id(access.stmt) not in ours and not access.is_write]
+            there = [access for access in others if id(access.stmt) in usual]
             try:
                 with Effort().bounded():
-                    return _outside(mine) or _read(kernel, mine, others)
+                    return _outside(mine, there, depth) or _read(kernel, mine, others)
             except TooHard:
                 return Rejection("too hard to tell who reads what is computed besides")
 
@@ -111,10 +114,13 @@ def _does_more(kernel: Kernel, loop: For) -> Rejection | None:
         return Rejection(f"data decides what '{loop.name}' does")
     if other := next((stmt for stmt in statements(test.then) if not isinstance(stmt, Assign | Store)), None):
         return Rejection(f"'{loop.name}' holds a statement of another kind: {type(other).__name__}")
-    touched = [part.array for part in parts if isinstance(part, Load)]
-    touched += [stmt.array for stmt in statements(test.then, Store)]
-    if array := next((name for name in touched if name not in local), None):
+    written = [stmt.array for stmt in statements(test.then, Store)]
+    if array := next((name for name in written if name not in local), None):
         return Rejection(f"'{array}' is no local array")
+    changed = arrays_stored(kernel.body)
+    touched = [part.array for part in parts if isinstance(part, Load)]
+    if array := next((name for name in touched if name not in local and name in changed), None):
+        return Rejection(f"'{array}' is no local array, and it is written too")
     assigned = names_assigned(test.then)
     ours = {id(stmt) for stmt in statements(test.then)}
     read = {
@@ -129,14 +135,29 @@ def _does_more(kernel: Kernel, loop: For) -> Rejection | None:
     return None
 
 
-def _outside(added: Sequence[Access]) -> Rejection | None:
-    """Why an added access may lie outside of its array."""
+def _is_read_anyway(added: Access, usual: Sequence[Access], depth: int) -> bool:
+    """Whether each element that is read besides is read by the usual iterations too, each time the loop runs."""
+    rest = _elements(added, depth)
+    for access in usual:
+        if access.array == added.array and access.exact and not rest.is_empty():
+            rest = minus(rest, _elements(access, depth))
+    return bool(rest.is_empty())
+
+
+def _outside(added: Sequence[Access], usual: Sequence[Access], depth: int) -> Rejection | None:
+    """Why an added access may lie outside of its array, where the usual iterations do not read the same."""
     for access in added:
-        for index, size in zip(access.index, access.sizes, strict=True):
-            for wrong in (relate(index, "<", constant(0)), relate(index, ">=", size)):
-                if not build((*access.where, wrong)).is_empty():
-                    return Rejection(f"an iteration besides would use an element of '{access.array}' that is not there")
+        if not _is_inside(access) and (access.is_write or not _is_read_anyway(access, usual, depth)):
+            return Rejection(f"an iteration besides would use an element of '{access.array}' that is not there")
     return None
+
+
+def _is_inside(access: Access) -> bool:
+    return all(
+        build((*access.where, wrong)).is_empty()
+        for index, size in zip(access.index, access.sizes, strict=True)
+        for wrong in (relate(index, "<", constant(0)), relate(index, ">=", size))
+    )
 
 
 def _read(kernel: Kernel, added: Sequence[Access], others: Sequence[Access]) -> Rejection | None:
