@@ -48,6 +48,13 @@ kernel add(a: float64[2] C, b: float64[2] C):
         for j in 0 .. size(a, 1):
             b[i, j] = a[i, j] + 1.0
 """
+LAYERS = """
+kernel layers(a: float64[3] C, b: float64[3] C):
+    for c in 0 .. size(a, 0):
+        for i in 0 .. size(a, 1):
+            for j in 0 .. size(a, 2):
+                b[c, i, j] = a[c, i, j] + 1.0
+"""
 SUMS = """
 kernel sums(b: float64[1] C, a: float64[1] C):
     var s: float64
@@ -76,6 +83,7 @@ class Case:
             TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
             TOTAL: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
+            LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
@@ -86,6 +94,7 @@ CASES = {
     "loop versioning": Case(SPMV, "parallelize i", "if (!LW_RARE(!("),
     "owner computes": Case(TABLE, "parallelize i", "lw_own_i_("),
     "row pointers": Case(SPMV, "parallelize i", "lw_rows"),
+    "collapsed loops": Case(LAYERS, "parallelize c", "lw_outside"),
     "pieces": Case(SPMV, "parallelize i", "lw_handed("),
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),

@@ -17,7 +17,7 @@ from loopwright.cost.cpu_cycles import (
     share_of,
 )
 from loopwright.ir.linear import coefficient
-from loopwright.ir.nodes import Assign
+from loopwright.ir.nodes import Assign, For
 from loopwright.ir.text import parse_kernel
 from loopwright.recipe.target import CpuTarget
 from steps.kernels import known
@@ -114,10 +114,21 @@ def test_nothing_to_do() -> None:
     ("n", "threads", "share"), [(0, 4, 1.0), (1, 4, 1.0), (8, 4, 0.25), (9, 4, 1 / 3), (9, 1, 1.0)]
 )
 def test_the_thread_with_the_most_iterations(n: int, threads: int, share: float) -> None:
-    kernel, _ = known(ADD.format(run=" parallel", value="1.0"))
+    kernel, facts = known(ADD.format(run=" parallel", value="1.0"))
     [loop] = kernel.body
     found = frequencies(kernel, {"v2": n})
-    assert share_of(loop, threads, found) == pytest.approx(share)  # type: ignore[arg-type]
+    assert share_of(loop, facts, threads, found) == pytest.approx(share)  # type: ignore[arg-type]
+
+
+def test_threads_share_what_is_in_few_iterations_too() -> None:
+    kernel, facts = known(
+        "kernel k(a: float64[3] C):\n    for c in 0 .. 3 parallel:\n        for i in 0 .. size(a, 1):\n"
+        "            for j in 0 .. size(a, 2):\n                a[c, i, j] = 1.0\n"
+    )
+    [loop] = kernel.body
+    assert isinstance(loop, For)
+    found = frequencies(kernel, {"s0_0": 3, "s0_1": 40, "s0_2": 5})
+    assert share_of(loop, facts, 8, found) == pytest.approx(15 / 120)
 
 
 def test_threads_share_iterations_and_cost_a_start() -> None:

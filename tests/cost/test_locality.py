@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.analysis.analyse import analyse
 from loopwright.analysis.frequency import frequencies
 from loopwright.cost.locality import CHANNELS, FILLED, L2, L3, LINE, MEMORY, cycles_to_move
 from loopwright.ir.text import parse_kernel
@@ -20,7 +21,7 @@ def moved(text: str, capacity: int = HUGE, threads: int = 1, sizes: dict[str, in
     target = CpuTarget(l1_bytes=capacity, l2_bytes=capacity, l3_bytes=capacity * threads)
     found = sizes or SIZES
     rate = 1 / L2 + 1 / L3 + 1 / (MEMORY * min(1.0, CHANNELS / threads))
-    return cycles_to_move(kernel, target, threads, frequencies(kernel, found), found) / rate
+    return cycles_to_move(kernel, analyse(kernel), target, threads, frequencies(kernel, found), found) / rate
 
 
 HEAD = "kernel k(a: float64[2] C, b: float64[2] C, n: int64):\n"
@@ -107,7 +108,9 @@ def test_each_cache_has_its_rate() -> None:
     held = int(WHOLE / FILLED) + 1
 
     def cycles(l1: int, l2: int, l3: int, threads: int = 1) -> float:
-        return cycles_to_move(kernel, CpuTarget(l1_bytes=l1, l2_bytes=l2, l3_bytes=l3), threads, found, SIZES)
+        return cycles_to_move(
+            kernel, analyse(kernel), CpuTarget(l1_bytes=l1, l2_bytes=l2, l3_bytes=l3), threads, found, SIZES
+        )
 
     once = WHOLE / L2 + WHOLE / L3 + WHOLE / MEMORY
     assert cycles(held, held, held) == pytest.approx(once)

@@ -26,7 +26,7 @@ def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
         "stay in registers meanwhile",
         "all rows use the same columns of 'b': a copy of them lies in one piece",
         f"a whole block of {rows} x {columns} is written out without tests",
-        f"where fewer columns of '{target}' are left, a whole block is computed, and part of it kept",
+        f"where fewer columns of '{target}' are left, whole vectors are computed, and part of them kept",
         f"a row of '{target}' that is in no whole block stays in registers by itself",
     ]
 
@@ -42,7 +42,7 @@ LAST_COLUMNS = (
 def test_a_product_of_matrices(strict: bool) -> None:
     partial = blocked(MATMUL, strict)
     assert steps(partial) == (
-        "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o; specialize i j full; promote c k" + LAST_COLUMNS
+        "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k" + LAST_COLUMNS
     )  # the loops are in the order that is wanted already
     assert reasons(partial) == because("c", "k", 4, 12)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
@@ -51,7 +51,7 @@ def test_a_product_of_matrices(strict: bool) -> None:
 def test_a_nest_inside_of_others_is_cut_out_and_put_into_order() -> None:
     partial = blocked(GEMM)
     assert steps(partial) == (
-        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; pack b i.1.o; "
+        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; pack b i.1.o fill j.2; "
         "specialize i.1 j.2 full; promote c k; specialize i.1.1 full; complete j.2.1; promote c k.1; overrun j.2.1; "
         "reorder i.1.1.1 k.1.1; specialize j.2.1.1 full; promote c k.1.1"
     )
@@ -77,7 +77,9 @@ def test_blocks_are_as_large_as_the_registers_hold(element: str, target: CpuTarg
 
 def test_the_innermost_loop_need_not_be_the_vector() -> None:
     partial = blocked(MATMUL_BY_ELEMENTS)
-    wanted = "reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o; specialize i j full; promote c k"
+    wanted = (
+        "reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k"
+    )
     assert steps(partial) == wanted + LAST_COLUMNS
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
@@ -86,20 +88,20 @@ TILED = "tile k 256 j 12 i 4; reorder i j"
 TRIANGLES = {
     "below": (
         ("k i j", "n n i+1", ADDS),
-        f"reorder k j i; {TILED}; pack b i.o; specialize i j full; promote c k{LAST_COLUMNS}",
+        f"reorder k j i; {TILED}; pack b i.o fill j; specialize i j full; promote c k{LAST_COLUMNS}",
     ),
     "above": (("k i j", "n n n", ADDS), f"reorder k j i; {TILED}; specialize i j full; promote c k{ROW_BY_ROW}"),
     "by elements": (
         ("i j k", "n i+1 n", ADDS),
-        f"reorder k j i; {TILED}; pack b i.o; specialize i j full; promote c k{LAST_COLUMNS}",
+        f"reorder k j i; {TILED}; pack b i.o fill j; specialize i j full; promote c k{LAST_COLUMNS}",
     ),
     "transposed": (
         ("i j k", "n i+1 n", "c[i, j] = c[i, j] + 2.0 * a[i, k] * a[j, k]"),
-        f"reorder k j i; {TILED}; pack a i.o; specialize i j full; promote c k{LAST_COLUMNS}",
+        f"reorder k j i; {TILED}; pack a i.o fill j; specialize i j full; promote c k{LAST_COLUMNS}",
     ),
     "two transposed": (
         ("i k j", "n n i+1", "c[i, j] = c[i, j] + a[j, k] * b[i, k] + b[j, k] * a[i, k]"),
-        f"reorder k j i; {TILED}; pack a i.o; pack b i.o; specialize i j full; promote c k{LAST_COLUMNS}",
+        f"reorder k j i; {TILED}; pack a i.o fill j; pack b i.o fill j; specialize i j full; promote c k{LAST_COLUMNS}",
     ),
 }
 
@@ -116,7 +118,7 @@ def test_triangles(parts: tuple[str, str, str], wanted: str) -> None:
 
 def test_columns_are_copied() -> None:
     partial = blocked(nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"))
-    wanted = "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o; specialize i j full; promote c k"
+    wanted = "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k"
     assert steps(partial) == wanted + LAST_COLUMNS
     assert "'j' goes down columns of 'b': in a copy of a block it goes along rows" in reasons(partial)
     shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}

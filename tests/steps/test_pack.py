@@ -124,6 +124,17 @@ def test_the_copy_changes_nothing(name: str, word: str, tmp_path: Path) -> None:
     check_same(text_of(name), f"pack b i{word}", [nothing])  # where the loop does not run, nothing is copied
 
 
+def test_what_is_not_there_is_filled_with_zeros(tmp_path: Path) -> None:
+    """Or garbage would be computed with, which may be denormal numbers: those take a hundred times as long."""
+    text = print_kernel(check_same(MATMUL, TILED + "; pack b i.o fill j", square_calls((0, 1, 5)), tmp_path))
+    assert "b.p[k.p.1 - k.o, j.p.1 - j.o] = b[k.p.1, j.p.1] if j.p.1 < size(b, 1) else 0.0" in text
+    assert "for k.p.1 in k.o .. min(k.o + 4, size(a, 1)):" in text and "for j.p.1 in j.o .. j.o + 3:" in text
+    kernel, facts = known(MATMUL)
+    kernel, facts = apply_schedule(kernel, facts, parse_schedule(TILED), strict=True)
+    rejection = Pack("b", "i.o", fill="i").illegal(kernel, facts, strict=True)
+    assert rejection is not None and rejection.reason == "'i' is no loop over what 'i.o' reads of 'b'"
+
+
 def test_tiles_with_ends_that_are_not_full(tmp_path: Path) -> None:
     text = print_kernel(check_same(MATMUL, TILED + "; pack b i.o; parallelize i.o", square_calls((0, 1, 5)), tmp_path))
     assert "allocate b.p: float64[4, 3]" in text and "* b.p[k - k.o, j - j.o]" in text
@@ -200,7 +211,7 @@ def test_instances() -> None:
 
 
 def test_text() -> None:
-    for text in ("b i", "b i transposed"):
+    for text in ("b i", "b i transposed", "b i fill j", "b i transposed pad 2 fill j"):
         assert str(Pack.parse(tuple(text.split()))) == f"pack {text}"
     for words in (("b",), ("b", "i", "j")):
         with pytest.raises(ValueError, match="ARRAY LOOP"):

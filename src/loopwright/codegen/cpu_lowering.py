@@ -11,7 +11,14 @@ from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
-from loopwright.codegen.parallel_regions import assign_owners, cut_blocks, cut_pieces, find_rows, form_regions
+from loopwright.codegen.parallel_regions import (
+    assign_owners,
+    collapse_loops,
+    cut_blocks,
+    cut_pieces,
+    find_rows,
+    form_regions,
+)
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
@@ -32,6 +39,7 @@ PASSES = (
     CpuPass("loop versioning", version_loops, "of innermost loops, and of those parallel ones only that have a region"),
     CpuPass("owner computes", assign_owners, "owners read indices ahead that the versions have freed of checks"),
     CpuPass("row pointers", find_rows, "before the pieces, whose ends they tell"),
+    CpuPass("collapsed loops", collapse_loops, "behind what goes by one loop alone; before the pieces, cut from both"),
     CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
     CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.analysis.collapse import Collapsed
 from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
@@ -178,7 +179,7 @@ class ParallelRegion:
     by their reductions; last: scalars whose value of the last iteration is brought out. shares: one stretch for each
     thread; pieces for whoever is free; or blocks of iterations, the same ones for any number of threads. rows: where an
     array tells how much work is before each iteration. owned: how threads share out a target that is too large for
-    copies."""
+    copies. collapsed: whether iterations of a loop inside are shared out too, as if both loops were one."""
 
     partials: tuple[PartialResult, ...]
     sums: tuple[Reduction, ...]
@@ -187,6 +188,7 @@ class ParallelRegion:
     shares: Literal["stretches", "pieces", "blocks"] = "stretches"
     rows: Rows | None = None
     owned: Owned | None = None
+    collapsed: Collapsed | None = None
 
     def described(self) -> Iterator[str]:
         """How work is shared out and when, in words."""
@@ -201,6 +203,8 @@ class ParallelRegion:
             yield f"updates: else, if {name} is {large}, by each thread to its part of it, in order"
         if self.sums:
             yield "updates: else on 1 thread"
+        if self.collapsed is not None:
+            yield f"collapsed: with '{user_name(self.collapsed.inner.name)}', whose iterations are shared out too"
         if self.shares == "pieces":
             what = "of equal length" if self.rows is None else f"of equal work, as {user_name(self.rows.pointer)} tells"
             fixed = bool(self.partials or self.sums)

@@ -29,7 +29,7 @@ def write_sequential(
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
-    if lanes is None and unroll is None:
+    if unroll is None and (lanes is None or not lanes.sums):
         unroll = w.decided.unrolled.get(loop.name)
 
     def write(head: str, *inside: str) -> None:

@@ -21,13 +21,14 @@ from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
-from loopwright.codegen.versions import tests_of, write_both
+from loopwright.codegen.versions import bound_named, tests_of, write_both
 from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
 from loopwright.codegen.work_sharing import BAD, end_where_bad, write_pieces, write_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 from loopwright.ir.queries import arrays_made
 from loopwright.ir.types import Scalar
+from loopwright.ir.walk import rewrite_body
 
 GRAIN = 20000.0  # elementary operations that are worth a thread's waking up
 ROW = 10  # elementary operations that entering and leaving an inner loop costs
@@ -141,6 +142,9 @@ def _own_array(array: ArrayText, w: Writer) -> None:
 
 
 def _write_stretch(loop: For, plan: _Plan, w: Writer) -> None:
+    if plan.region.collapsed is not None:
+        _write_collapsed(loop, plan.region.collapsed.inner, w)
+        return
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     entry, lanes = w.decided.versions.get(loop.name), lanes_of(w.decided.lanes.get(loop.name), plan.partials, w)
     if entry is None:
@@ -154,6 +158,29 @@ def _write_stretch(loop: For, plan: _Plan, w: Writer) -> None:
             tests, entry.inside, start, last, w, loop,
             lambda: _write_iterations(loop, lanes, w), lambda: _write_iterations(loop, None, w),
         )  # fmt: skip
+
+
+def _write_collapsed(loop: For, inner: For, w: Writer) -> None:
+    """A stretch of the iterations of two loops as of one: in each iteration outside, those inside that belong to it."""
+    first, bound, lower, step = (w.use(f"lw_{name}") for name in ("first", "bound", "lower", "step"))
+    variable = w.names.of(loop.name)
+    part = replace(inner, lower=bound_named("lw_begin", w), upper=bound_named("lw_end", w))
+    with w.block():
+        start, end, by = (w.text(one) for one in (inner.lower, inner.upper, inner.step))
+        w.line(f"const int64_t lw_each = {_trip(inner, w)};")
+        w.function.scoped.add(variable)
+        with w.loop(f"int64_t lw_row = {first} / lw_each; lw_row * lw_each < {bound}; ++lw_row", loop.name):
+            w.line(f"const int64_t {variable} = {lower} + lw_row * {step};")
+            w.line(f"const int64_t lw_from = {first} - lw_row * lw_each, lw_to = {bound} - lw_row * lw_each;")
+            w.line(f"const int64_t lw_begin = lw_from > 0 ? {start} + lw_from * {by} : {start};")
+            w.line(f"const int64_t lw_end = lw_to < lw_each ? {start} + lw_to * {by} : {end};")
+            body = rewrite_body(loop.body, stmt=lambda stmt: (part if stmt is inner else stmt,))
+            write_iteration(loop, w, lambda: write_body(body, w))
+        w.function.scoped.discard(variable)
+
+
+def _trip(loop: For, w: Writer) -> str:
+    return f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
 
 
 def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
@@ -200,7 +227,12 @@ def _out(name: str, w: Writer) -> str:
 def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:
     with w.block():
         w.line(f"const int64_t lw_lower = {w.text(loop.lower)}, lw_step = {w.text(loop.step)};")
-        w.line(f"const int64_t lw_count = lw_trip(lw_lower, {w.text(loop.upper)}, lw_step);")
+        trip = f"lw_trip(lw_lower, {w.text(loop.upper)}, lw_step)"
+        if (both := plan.region.collapsed) is not None:
+            w.line(f"const int64_t lw_outside = {trip}, lw_inside = {_trip(both.inner, w)};")
+            w.line("const int64_t lw_count = lw_outside * lw_inside;")
+        else:
+            w.line(f"const int64_t lw_count = {trip};")
         # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
         # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
         if loop.name in w.decided.alone:
@@ -216,7 +248,8 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
 def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:
     if plan.region.rows is not None:
         write_rows(plan.region.rows, _costs(plan, w), loop, w)
-    w.line(f"const double lw_work = (double)lw_count * {_work_text(plan.region.work, w, plan.region.rows)};")
+    count = "lw_count" if plan.region.collapsed is None else "lw_outside"
+    w.line(f"const double lw_work = (double){count} * {_work_text(plan.region.work, w, plan.region.rows)};")
     w.line(f"int64_t lw_threads = lw_team({w.use('threads')}, lw_count, lw_work, {GRAIN});")
     if plan.fixed:
         most = COPIES if plan.copies else BLOCKS

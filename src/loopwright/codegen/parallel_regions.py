@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from loopwright.analysis.collapse import Collapsed, collapsed_with
 from loopwright.analysis.row_pointers import is_next
 from loopwright.codegen.decisions import (
     NONE,
@@ -26,6 +27,7 @@ from loopwright.codegen.work import work_of
 from loopwright.ir.nodes import Assign, Body, Break, Cast, Checked, Const, Expr, For, If, Load, Store, Var, While
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
 from loopwright.ir.walk import bodies, rewrite_expr, statements, subexpressions
+from loopwright.steps.extent import extent_of
 
 # ---- passes -----------------------------------------------------------------------------------------------------
 
@@ -52,13 +54,26 @@ def find_rows(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     return _changed(given, lowering, lambda loop, region: replace(region, rows=rows_of(loop, given)))
 
 
+def collapse_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
+    """Loops that threads share together with the one inside."""
+
+    def collapsed(loop: For, region: ParallelRegion) -> ParallelRegion:
+        found = collapsed_with(loop, given.facts)
+        if found is None or region.rows is not None or loop.name in lowering.versions:
+            return region
+        again = bool(found.before) and is_uneven(loop, found)  # once for each piece
+        return region if again else replace(region, collapsed=found)
+
+    return _changed(given, lowering, collapsed)
+
+
 def cut_pieces(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Pieces for loops with uneven work. Extremes are put together in the order of the threads: each of these has one
     stretch."""
 
     def cut(loop: For, region: ParallelRegion) -> ParallelRegion:
         extremes = any(one.by for one in given.facts.loops[loop.name].reductions)
-        return replace(region, shares="pieces") if is_uneven(loop) and not extremes else region
+        return replace(region, shares="pieces") if is_uneven(loop, region.collapsed) and not extremes else region
 
     return _changed(given, lowering, cut)
 
@@ -178,24 +193,27 @@ def rows_of(loop: For, given: CodegenInput) -> Rows | None:
     return None
 
 
-def is_uneven(loop: For) -> bool:
+def is_uneven(loop: For, both: Collapsed | None = None) -> bool:
     """Whether iterations may differ much in work: inner loops whose length or whose running at all depends on the
-    loop's variable or on data, or that may end early."""
-    return _uneven_body(loop.body, loop, definitions(loop.body), hidden=False)
+    loop's variable or on data, or that may end early. both: the iterations of another loop are shared out too; where
+    something comes before that, whole blocks of a few iterations less are no reason for pieces."""
+    names = {loop.name} if both is None else {loop.name, both.inner.name}
+    blocks = both is not None and bool(both.before)
+    return _uneven_body(loop.body, names, definitions(loop.body), False, blocks)
 
 
-def _uneven_body(body: Body, loop: For, known: Mapping[str, Expr | None], hidden: bool) -> bool:
+def _uneven_body(body: Body, names: set[str], known: Mapping[str, Expr | None], hidden: bool, blocks: bool) -> bool:
     for stmt in body:
         if isinstance(stmt, While):
             return True
         if isinstance(stmt, For):
             bounds = (resolved(bound, known) for bound in (stmt.lower, stmt.upper))
-            if hidden or any(_varies(bound, {loop.name}, known) for bound in bounds):
+            if hidden or (not (blocks and extent_of(stmt)) and any(_varies(bound, names, known) for bound in bounds)):
                 return True
             if any(inner.loop == stmt.name for inner in statements(stmt.body, Break)):
                 return True
         hides = isinstance(stmt, If) and _varies(resolved(stmt.condition, known), set(), known)
-        if any(_uneven_body(inner, loop, known, hidden or hides) for inner in bodies(stmt)):
+        if any(_uneven_body(inner, names, known, hidden or hides, blocks) for inner in bodies(stmt)):
             return True
     return False
 

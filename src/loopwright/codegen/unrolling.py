@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.safepoints import is_long
-from loopwright.ir.nodes import Const, For, While
+from loopwright.ir.nodes import Const, For, If, Select, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import expressions, statements
 from loopwright.steps.extent import extent_of
 
 UNROLLED = 16  # iterations of a loop that is written out
@@ -21,18 +21,23 @@ AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so t
 
 
 def unroll_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Loops of a CPU that run as they are written."""
+    """Loops of a CPU that run as they are written. Tests of their own in iterations of a constant number are a loop: a
+    compiler would write out all of them, and take long."""
     written = (loop for loop in statements(given.kernel.body, For) if loop.name not in lowering.regions)
     counts = {
-        loop.name: trip
+        loop.name: 1 if _holds_tests(loop) else trip
         for loop in written
         if loop.name not in lowering.strips
         and (trip := given.constant_trip(loop)) is not None
         and trip <= UNROLLED
-        and contains(loop.body, For, While)
+        and (contains(loop.body, For, While) or _holds_tests(loop))
         and _are_constant(loop, given)
     }
     return replace(lowering, unrolled=counts)
+
+
+def _holds_tests(loop: For) -> bool:
+    return contains(loop.body, If) or next(expressions(loop.body, Select), None) is not None
 
 
 def unroll_on_device(given: CodegenInput) -> LoopLowering:

@@ -35,6 +35,6 @@ def cpu_metrics(kernel: Kernel, facts: Facts, target: CpuTarget, threads: int, s
     names of symbols, as in `coalescing.KnownSizes`."""
     found = frequencies(kernel, sizes)
     work = cycles(kernel.body, facts, target, threads, found)
-    moved = cycles_to_move(kernel, target, threads, found, sizes)
+    moved = cycles_to_move(kernel, facts, target, threads, found, sizes)
     notes = tuple(f"only data tells how often '{loop}' runs, or which way it goes" for loop in found.assumed if loop)
     return Metrics(tuple(1 / one if one > 0 else float("inf") for one in (work, moved)), NAMES, notes)

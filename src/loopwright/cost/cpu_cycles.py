@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
+from loopwright.analysis.collapse import collapsed_with
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.frequency import Frequencies
 from loopwright.cost.operations import value_operations
@@ -44,9 +45,10 @@ def cycles(body: Body, facts: Facts, target: CpuTarget, threads: int, found: Fre
     return _Cycles(facts, target, threads, found).body(body, 1.0)
 
 
-def share_of(loop: For, threads: int, found: Frequencies) -> float:
+def share_of(loop: For, facts: Facts, threads: int, found: Frequencies) -> float:
     """Which part of a parallel loop's iterations the thread with the most of them has."""
-    trips = found.trips(loop.name)
+    both = collapsed_with(loop, facts)
+    trips = found.trips(loop.name) * (1.0 if both is None else found.trips(both.inner.name))
     return min(1.0, ceil(trips / threads) / trips) if trips > 0 else 1.0
 
 
@@ -67,11 +69,11 @@ class _Cycles:
         iterations = self.found.iterations.get(stmt.name, 0.0) * share
         starts = 0.0
         if isinstance(stmt, For) and stmt.run == "parallel" and share == 1.0:
-            share = share_of(stmt, self.threads, self.found)
+            share = share_of(stmt, self.facts, self.threads, self.found)
             iterations *= share
             starts = times * START_CYCLES * (self.threads > 1)
         if isinstance(stmt, For) and (inner := _written_out(stmt)) is not None:
-            entries = times * (share_of(stmt, self.threads, self.found) if starts else 1.0)
+            entries = times * (share_of(stmt, self.facts, self.threads, self.found) if starts else 1.0)
             return starts + entries * ENTRY_CYCLES + iterations * _Inner.of(stmt, inner, self).per_iteration()
         return starts + iterations * OVERHEAD / ISSUED + self.body(stmt.body, share)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
+from loopwright.analysis.facts import Facts
 from loopwright.analysis.frequency import Frequencies
 from loopwright.analysis.integers import Interval, KnownIntegers, interval_of
 from loopwright.cost.cpu_cycles import share_of
@@ -30,7 +31,7 @@ FILLED = 0.75
 
 
 def cycles_to_move(
-    kernel: Kernel, target: CpuTarget, threads: int, found: Frequencies, sizes: Mapping[str, int]
+    kernel: Kernel, facts: Facts, target: CpuTarget, threads: int, found: Frequencies, sizes: Mapping[str, int]
 ) -> float:
     """Of the slowest thread, for the whole call."""
     total = 0.0
@@ -39,7 +40,7 @@ def cycles_to_move(
         (target.l2_bytes, L3),
         (target.l3_bytes / threads, MEMORY * min(1.0, CHANNELS / threads)),
     ):
-        moved = _Moved(found, threads, FILLED * capacity, _elements(kernel))
+        moved = _Moved(found, facts, threads, FILLED * capacity, _elements(kernel))
         total += moved.body(kernel.body, KnownIntegers.of(kernel, sizes), 1.0) / rate
     return total
 
@@ -64,6 +65,7 @@ class _Moved:
     """Bytes that come into a cache of so many bytes."""
 
     found: Frequencies
+    facts: Facts
     threads: int
     capacity: float
     elements: dict[str, tuple[int, str]]
@@ -87,7 +89,7 @@ class _Moved:
         if not iterations:
             return 0.0
         if loop.run == "parallel" and share == 1.0:
-            share = share_of(loop, self.threads, self.found)
+            share = share_of(loop, self.facts, self.threads, self.found)
         turns = values.turns(loop)
         values.numbers[loop.name] = turns[len(turns) // 2] if turns else None
         once = self._bytes(loop.body, values, {})

@@ -117,10 +117,10 @@ def _does_more(kernel: Kernel, loop: For) -> Rejection | None:
     written = [stmt.array for stmt in statements(test.then, Store)]
     if array := next((name for name in written if name not in local), None):
         return Rejection(f"'{array}' is no local array")
-    changed = arrays_stored(kernel.body)
+    changed = arrays_stored(around(kernel, loop)[:1] or (loop,))
     touched = [part.array for part in parts if isinstance(part, Load)]
     if array := next((name for name in touched if name not in local and name in changed), None):
-        return Rejection(f"'{array}' is no local array, and it is written too")
+        return Rejection(f"'{array}' is no local array, and the nest writes it too")
     assigned = names_assigned(test.then)
     ours = {id(stmt) for stmt in statements(test.then)}
     read = {

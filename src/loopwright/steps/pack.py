@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Kernel
+from loopwright.ir.linear import plus
+from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.queries import arrays_loaded, names_in
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import marked
+from loopwright.steps.extent import extent_of, marked
 from loopwright.steps.grammar import From1
+from loopwright.steps.limits import limits_of
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection, Step, legal
@@ -25,7 +27,8 @@ CACHE_BYTES = 512 * 1024
 class Pack(Step):
     """Copy what a loop reads of an array into a local array before the loop. The first axis of the local one belongs to
     the outermost of the loops that read it; with the word `transposed`, to the innermost. `pad 4` makes its rows longer
-    by elements that nobody uses, so that a column lies in several banks of a GPU's shared memory. `pack d i`:
+    by elements that nobody uses, so that a column lies in several banks of a GPU's shared memory; `fill j` puts zeros
+    where the stretch of `j` ends early. `pack d i`:
 
     for i in 0 .. n:
         for k in 0 .. 4:
@@ -44,11 +47,12 @@ class Pack(Step):
     """
 
     name: ClassVar[str] = "pack"
-    grammar: ClassVar[str] = "ARRAY LOOP [transposed] [pad ELEMENTS]"
+    grammar: ClassVar[str] = "ARRAY LOOP [transposed] [pad ELEMENTS] [fill LOOP]"
     array: str
     loop: str
     transposed: bool = False
     pad: From1 = 0
+    fill: str = ""
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
@@ -63,6 +67,8 @@ class Pack(Step):
             return Rejection(f"'{self.loop}' writes to '{self.array}'")
         if not region.shape:
             return Rejection(f"'{self.loop}' reads only one element of '{self.array}'")
+        if self.fill and self.fill not in {one.name for one in region.inner}:
+            return Rejection(f"'{self.fill}' is no loop over what '{self.loop}' reads of '{self.array}'")
         return marked((loop,)) or may_fail(loop, region, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -70,6 +76,8 @@ class Pack(Step):
         region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
         assert not isinstance(region, Rejection)
         region = ordered(region, self.transposed)
+        if self.fill:
+            region = filled(region, {self.fill})
         if self.pad:
             region = replace(region, shape=(*region.shape[:-1], region.shape[-1] + self.pad))
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
@@ -99,3 +107,15 @@ def ordered(region: Region, transposed: bool) -> Region:
     order = sorted(range(len(region.shape)), key=depth, reverse=transposed)
     local = tuple(region.local[axis] for axis in order)
     return replace(region, local=local, shape=tuple(region.shape[axis] for axis in order))
+
+
+def filled(region: Region, names: Collection[str]) -> Region:
+    """The region with stretches of these loops of their whole lengths, and with limits where they end early."""
+    inner: list[For] = []
+    limits = list(region.limits)
+    for one in region.inner:
+        if one.name in names and (beyond := limits_of(one)):
+            limits += beyond
+            one = replace(one, upper=plus(one.lower, extent_of(one) or 0))
+        inner.append(one)
+    return replace(region, inner=tuple(inner), limits=tuple(limits))

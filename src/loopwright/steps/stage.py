@@ -13,11 +13,10 @@ from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, I
 from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
-from loopwright.steps.extent import around, extent_of, trip_of
+from loopwright.steps.extent import around, trip_of
 from loopwright.steps.grammar import From1
-from loopwright.steps.limits import limits_of
 from loopwright.steps.nest import step_of, the_loop
-from loopwright.steps.pack import CACHE_BYTES, Pack, ordered
+from loopwright.steps.pack import CACHE_BYTES, Pack, filled, ordered
 from loopwright.steps.region import Region, kept_around, region_of
 from loopwright.steps.step import Rejection, Step, legal
 from loopwright.steps.threads import THREADS
@@ -122,7 +121,7 @@ class Stage(Step):
         along = names_in(region.index[_neighbours(kernel, self.array)])
         inner = sorted(region.inner, key=lambda one: one.name in along)
         local = replace(local, shape=shape, inner=tuple(inner))
-        return _filled(local) if self.fill else local
+        return filled(local, {one.name for one in local.inner}) if self.fill else local
 
     def _shared_out(self, body: Body, names: set[str]) -> Body:
         """The statements with the tile marked, and its copy given to threads."""
@@ -191,18 +190,6 @@ class Stage(Step):
         packed = Pack.instances(kernel, facts, strict)
         steps = (cls(one.array, one.loop, 32, 8, double=double) for one in packed for double in (False, True))
         return legal(steps, kernel, facts, strict)
-
-
-def _filled(region: Region) -> Region:
-    """The region with stretches of their whole lengths, and with limits where they end early."""
-    inner: list[For] = []
-    limits = list(region.limits)
-    for one in region.inner:
-        if beyond := limits_of(one):
-            limits += beyond
-            one = replace(one, upper=plus(one.lower, extent_of(one) or 0))
-        inner.append(one)
-    return replace(region, inner=tuple(inner), limits=tuple(limits))
 
 
 def _threads(name: str, count: int, run: Run, body: For) -> For:
