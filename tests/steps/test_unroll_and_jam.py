@@ -175,6 +175,26 @@ def test_scalars_of_an_iteration_are_copied(name: str, tmp_path: Path) -> None:
         assert "t.1" not in text  # it is needed only between two neighbouring statements
 
 
+UNDER = (
+    FRAME
+    + """
+    for i in 0 .. n:
+        if {test}:
+            b[i] = 2.0 * b[i]
+            for j in 0 .. m:
+                b[i] = b[i] + a[i, j]
+"""
+)
+
+
+def test_a_condition_that_is_the_same_for_all_is_tested_once(tmp_path: Path) -> None:
+    text = print_kernel(check_same(UNDER.format(test="m < 3"), "unroll_and_jam i 2", calls_of(), tmp_path))
+    assert text.count("if m < 3:") == 2 and text.index("if m < 3:") < text.index("for j in")
+    for test in ("i < 3", "b[0] > 1.0"):
+        rejection = UnrollAndJam("i", 2).illegal(*known(UNDER.format(test=test)), strict=True)
+        assert rejection is not None and "condition that differs from one iteration to the next" in rejection.reason
+
+
 def test_a_sum_over_iterations_stays_one_sum(tmp_path: Path) -> None:
     text = (
         FRAME

@@ -17,6 +17,7 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.extent import extent_of
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
+from loopwright.steps.unroll import is_rest
 from loopwright.steps.vectorize import Vectorize
 
 LEVEL = Tunable(
@@ -61,9 +62,11 @@ def _is_front(loop: For) -> bool:
 
 
 def _worth_it(loop: For, kernel: Kernel, facts: Facts, strict: bool) -> bool:
-    if (extent_of(loop) == 1 and not _has_loop(loop)) or Parallelize(loop.name).illegal(
-        kernel, facts, strict
-    ) is not None:
+    if (
+        is_rest(loop)
+        or (extent_of(loop) == 1 and not _has_loop(loop))
+        or Parallelize(loop.name).illegal(kernel, facts, strict) is not None
+    ):
         return False
     if all(reduction.kind == "scalar" for reduction in facts.loops[loop.name].reductions):
         return True

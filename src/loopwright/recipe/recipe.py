@@ -12,12 +12,13 @@ from loopwright.recipe.interchange import in_order
 from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
+from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
-from loopwright.recipe.unroll_and_jam import side_by_side
+from loopwright.recipe.unroll_and_jam import rows_side_by_side
 from loopwright.steps.schedule import Schedule
 
 RESTRUCTURED = Tunable(
@@ -73,6 +74,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     is_new = in_order(partial)
     side_by_side(partial)
     in_registers(partial, target)
+    rows_side_by_side(partial)
     # Then what is still tied: cuts triple the loops, so that nothing else should come after them.
     if not is_new:  # else what was tied in the old order is no guide
         apart_at_points(partial)

@@ -1,61 +1,87 @@
-"""Recurrences side by side: where each iteration of a parallel loop runs through a recurrence (a tridiagonal solution,
-a recursive filter), the steps of one recurrence wait for one another, but those of neighbouring ones do not. A stretch
-of them goes through its steps together."""
+"""Iterations of the loop around an innermost one side by side in it (unroll and jam), where they share what it goes
+through by ones: rows of a matrix that are added to one vector, or multiplied by one. That is loaded, and stored, once
+for all of them; several sums grow at a time; and several rows come from memory at a time, which arrive faster than one.
+"""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For
+from loopwright.ir.nodes import Assign, Call, Const, For, Store, While
+from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
-from loopwright.recipe.distribution import isolate
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
-from loopwright.recipe.scalar_expansion import temporaries
+from loopwright.ir.walk import expressions, statements
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.tunable import Tunable
-from loopwright.steps.expand import Expand
-from loopwright.steps.reorder import Reorder
-from loopwright.steps.split import Split
+from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.promote import Promote
+from loopwright.steps.unroll_and_jam import UnrollAndJam
 
-ABREAST = Tunable(
-    "recurrences side by side",
-    16,
-    (4, 8, 16, 32, 64),
-    "recurrences that go together: some vector registers, and a cache line for each still fits into the first cache",
+ROWS = Tunable(
+    "rows side by side",
+    4,
+    (1, 2, 4, 8),
+    "each has a stream of its own from memory and a sum in registers; what they share is loaded once for all of them",
 )
-
-MOST_SCALARS = 2
-"""Scalars of a recurrence: with more, the C compiler takes longer (deriche: half a second) than most calls gain."""
-
-
-def side_by_side(partial: PartialSchedule) -> None:
-    """Interchange a stretch of a parallel loop with the recurrences inside it."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and partial.verdict(loop) == "parallel" and (inner := _recurrences(partial, loop)):
-            with partial.together(), partial.in_nest((loop, partial.around(inner[0])[-1])):
-                _interleave(partial, name, inner)
+FEWEST = 16
+"""Iterations of the inner loop, where one knows: with fewer, the rest of a group is most of it."""
+MOST_STATEMENTS = 4
 
 
-def _recurrences(partial: PartialSchedule, loop: For) -> list[str]:
-    """The loops that are all in one's body that loops again, if each is innermost and needs its order."""
-    inside = list(statements(loop.body, For))
-    if any(stmt not in loop.body or partial.verdict(stmt) != "sequential" for stmt in inside):
-        return []
-    return [stmt.name for stmt in inside]
+def rows_side_by_side(partial: PartialSchedule) -> None:
+    """Join iterations around every innermost loop that gains from it."""
+    done: set[str] = set()
+    while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
+        done.add(chain[-1].name)
+        if len(chain) > 1 and (sums := _shared(partial, chain)) is not None:
+            with partial.together(), partial.in_nest(chain):
+                _join(partial, chain, sums)
+                done |= {loop.name for c in partial.chains() for loop in c if loop.at == chain[-1].at}
 
 
-def _interleave(partial: PartialSchedule, outer: str, recurrences: list[str]) -> None:
-    names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(recurrences))
-    abreast = partial.number(ABREAST)
-    why = (
-        f"each step of {names} waits for the one before: {abreast} neighbouring '{user_name(outer)}' go through them "
-        "side by side"
-    )
-    partial.take(Split(outer, abreast), why)
-    scalars = temporaries(partial.around(outer)[-1])
-    if len(scalars) > MOST_SCALARS:
-        raise NotTaken
-    for scalar in scalars:
-        partial.take(Expand(scalar, (outer,)), why)
-    for name in recurrences:
-        stretch = partial.around(name)[-2].name
-        band = isolate(partial, name, stretch, why)
-        partial.take(Reorder((band[1], band[0])), why)
+def _join(partial: PartialSchedule, chain: Chain, sums: list[str]) -> None:
+    outer, inner = chain[-2].name, chain[-1].name
+    rows = partial.number(ROWS)
+    if rows == 1:
+        raise NotTaken("one at a time")
+    why = f"{rows} neighbouring '{user_name(outer)}' go along '{user_name(inner)}' together: they share what is there"
+    for array in sums:
+        partial.take(Promote(array, inner), why)
+    partial.take(UnrollAndJam(outer, rows), why)
+
+
+def _shared(partial: PartialSchedule, chain: Chain) -> list[str] | None:
+    """The arrays of which each iteration of the outer loop sums into an element; None where iterations share nothing
+    that the inner loop goes along, or hold more than sums."""
+    outer, inner = chain[-2], chain[-1]
+    if any(not _is_long(loop) for loop in (outer, inner)) or not _is_plain(outer, inner):
+        return None
+    inside = {id(stmt) for stmt in statements(inner.body)}
+    accesses = [walk for walk in partial.walks() if id(walk.stmt) in inside]
+    if any(walk.strides.get(inner.name) not in (0, 1) for walk in accesses):
+        return None
+    along = [walk for walk in accesses if walk.strides[inner.name] == 1]
+    written = {walk.array for walk in accesses if walk.is_write}
+    rows = {walk.array for walk in along if walk.strides.get(outer.name) not in (0, None)}
+    if not rows - written:
+        return None
+    kept = [walk for walk in accesses if walk.is_write and walk.strides[inner.name] == 0]
+    added = [walk for walk in along if walk.is_write]
+    shared = {walk.array for walk in along if walk.strides.get(outer.name) == 0}
+    if any(walk.strides.get(outer.name) for walk in added) or any(not walk.strides.get(outer.name) for walk in kept):
+        return None
+    is_sum = bool(kept) or bool(tying(partial, inner))
+    return [walk.array for walk in kept] if added or (is_sum and shared - written) else None
+
+
+def _is_long(loop: For) -> bool:
+    trip = trip_of(loop)
+    step = isinstance(loop.step, Const) and loop.step.value == 1
+    return step and not extent_of(loop) and (trip is None or trip >= FEWEST)
+
+
+def _is_plain(outer: For, inner: For) -> bool:
+    """Whether there is nothing but a few assignments, without functions."""
+    rest = tuple(stmt for stmt in outer.body if stmt is not inner)
+    inside = list(statements(inner.body))
+    plain = all(isinstance(stmt, Assign | Store) for stmt in (*inside, *rest)) and not contains(rest, For, While)
+    return plain and len(inside) <= MOST_STATEMENTS and next(expressions(inner.body, Call), None) is None

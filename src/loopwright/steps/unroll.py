@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import least, minus, most, number, plus, times, variable
-from loopwright.ir.nodes import Assign, Binary, Body, Break, Continue, Expr, For, Kernel
+from loopwright.ir.nodes import Assign, Binary, Body, Break, Const, Continue, Expr, For, Kernel
 from loopwright.ir.queries import arrays_made
-from loopwright.ir.walk import loops
+from loopwright.ir.walk import loops, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import marked, trip_of, used_outside
 from loopwright.steps.grammar import From2
@@ -106,3 +106,9 @@ def parts(kernel: Kernel, loop: For, factor: int) -> tuple[For, Body]:
     if abs(step) > 1:  # it says nothing new, but so that the analysis need not divide
         start = most(loop.lower, start) if step > 0 else least(loop.lower, start)
     return main, (replace(loop, lower=start),)
+
+
+def is_rest(loop: For) -> bool:
+    """Whether a loop runs the few iterations that are left over when others are unrolled (`parts`)."""
+    divided = (part for part in subexpressions(loop.lower, Binary) if part.op == "floordiv")
+    return any(isinstance(part.right, Const) and loop.upper in subexpressions(part.left) for part in divided)

@@ -9,8 +9,23 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import minus, plus, variable
-from loopwright.ir.nodes import Allocate, ArrayParam, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import contains, names_assigned, names_in, types_assigned
+from loopwright.ir.nodes import (
+    Allocate,
+    ArrayParam,
+    Assign,
+    Body,
+    Checked,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.queries import contains, has, names_assigned, names_in, types_assigned
 from loopwright.ir.walk import loops, own_expressions, rewrite_body
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.extent import around, marked
@@ -26,7 +41,8 @@ FACTORS = (2, 4)
 @dataclass(frozen=True, slots=True)
 class UnrollAndJam(Step):
     """Unroll a loop, and join the copies of the loop inside it, and so on inwards. What is left over runs after it.
-    Each iteration but the last of a group has its own copy of the scalars that it needs. `unroll_and_jam i 2`:
+    Each iteration but the last of a group has its own copy of the scalars that it needs. A condition around the loop
+    inside, the same one in each iteration, is tested once. `unroll_and_jam i 2`:
 
     for i in 0 .. n:
         for j in 0 .. m:
@@ -58,7 +74,8 @@ class UnrollAndJam(Step):
             if _needs_no_order(loop, facts):
                 return None
             return Rejection(f"'{self.loop}' stands in a branch, where orders are not compared")
-        apart, one = _with_elements(kernel, loop)
+        bare = replace(loop, body=_under_tests(loop.body))  # whatever they say: it is the same for all iterations
+        apart, one = _with_elements(with_statement(kernel, loop, (bare,)), bare)
         return reordering(apart, _in_stretches(apart, one, self.factor), strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -86,6 +103,18 @@ def _needs_no_order(loop: For, facts: Facts) -> bool:
     return found is not None and found.verdict == "parallel" and not found.last and own.issuperset(found.private)
 
 
+def _test(body: Body) -> If | None:
+    """The condition that is all a body holds."""
+    return body[0] if len(body) == 1 and isinstance(body[0], If) and not body[0].otherwise else None
+
+
+def _under_tests(body: Body) -> Body:
+    """What stands under conditions and nothing else."""
+    while (test := _test(body)) is not None:
+        body = test.then
+    return body
+
+
 def _inner(body: Body) -> For | None:
     """The loop inside, where there is just one."""
     found = [stmt for stmt in body if contains((stmt,), For, While)]
@@ -96,6 +125,10 @@ def _not_jammed(loop: For) -> Rejection | None:
     """Why the loops inside a loop cannot be joined."""
     changing = names_assigned(loop.body) | {loop.name}
     body = loop.body
+    while (test := _test(body)) is not None:
+        if names_in(test.condition) & changing or has(test.condition, Load, Checked):
+            return Rejection(f"'{loop.name}' holds a condition that differs from one iteration to the next")
+        body = test.then
     if _inner(body) is None:
         return Rejection(f"'{loop.name}' does not hold just one loop")
     while (inner := _inner(body)) is not None:
@@ -114,7 +147,7 @@ def _not_jammed(loop: For) -> Rejection | None:
 def _own(kernel: Kernel, loop: For) -> set[str]:
     """The scalars of which each iteration has its own value, given around the innermost of the joined loops, so that
     they must live side by side."""
-    body, found = loop.body, set[str]()
+    body, found = _under_tests(loop.body), set[str]()
     while (inner := _inner(body)) is not None:
         found |= names_assigned(tuple(stmt for stmt in body if stmt is not inner))
         body = inner.body
@@ -146,6 +179,8 @@ def _in_stretches(kernel: Kernel, loop: For, factor: int) -> Kernel:
 
 def _jammed(loop: For, body: Body, starts: list[Expr], own: dict[str, list[str]]) -> Body:
     """The copies of a body, joined. `own`: the names of scalars in all iterations of a group but the last."""
+    if (test := _test(body)) is not None and _inner(test.then) is not None:
+        return (replace(test, then=_jammed(loop, test.then, starts, own)),)
     inner = _inner(body)
     if inner is None:
         return _copies(loop, body, starts, own)

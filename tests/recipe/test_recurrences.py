@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.recipe.interchange import along_rows, in_order
+from loopwright.recipe.recurrences import side_by_side
+from recipe.planning import SIZES, check_same, planned, reasons, steps
+
+SWEEP = """
+kernel sweep(p: float64[2] C, q: float64[2] C):
+    for i in 0 .. size(p, 0):
+        p[i, 0] = 1.0
+        for j in 1 .. size(p, 1):
+            p[i, j] = 2.0 * p[i, j - 1] + 1.0
+        q[i, 0] = p[i, 0]
+        for k in 1 .. size(p, 1):
+            q[i, k] = p[i, k] - q[i, k - 1]
+"""
+FILTER = """
+kernel filter(p: float64[2] C):
+    var s: float64
+    for i in 0 .. size(p, 0):
+        s = 0.0
+        for j in 0 .. size(p, 1):
+            s = p[i, j] - 2.0 * s
+            p[i, j] = s
+"""
+FREE = """
+kernel free(p: float64[2] C):
+    for i in 0 .. size(p, 0):
+        for j in 0 .. size(p, 1):
+            p[i, j] = 1.0
+"""
+TIED = """
+kernel tied(p: float64[2] C):
+    for i in 1 .. size(p, 0):
+        for j in 1 .. size(p, 1):
+            p[i, j] = p[i - 1, j] + p[i, j - 1]
+"""
+LU = """
+kernel lu(a: float64[2] C, n: int64):
+    for i in 0 .. n:
+        for j in 0 .. i:
+            for k in 0 .. j:
+                a[i, j] = a[i, j] - a[i, k] * a[k, j]
+            a[i, j] = a[i, j] / a[j, j]
+        for m in i .. n:
+            for l in 0 .. i:
+                a[i, m] = a[i, m] - a[i, l] * a[l, m]
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_recurrences_go_side_by_side(strict: bool) -> None:
+    partial = planned(side_by_side, SWEEP, strict)
+    assert steps(partial).startswith("split i 16; ") and steps(partial).count("reorder ") == 2
+    assert set(reasons(partial)) == {
+        "each step of 'j' and 'k' waits for the one before: 16 neighbouring 'i' go through them side by side"
+    }
+    check_same(partial.written, partial.kernel, {"p": "nm", "q": "nm"})
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_recurrence_in_a_scalar(strict: bool) -> None:
+    partial = planned(side_by_side, FILTER, strict)
+    assert steps(partial) == "split i 16; expand s i; fission i 2; reorder j i.1"
+    check_same(partial.written, partial.kernel, {"p": "nm"}, (*SIZES, (37, 5, 1)))
+
+
+@pytest.mark.parametrize("text", [FREE, TIED])
+def test_what_stays(text: str) -> None:
+    """Loops without a recurrence, an outer loop that needs its order."""
+    assert steps(planned(side_by_side, text)) == ""
+
+
+def test_a_new_order_where_interchange_leaves_columns() -> None:
+    found: list[bool] = []
+    partial = planned(lambda partial: found.append(in_order(partial)), LU)
+    assert steps(partial) == "reschedule smart tile 16 32 wavefront"
+    assert "a[k, j]" in reasons(partial)[0] and reasons(partial)[0].endswith("and tiles on a diagonal run at once")
+    other = planned(lambda partial: found.append(in_order(partial)), SWEEP)
+    assert steps(other) == steps(planned(along_rows, SWEEP))
+    assert found == [True, False]
