@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codegen.scheduled import N, check, host_text, small
+import numpy as np
+
+from codegen.execution import compiled
+from codegen.scheduled import RANDOM, N, after, check, host_text, small
 
 
 def test_negative_and_long_steps(tmp_path: Path) -> None:
@@ -61,3 +64,24 @@ def test_a_sum_in_lanes_is_a_reduction_and_none_under_strict() -> None:
     text += "    for i in 0 .. size(b, 0):\n        s = s + b[i]\n    return s\n"
     assert "#pragma omp simd reduction(+" in host_text(text, "vectorize i")
     assert "#pragma omp simd" not in host_text(text, strict=True)
+
+
+def test_the_length_of_a_vector_in_lanes(tmp_path: Path) -> None:
+    """Within 2 units in the last place for all exponents; infinities and NaN as in C."""
+    n = 20_000
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1.7e308, 1e-308, 1.0])
+    for dtype, least, most in (("float64", -320, 308), ("float32", -44, 38)):
+        with np.errstate(all="ignore"):
+            size = 10.0 ** RANDOM.uniform(least, most, n)
+            x, y = ((RANDOM.normal(size=n) * size * 10.0 ** RANDOM.uniform(-9, 0, n)).astype(dtype) for _ in range(2))
+            x[:81], y[:81] = np.repeat(special, 9).astype(dtype), np.tile(special, 9).astype(dtype)
+            right = np.hypot(x, y)
+        text = f"kernel k(x: {dtype}[1] C, y: {dtype}[1] C, z: {dtype}[1] C):\n"
+        text += "    for i in 0 .. size(x, 0):\n        z[i] = hypot(x[i], y[i])\n"
+        kernel, facts = after(text, "vectorize i", strict=False)
+        assert "LW_VECTOR(hypot" in host_text(text, "vectorize i")
+        z = np.zeros(n, dtype)
+        compiled(kernel, tmp_path, facts, check_all=False, strict=False).run((x, y, z))
+        known = np.isfinite(right)
+        np.testing.assert_array_equal(z[~known], right[~known])
+        assert (np.abs(z[known] - right[known]) <= 2 * np.spacing(right[known])).all()

@@ -112,7 +112,19 @@ LW_FUNCTION(log2, LW_NEW_LANES)
 LW_FUNCTION(log1p, LW_NEW_LANES)
 LW_FUNCTION(erf, LW_NEW_LANES)
 LW_FUNCTION(erfc, LW_NEW_LANES)
-LW_FUNCTION_2(hypot, LW_NEW_LANES)
+/* Within 2 units in the last place, in a fraction of the time: powers of two keep squares away from both ends. */
+LW_PURE double lw_vector_hypot(double x, double y) {
+  x = fabs(x), y = fabs(y);
+  const double most = x > y ? x : y;
+  const double down = most > 0x1p500 ? 0x1p-600 : most < 0x1p-400 ? 0x1p600 : 1.0;
+  const double up = most > 0x1p500 ? 0x1p600 : most < 0x1p-400 ? 0x1p-600 : 1.0;
+  const double a = x * down, b = y * down, found = sqrt(a * a + b * b) * up;
+  return (x == INFINITY) | (y == INFINITY) ? INFINITY : found;
+}
+LW_PURE float lw_vector_hypotf(float x, float y) {
+  const double a = x, b = y, found = sqrt(a * a + b * b);
+  return (fabsf(x) == INFINITY) | (fabsf(y) == INFINITY) ? INFINITY : (float)found;
+}
 #else
 #define LW_VECTOR(name) name
 #endif

@@ -31,6 +31,7 @@ from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
+from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
@@ -95,6 +96,8 @@ def _statement(cx: Context, node: ast.stmt) -> None:
         case ast.AnnAssign(target=target, value=value):
             if value is not None:
                 _assign(cx, [target], value)
+        case ast.AugAssign(target=ast.Subscript() as target) if update_chosen(cx, target, node):
+            pass
         case ast.AugAssign():
             _augmented(cx, node)
         case ast.If():
@@ -145,6 +148,8 @@ def _delete(cx: Context, target: ast.Subscript) -> None:
 
 
 def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
+    if len(targets) == 1 and isinstance(targets[0], ast.Subscript) and update_where(cx, targets[0], value_node):
+        return
     _note_names(cx, targets[0], value_node)
     is_function = isinstance(value_node, ast.Lambda) and all(isinstance(target, ast.Name) for target in targets)
     if is_function:
