@@ -18,7 +18,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.interchange import depends
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made, whole
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.target import CpuTarget
@@ -74,9 +74,6 @@ TOGETHER = Tunable(
 )
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
-
-IN_FLIGHT = 8
-"""Sums that take turns in the units that multiply and add: two units, each of which has a result after four cycles."""
 
 IN_REGISTERS = Constraint(
     "a register block has 4 to 48 vectors of sums",
@@ -181,7 +178,7 @@ def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bo
 
 
 def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarget) -> None:
-    rows, columns, piece = _shape(partial, target, roles.element_bytes)
+    rows, columns = _shape(partial, target, roles.element_bytes)
     depths = " and ".join(f"'{user_name(name)}'" for name in roles.depths)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of {depths}: "
@@ -218,21 +215,18 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     partial.take(Promote(roles.target, deep[0]), why, anew=anew)
     if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
         names = (rest[row], rest[vector], rest[deep[0]])
-        _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew, piece), anew)
+        _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew), anew)
 
 
 def _last_columns(
-    partial: PartialSchedule, target: str, row: str, vector: str, depth: str, anew: bool, piece: int
+    partial: PartialSchedule, target: str, row: str, vector: str, depth: str, anew: bool
 ) -> tuple[str, str, str]:
-    """The columns that are left over, for whole rows of a block: so many at a time, as if the last ones were all there,
-    as they are in copies of strips. What is left then: the names of the loops over the other rows."""
-    why = f"where fewer columns of '{user_name(target)}' are left, whole vectors are computed, and part of them kept"
+    """The columns that are left over, for whole rows of a block: computed as if there were a whole block of them, as
+    there is in copies of strips. What is left then: the names of the loops over the other rows. (Fewer of them at a
+    time would waste less; gcc then shares out registers worse in the loop over whole blocks, by a fifth.)"""
+    why = f"where fewer columns of '{user_name(target)}' are left, a whole block is computed, and part of it kept"
     with partial.together():
         rest = whole(partial, Specialize((row,)), why)
-        with partial.together():
-            if piece:
-                (pieces,) = made(partial, Split(vector, piece), why)
-                partial.take(Reorder((pieces, depth, row, vector)), why)
         partial.take(Complete((vector,)), why)
         partial.take(Promote(target, depth), why, anew=anew)
         partial.take(Overrun(vector), why)
@@ -331,13 +325,11 @@ def _depend_on_one_another(partial: PartialSchedule, row: str, vector: str) -> b
     return depends(chain[row], vector) or depends(chain[vector], row)
 
 
-def _shape(partial: PartialSchedule, target: CpuTarget, element_bytes: int) -> tuple[int, int, int]:
-    """Rows and columns of a block: by default as large as the registers hold, with room for the operands; and how many
-    of the last columns are computed at a time, 0 for all of them: as few as keep the units busy."""
+def _shape(partial: PartialSchedule, target: CpuTarget, element_bytes: int) -> tuple[int, int]:
+    """Rows and columns of a block: by default as large as the registers hold, with room for the operands."""
     lanes = max(1, target.vector_bytes // element_bytes)
     usual = (6, 4) if target.registers >= 32 else (4, 3)
     rows = partial.number(replace(ROWS, default=usual[0]))
     vectors = partial.number(replace(COLUMNS, default=usual[1]))
     partial.require(IN_REGISTERS)
-    busy = next(n for n in range(1, vectors + 1) if vectors % n == 0 and (rows * n >= IN_FLIGHT or n == vectors))
-    return rows, max(2, vectors * lanes), busy * lanes if busy < vectors and lanes > 1 else 0
+    return rows, max(2, vectors * lanes)
