@@ -124,4 +124,5 @@ def test_every_function_that_may_be_asked_for_is_declared() -> None:
     from loopwright.codegen.c_text import LIBRARY, VECTOR_FUNCTIONS
 
     declared = set(re.findall(r"^LW_FUNCTION(?:_2)?\((\w+),", HEADER, re.MULTILINE))
+    declared |= set(re.findall(r"^LW_PURE double lw_vector_(\w+)\(double", HEADER, re.MULTILINE))
     assert declared == {LIBRARY.get(name, name) for name in VECTOR_FUNCTIONS} | {"pow"}
