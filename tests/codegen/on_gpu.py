@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 import loopwright as lw
 from loopwright.devices.gpus import gpu_of
 from loopwright.memory.on_device import OnDevice, on_device
+from loopwright.recipe import gpu
 
 Outcome = tuple[list[Any], object, Exception | None]
 
@@ -50,12 +51,13 @@ def agree(
     function: Callable[..., object], *arguments: Any, schedule: str = "", strict: bool = True, why_not: str = ""
 ) -> Any:
     """Call it both ways on arguments of their own, which must end alike, and give the Specialisation. why_not: the
-    reason for which it runs on the CPU, '' where it must run on the GPU. Arguments: an array, or a function that makes
-    one, where a copy would not do."""
+    reason for which it runs on the CPU, '' where it must run on the GPU, also where one thread does all of it there.
+    Arguments: an array, or a function that makes one, where a copy would not do."""
     kernel = lw.kernel(function)
     with lw.options(device="interpreter"):
         wanted = outcome(lw.kernel(function), made(arguments))
-    with lw.options(device="emulated", schedule=schedule, strict=strict):
+    stays = nullcontext() if why_not else even_in_one_thread()
+    with lw.options(device="emulated", schedule=schedule, strict=strict), stays:
         got = outcome(kernel, made(arguments))
     if type(got[2]) is not type(wanted[2]):
         raise got[2] or AssertionError(f"no {wanted[2]!r}")
@@ -67,6 +69,14 @@ def agree(
     found: Any = kernel._dispatch.compiled()[0]
     assert found.why_not_gpu == why_not
     return found
+
+
+@contextmanager
+def even_in_one_thread() -> Iterator[None]:
+    """What one thread of a GPU would do is done there, and not on the CPU, which is faster."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gpu, "better_off", lambda *_: "")
+        yield
 
 
 def refused(function: Callable[..., object], *arguments: Any, schedule: str, why: str, strict: bool = True) -> None:
@@ -91,15 +101,15 @@ def in_gpu_memory(whole: Any, view: Any) -> Iterator[OnDevice]:
     """A view of an array, as an argument that lies in the emulated GPU's memory just as it does in the host's: not
     aligned, with gaps, backwards. (Of what comes from the host, a dense copy is there, which is always aligned.) In the
     end the array has what is there then."""
-    gpu, flat = gpu_of("emulated"), whole.reshape(-1)
-    address = gpu.allocate(max(whole.nbytes, 1))
+    memory, flat = gpu_of("emulated"), whole.reshape(-1)
+    address = memory.allocate(max(whole.nbytes, 1))
     if whole.nbytes:
-        gpu.upload(address, flat)
+        memory.upload(address, flat)
     begins = view.__array_interface__["data"][0] - whole.__array_interface__["data"][0] if view.size else 0
     try:
         yield on_device(address + begins, view.shape, view.dtype, view.strides, "emulated", None)
-        gpu.synchronize()
+        memory.synchronize()
         if whole.nbytes:
-            gpu.download(flat, address)
+            memory.download(flat, address)
     finally:
-        gpu.release(address)
+        memory.release(address)

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.cases import Case, all_cases
 
 import loopwright as lw
+from codegen.on_gpu import even_in_one_thread
 from codegen.test_gpu_numbers import arithmetic, division
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import generate_gpu
@@ -44,7 +45,7 @@ def program(function: Callable[..., object], arguments: tuple[Any, ...], **optio
     names = [parameter.name for parameter in source.parameters]
     written = [position for position, name in enumerate(names) if name in source.written]
     signature = signature_of(as_arguments(arguments), written, names)
-    with lw.options(device="emulated", **options):
+    with lw.options(device="emulated", **options), even_in_one_thread():
         wanted = compilation_of(signature, current())
         return program_of(analysed(source, wanted), wanted)
 

@@ -172,3 +172,34 @@ def test_updates_that_take_attempts_have_copies_for_the_threads_of_a_warp() -> N
     several = agree(sums, keys, values.astype(float), np.ones(9), schedule=COPIES, strict=False)
     one = agree(sums, keys, values.astype(np.int32), np.ones(9, np.int32), schedule=COPIES)
     assert "lw_shift" in device_text(several) and "lw_shift" not in device_text(one)
+
+
+def scaled_sums(a, k, b):
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            b[i, j] *= 2
+        for c in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                b[i, j] += a[c, i] * k[c, j]
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_elements_are_scaled_before_several_threads_add_to_them(n: int) -> None:
+    a, k, b = (np.random.default_rng(n).integers(-9, 9, shape) for shape in ((7, 3), (7, n), (3, n)))
+    agree(scaled_sums, a, k, b, schedule="bind i block.x; bind j thread.x 32; bind c thread.x 32")
+    agree(scaled_sums, a, k, b, schedule="bind i block.x; bind c thread.x 32")
+
+
+def counts_of_rows(keys, h):
+    for i in range(h.shape[0]):
+        for j in range(h.shape[1]):
+            h[i, j] = 0
+        for c in range(keys.shape[1]):
+            h[i, keys[i, c]] += 1
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_elements_are_emptied_before_several_threads_add_to_them(n: int) -> None:
+    keys = np.random.default_rng(n).integers(0, n, (3, 900))
+    h = np.full((3, n), 7)
+    agree(counts_of_rows, keys, h, schedule="bind i block.x; bind j thread.x 32; bind c thread.x 32")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.on_gpu import even_in_one_thread
 from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
@@ -89,7 +90,7 @@ def test_more_than_the_gpu_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a call cannot be made in parts."""
     small = Watched(100_000)
     monkeypatch.setattr(gpus, "gpu_of", lambda _: small)
-    with lw.options(device="emulated"):
+    with lw.options(device="emulated"), even_in_one_thread():
         kernel, kept = ready(small, prefix, np.zeros(10), np.ones(10))
         a = np.zeros(9000)
         with pytest.raises(DeviceMemoryError, match="72,000 bytes"):

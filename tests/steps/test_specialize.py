@@ -85,6 +85,8 @@ def test_the_picture() -> None:
         (SCALARS, "", "specialize n % 8", "nothing becomes simpler where 'n' is divisible by 8"),
         (SCALARS, "split i 8", "specialize n % 12", "nothing becomes simpler"),
         (SCALARS, "", "specialize n 8 in k", "no loop 'k'"),
+        (ROWS, "", "specialize b.0 >= 8", "nothing in it depends on 'b.0'"),
+        (SCALARS, "", "specialize m >= 3000000000", "can never be"),
     ],
 )
 def test_refusals_say_why(text: str, schedule: str, step: str, word: str) -> None:
@@ -130,6 +132,14 @@ def test_full_blocks_of_a_triangle(start: str, end: str) -> None:
     assert "for j in j.o .. j.o + 3:" in print_kernel(changed) and "for i in i.o .. i.o + 2:" in print_kernel(changed)
     ran = [stmt for stmt in statements(changed.body) if isinstance(stmt, If)]
     assert len(ran) == 1
+
+
+def test_large_sizes_have_a_copy_that_may_run_otherwise(tmp_path: Path) -> None:
+    rows: list[list[object]] = [[numbers(n, m), numbers(n, m)] for n, m in product((0, 1, 3, 4, 5), repeat=2)]
+    schedule = "specialize a.1 >= 4 in i; reorder j i; parallelize i.1"
+    text = print_kernel(check_same(ROWS, schedule, rows, tmp_path))
+    assert "if size(a, 1) >= 4:" in text and "for i.1 in 0 .. size(a, 0) parallel:" in text
+    assert str(Specialize.parse(("a.1", ">=", "4", "in", "i"))) == "specialize a.1 >= 4 in i"
 
 
 def test_a_size_has_a_value(tmp_path: Path) -> None:

@@ -184,11 +184,12 @@ class GpuWriter(Writer):
         return next(self.lowering.every(FullTiles), None)
 
     def updated(self, stmt: Store) -> AtomicOperation | None:
-        """An atomic operation, where other threads may update the same element."""
+        """An atomic operation, where other threads may update the same element; None for an update in whose loops none
+        does, as where elements are scaled before terms are added to them."""
         if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
         update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
-        if update is None or (value := addend(update, stmt.value.type)) is None:
+        if update is None or update.op not in ATOMIC or (value := addend(update, stmt.value.type)) is None:
             return None
         array = self.arrays[stmt.array]
         place = array.place_of(self.index_of(stmt))

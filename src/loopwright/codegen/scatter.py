@@ -51,6 +51,14 @@ def atomic_updates(nest: BoundNest, given: CodegenInput) -> Iterator[AtomicUpdat
         yield AtomicUpdates(nest.loop.name, name, reduction)
 
 
+def _updated_by(band: Sequence[For], given: CodegenInput) -> list[str]:
+    """The arrays whose elements several iterations of these loops update, of those that they write. Others may be
+    updated elsewhere in the grid: what sets them to zero, or scales them, writes to the array itself."""
+    known = [given.facts.loops[loop.name] for loop in band if loop.name in given.facts.loops]
+    targets = {one.target for found in known for one in found.reductions if one.kind != "scalar"}
+    return [name for name in _stored(band[-1].body) if name in targets]
+
+
 # ---- copies -----------------------------------------------------------------------------------------------------
 
 
@@ -78,7 +86,7 @@ def _worth_copies(
         body, rounds = band[-1].body, rounds_of_threads(band)
         if rounds < ROUNDS or any(map(has_threads, body)):
             continue
-        updates = [found for name in _stored(body) if (found := before.of(AtomicUpdates, name)) is not None]
+        updates = [found for name in _updated_by(band, given) if (found := before.of(AtomicUpdates, name)) is not None]
         fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
         if len(fitting) == 1:
             yield band, fitting[0], rounds
@@ -192,7 +200,7 @@ def updates_ahead(nest: BoundNest, before: Lowering, given: CodegenInput) -> Ite
         if isinstance(one.stmt, For) and one.stmt.run in THREADS:
             loop = band_of(one.stmt)[-1]
             plain = all(isinstance(stmt, Assign | Store) for stmt in loop.body) and step_of(loop) > 0
-            updating = plain and any(before.of(AtomicUpdates, name) is not None for name in _stored(loop.body))
+            updating = plain and any(before.of(AtomicUpdates, name) for name in _updated_by((loop,), given))
             if updating and rounds_of_threads((loop,)) >= AHEAD:
                 yield UpdatesAhead(loop.name, AHEAD)
 

@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
@@ -28,6 +28,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
@@ -37,6 +38,7 @@ from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.scalar_expansion import tying
+from loopwright.recipe.serial_work import Grid, better_off
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts, is_free
 from loopwright.steps.balance import Balance
@@ -86,16 +88,6 @@ WAY = Tunable(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """What becomes of a nest: the loops to bind, none where it is no grid. inner: its innermost loop, as the user wrote
-    it; depth: how many loops around one another run as often as sizes say."""
-
-    inner: str
-    depth: int
-    bound: list[Bound]
-
-
 def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
     """What to do with a kernel on a GPU. Where the budget of the analysis ends before the recipe does, it begins again
     with ways that ask little: half of a kernel in tiles and the other half in one thread would be slower than no tiles
@@ -129,7 +121,7 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
     for grid in grids:
         _bind(partial, grid, present)
     alone = dict(partial.refusals)
-    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, _better_off(grids, alone))
+    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, better_off(partial.kernel, grids, alone))
 
 
 def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
@@ -155,14 +147,6 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
             partial.refusals[grid.inner] = refused or rejection.reason
 
 
-def _better_off(grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
-    """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
-    grids, and one thread is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/
-    counts with sizes: loops whose bounds follow from these are the degree in which iterations grow with them."""
-    deepest = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
-    return next((alone[grid.inner] for grid in grids if grid.inner in alone and grid.depth >= deepest), "")
-
-
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
     found = partial.proven(loop)
     return found is not None and is_free(loop, found)
@@ -182,8 +166,9 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
     way = partial.number(WAY)
-    more = (*attempts, _in_boxes) if free else attempts
-    return _first_taken(partial, chain, free, more, way) or (_first_taken(partial, chain, free, more) if way else [])
+    return _first_taken(partial, chain, free, attempts, way) or (
+        _first_taken(partial, chain, free, attempts) if way else []
+    )
 
 
 def _first_taken(
@@ -444,6 +429,13 @@ def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> 
     return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
 
 
+def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows, or columns, with several loops along each."""
+    run = _perfect_run(chain, free)
+    together = [other for other in partial.chains() if run[-1] in other]
+    return [] if len(together) < 2 else rows_of_loops(partial, run)
+
+
 def _whole(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations."""
@@ -512,7 +504,9 @@ ATTEMPTS = (
     _in_tiles,
     _row_by_row,
     shared_sums,
+    _rows,
     _whole,
+    _in_boxes,
     _inside_out,
     _triangle,
     _perfect,

@@ -8,6 +8,8 @@ specialize LOOP ... full              the stretches of all these loops are whole
                                       knows its values
 specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
 specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
+specialize SIZE >= NUMBER [in LOOP]   it is so large, or larger. Both copies are the same at first: what follows may
+                                      restructure each in the way that fits its sizes
 
 Strides are no part of it: the IR has no name for the stride of an argument, whose layout says all that is known.
 """
@@ -39,7 +41,7 @@ from loopwright.steps.grammar import whole_number
 from loopwright.steps.nest import changes_inside, is_inside, missing, size_of, the_loop, too_large
 from loopwright.steps.step import Rejection, Step
 
-FULL, VALUE, DIVISIBLE = "full", "", "%"
+FULL, VALUE, DIVISIBLE, LARGE = "full", "", "%", ">="
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Specialize(Step):
         local = frozenset(arrays_made(old))
         if (array := used_outside(kernel, old, local)) is not None:
             return Rejection(f"'{array}' is made in what would be copied, and used outside of it")
-        if self.form != FULL and self._version(kernel) is old:
+        if self.form not in (FULL, LARGE) and self._version(kernel) is old:
             return Rejection(f"nothing becomes simpler where {self._words()}")
         return marked(old) or too_large(kernel, size_of(old) + 8)
 
@@ -106,6 +108,8 @@ class Specialize(Step):
         wanted = Const(self.number, size.type)
         if self.form == DIVISIBLE:
             return Compare("eq", Binary("mod", size, wanted), Const(0, size.type))
+        if self.form == LARGE:
+            return Compare("ge", size, wanted)
         return Compare("eq", size, wanted)
 
     def _tests(self, kernel: Kernel, loop: For) -> list[Expr]:
@@ -134,6 +138,8 @@ class Specialize(Step):
     def _version(self, kernel: Kernel) -> Body:
         """The copy for where the condition holds; the same object where the condition is of no use."""
         old = self._copied(kernel)
+        if self.form == LARGE:
+            return old
         if self.form == FULL:
             shorter = {name: stretch_of(the_loop(kernel, name)) for name in self.names}
 
@@ -187,8 +193,8 @@ class Specialize(Step):
         return None
 
     def _words(self) -> str:
-        number = f"is divisible by {self.number}" if self.form == DIVISIBLE else f"is {self.number}"
-        return f"'{self.names[0]}' {number}"
+        words = {DIVISIBLE: "is divisible by", LARGE: "is at least"}
+        return f"'{self.names[0]}' {words.get(self.form, 'is')} {self.number}"
 
     # ---- choices and text
 
@@ -216,15 +222,19 @@ class Specialize(Step):
         rest = words[:-2] if inside else words
         if len(rest) == 3 and rest[1] == DIVISIBLE:
             return cls((rest[0],), DIVISIBLE, whole_number(rest[2], "NUMBER", least=2), inside)
+        if len(rest) == 3 and rest[1] == LARGE:
+            return cls((rest[0],), LARGE, whole_number(rest[2], "NUMBER", least=0), inside)
         if len(rest) == 2 and rest[1].removeprefix("-").isdecimal():
             return cls((rest[0],), VALUE, int(rest[1]), inside)
-        raise ValueError("specialize LOOP ... full, specialize SIZE NUMBER [in LOOP], or SIZE % NUMBER [in LOOP]")
+        raise ValueError(
+            "specialize LOOP ... full, or specialize SIZE NUMBER, SIZE % NUMBER or SIZE >= NUMBER [in LOOP]"
+        )
 
     def __str__(self) -> str:
         if self.form == FULL:
             return f"specialize {' '.join(self.names)} full"
         place = f" in {self.inside}" if self.inside else ""
-        return f"specialize {self.names[0]} {'% ' if self.form == DIVISIBLE else ''}{self.number}{place}"
+        return f"specialize {self.names[0]} {self.form}{' ' if self.form else ''}{self.number}{place}"
 
 
 def _outermost(kernel: Kernel, names: tuple[str, ...]) -> For:

@@ -1,0 +1,205 @@
+"""Rows of several loops on a grid, for the default recipe: a row (or column) whose loops each go along it, one after
+the other, as in a softmax or a mean and variance. The threads of a block share every one of these loops, so that
+neighbours touch neighbouring elements, and sums, least and greatest values are put together between them.
+
+How many threads share a row follows from how long it is, which calls tell: the nest has a version for long rows, which
+have a block each, one for short ones, which have a thread each, and one for those between, which have a warp each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopwright.analysis.strides import AccessStrides
+from loopwright.ir.linear import parted
+from loopwright.ir.nodes import Body, Dim, For, Run, Var, While
+from loopwright.ir.queries import contains
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies, statements
+from loopwright.recipe.grid_blocks import LINE, in_blocks
+from loopwright.recipe.grid_sums import ACROSS, DOWN, LANES, ROWS
+from loopwright.recipe.grid_tiles import Bound, threads_fit
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.bind import Bind
+from loopwright.steps.extent import trip_of
+from loopwright.steps.specialize import LARGE, Specialize
+from loopwright.steps.split import Split
+
+LONG = Tunable(
+    "length of a row for a block",
+    2048,
+    (512, 1024, 2048, 4096, 8192),
+    "a block has more memory under way for a row than a warp, but a warp puts its sums together without waiting",
+)
+SHORT = Tunable(
+    "length of a row for several threads", 12, (4, 8, 12, 16, 32), "threads that share a shorter row are mostly idle"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRow:
+    """A nest of rows. outer: loops around one another that need no order, the last of them over rows; shared: the
+    loops along a row, each of which threads can share."""
+
+    outer: tuple[str, ...]
+    shared: tuple[str, ...]
+
+    @property
+    def each(self) -> str:
+        """The loop over rows."""
+        return self.outer[-1]
+
+
+def rows_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
+    """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
+    than the next. Raises NotTaken."""
+    along = _along(partial, run[-1].body)
+    if len(run) > 3 or any(_is_short(loop) for loop in along):
+        raise NotTaken
+    if all(partial.verdict(loop) == "parallel" for loop in along):
+        raise NotTaken  # each of them may have a grid of its own
+    row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
+    rows, columns = _rows_and_columns(partial, row)
+    if columns > rows:
+        return _in_columns(partial, row)
+    if rows <= columns:
+        raise NotTaken
+    return _in_rows(partial, row, _length(along))
+
+
+def _along(partial: PartialSchedule, body: Body) -> list[For]:
+    """The loops that threads may share, not inside one another, and the outermost ones that can be: what else there is
+    stands in these or around them. Raises NotTaken where it does not."""
+    found: list[For] = []
+    for stmt in body:
+        if isinstance(stmt, For) and _can_share(partial, stmt):
+            found.append(stmt)
+        elif contains((stmt,), For, While) and not (isinstance(stmt, For) and trip_of(stmt) is not None):
+            inside = [] if isinstance(stmt, While) else [one for part in bodies(stmt) for one in _along(partial, part)]
+            if not inside:
+                raise NotTaken  # as long as the others, and one thread would do it
+            found += inside
+    return found
+
+
+def _can_share(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations need no order, or add to scalars: elements that several threads add to would be updated by
+    each in turn."""
+    found = partial.proven(loop)
+    if found is None:
+        return False
+    return found.verdict == "parallel" or (
+        found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
+    )
+
+
+def _is_short(loop: For) -> bool:
+    trip = trip_of(loop)
+    return trip is not None and trip < SHORT.default
+
+
+def _rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int]:
+    """How many accesses in the shared loops go by ones along them and far along the loop over rows, and how many the
+    other way."""
+    rows = columns = 0
+    for loop, walk in _accesses(partial, row):
+        outer, inner = walk.strides.get(row.each), walk.strides.get(loop)
+        rows += inner in (1, -1) and outer not in (0, 1, -1)
+        columns += outer in (1, -1) and inner not in (0, 1, -1)
+    return rows, columns
+
+
+def _accesses(partial: PartialSchedule, row: SharedRow) -> Iterator[tuple[str, AccessStrides]]:
+    (each,) = (loop for loop in partial.around(row.each) if loop.name == row.each)
+    for loop in statements(each.body, For):
+        if loop.name in row.shared:
+            inside = {id(stmt) for stmt in statements(loop.body)}
+            yield from ((loop.name, walk) for walk in partial.walks() if id(walk.stmt) in inside)
+
+
+def _length(along: list[For]) -> Var | Dim | None:
+    """The size that tells how long the loops are: an argument, or the size of an axis."""
+    for loop in along:
+        size, _ = parted(loop.upper)
+        if isinstance(size, Var | Dim):
+            return size
+    return None
+
+
+# ---- how many threads share a row
+
+
+def _in_rows(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None) -> list[Bound]:
+    """Rows whose elements lie side by side: a block, a warp or a thread for each, by how long they are."""
+    many, few = partial.number(LONG), partial.number(SHORT)
+    long = _version(partial, row, length, many, "long rows")
+    if long is None:
+        return _a_warp_each(partial, row)
+    rest = _copies(row, long)
+    short = _version(partial, rest, length, few, "short rows")
+    bound = [*_a_block_each(partial, row), *_a_warp_each(partial, rest)]
+    return bound if short is None else [*bound, *_a_thread_each(partial, _copies(rest, short))]
+
+
+def _version(
+    partial: PartialSchedule, row: SharedRow, length: Var | Dim | None, number: int, what: str
+) -> dict[str, str] | None:
+    """A copy of the nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
+    name = (
+        length.name if isinstance(length, Var) else f"{length.array}.{length.axis}" if isinstance(length, Dim) else ""
+    )
+    step = Specialize((name,), LARGE, number, row.outer[0])
+    if not name or not partial.allows(step):
+        return None
+    return whole(partial, step, f"{what} have threads of their own number: those below {number} run otherwise")
+
+
+def _copies(row: SharedRow, names: dict[str, str]) -> SharedRow:
+    return SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+
+
+def _a_block_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
+    threads = partial.threads(LINE)
+    why = f"a block of {threads} threads shares each '{user_name(row.each)}', whose elements lie side by side"
+    return _shared(partial, [Bind(row.each, "block.x")], row, "thread.x", threads, why)
+
+
+def _a_warp_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
+    rows, lanes = partial.number(ROWS), partial.number(LANES)
+    partial.require(threads_fit(partial.facts.gpu, ROWS.name, LANES.name))
+    why = f"{lanes} threads share each '{user_name(row.each)}', whose elements lie side by side"
+    (block,) = made(partial, Split(row.each, rows), why)
+    return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.y")], row, "thread.x", lanes, why)
+
+
+def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
+    return in_blocks(partial, list(row.outer), f"each '{user_name(row.each)}' is too short to be shared")
+
+
+def _in_columns(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
+    """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each."""
+    across, down = partial.number(ACROSS), partial.number(DOWN)
+    partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
+    why = (
+        f"elements along '{user_name(row.each)}' lie side by side, those of one '{user_name(row.each)}' far apart: "
+        f"{down} threads share each"
+    )
+    (block,) = made(partial, Split(row.each, across), why)
+    return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.x")], row, "thread.y", down, why)
+
+
+def _shared(
+    partial: PartialSchedule, around: list[Bind], row: SharedRow, axis: Run, threads: int, why: str
+) -> list[Bound]:
+    """The loops to bind. Raises NotTaken where one of them cannot be."""
+    runs: tuple[Run, ...] = ("block.y", "block.z")
+    outer = [Bind(name, run) for name, run in zip(reversed(row.outer[:-1]), runs, strict=False)]
+    steps = [*reversed(outer), *around, *(Bind(name, axis, threads) for name in row.shared)]
+    kernel, facts = partial.kernel, partial.present_facts()
+    for step in steps:
+        if step.illegal(kernel, facts, partial.strict) is not None:
+            raise NotTaken
+        kernel = step.apply(kernel)
+    return [(step, why) for step in steps]

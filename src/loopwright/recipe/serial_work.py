@@ -1,0 +1,59 @@
+"""Whether what one thread of a GPU would do is reason enough to run a kernel on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.steps.extent import trip_of
+from loopwright.steps.grids import is_bound, is_host, launches
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What becomes of a nest: the loops to bind, none where it is no grid. inner: its innermost loop, as the user wrote
+    it; depth: how many loops around one another run as often as sizes say."""
+
+    inner: str
+    depth: int
+    bound: list[Bound]
+
+
+def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
+    """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
+    grids, and, where their order is needed, as often as an array has elements, which may have to be copied. One thread
+    is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/ counts with sizes:
+    loops whose bounds follow from these, and axes, are the degree in which iterations and elements grow with them."""
+    grid = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
+    if told := next((alone[one.inner] for one in grids if one.inner in alone and one.depth >= grid), ""):
+        return told
+    names = arrays_stored(kernel.body) | arrays_loaded(kernel.body)
+    axes = max((param.rank for param in kernel.arrays if param.name in names), default=0)
+    serial, loop = _in_one_thread(kernel.body, 0)
+    if loop is None or kernel.overlap or serial < max(1, grid, axes):
+        return ""
+    return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
+
+
+def _in_one_thread(body: Body, depth: int) -> tuple[int, For | While | None]:
+    """How many loops around one another that run as often as sizes or data say one thread has at most, those of the
+    host around it included; the innermost of them. A `while` around others counts for nothing: it may end soon."""
+    found: tuple[int, For | While | None] = (0, None)
+    for stmt in body:
+        if is_bound(stmt) or is_host(stmt):
+            continue
+        is_long = isinstance(stmt, For) and trip_of(stmt) is None
+        is_long |= isinstance(stmt, While) and not contains(stmt.body, For, While)
+        inner = depth + is_long
+        if is_long and not launches(stmt) and inner > found[0]:
+            assert isinstance(stmt, For | While)
+            found = inner, stmt
+        for part in bodies(stmt):
+            below = _in_one_thread(part, inner)
+            found = below if below[0] > found[0] else found
+    return found

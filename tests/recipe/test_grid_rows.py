@@ -1,0 +1,163 @@
+"""Rows of several loops: how threads share them, and what comes out, on the emulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree
+
+RANDOM = np.random.default_rng(3)
+SHAPES = [(5, 11), (5, 12), (37, 70), (1, 1), (2, 2047), (2, 2048), (3, 2500), (0, 5), (5, 0)]
+
+
+def whole(*shape: int) -> Any:
+    return RANDOM.integers(-9, 9, shape).astype(float)
+
+
+def shifted(a, b, y):
+    """The elements of b are written by one loop and read by the next, by other threads."""
+    for i in range(a.shape[0]):
+        m = -1000.0
+        for j in range(a.shape[1]):
+            m = max(m, a[i, j])
+        s = 0.0
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] - m
+            s += b[i, j]
+        for j in range(a.shape[1]):
+            b[i, j] = b[i, j] + s
+        y[i] = s
+
+
+def least_and_count(a, b, y):
+    for i in range(a.shape[0]):
+        least = 1000.0
+        for j in range(a.shape[1]):
+            if a[i, j] < least:
+                least = a[i, j]
+        n = 0
+        for j in range(a.shape[1]):
+            if a[i, j] == least:
+                n += 1
+        y[i] = least * 1000 + n
+
+
+def places(a, b, y):
+    for i in range(a.shape[0]):
+        best = -1000.0
+        k = 0
+        for j in range(a.shape[1]):
+            if a[i, j] > best:
+                best = a[i, j]
+                k = j
+        n = 0
+        for j in range(a.shape[1]):
+            if a[i, j] == best:
+                n += 1
+        y[i] = k * 1000 + n
+
+
+def mean_and_spread(a, b, y):
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j]
+        t = 0.0
+        for i in range(a.shape[0]):
+            t += (a[i, j] * a.shape[0] - s) ** 2
+            b[i, j] = s
+        y[j] = t
+
+
+def batches(a, b, y):
+    for k in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            s = 0.0
+            for j in range(a.shape[2]):
+                s += a[k, i, j]
+            for j in range(a.shape[2]):
+                b[k, i, j] = a[k, i, j] - s
+
+
+def of_length(a, b, y, n):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(n):
+            s += a[i, j]
+        for j in range(n):
+            b[i, j] = a[i, j] - s
+
+
+def with_prefix(a, b, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+            b[i, j] = s
+        for j in range(a.shape[1]):
+            b[i, j] -= s
+
+
+def triples(a, b, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(3):
+            s += a[i, j]
+        for j in range(3):
+            b[i, j] = a[i, j] - s
+
+
+def schedule_of(found: Any) -> str:
+    return "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kernel", [shifted, least_and_count])
+def test_a_block_a_warp_or_a_thread_for_each_row(kernel: Any, shape: tuple[int, int]) -> None:
+    found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
+    text = schedule_of(found)
+    assert text.startswith("specialize a.1 >= 2048 in i; specialize a.1 >= 12 in i.1; ")
+    for one in ("bind i block.x", "bind j thread.x 256", "bind i.1 thread.y", "bind j.1 thread.x 32"):
+        assert f"{one};" in text
+    assert text.endswith("bind i.1.1.o block.x; bind i.1.1 thread.x 32")
+
+
+@pytest.mark.parametrize("shape", [(37, 70), (1, 1), (70, 3), (0, 5), (5, 0)])
+def test_columns_are_shared_too(shape: tuple[int, int]) -> None:
+    found = agree(mean_and_spread, whole(*shape), whole(*shape), whole(shape[1]), strict=False)
+    assert schedule_of(found) == (
+        "split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32; bind i.2 thread.y 32"
+    )
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 40), (2, 3, 2050), (2, 3, 4), (1, 1, 1)])
+def test_loops_around_rows_are_blocks(shape: tuple[int, int, int]) -> None:
+    found = agree(batches, whole(*shape), whole(*shape), whole(2), strict=False)
+    text = schedule_of(found)
+    assert "bind k block.y; bind i block.x" in text and "bind k.1 block.y; bind i.1.o block.x" in text
+
+
+@pytest.mark.parametrize("n", [0, 3, 12, 2100])
+def test_the_length_of_a_row_may_be_an_argument(n: int) -> None:
+    found = agree(of_length, whole(3, 2100), whole(3, 2100), whole(3), n, strict=False)
+    assert schedule_of(found).startswith("specialize n >= 2048 in i; specialize n >= 12 in i.1; ")
+
+
+def test_an_index_outside_is_told_of_the_users_line() -> None:
+    with lw.options(device="emulated"), pytest.raises(lw.BoundsError, match=r"(?s)axis 1 of 'a' with size 20.*s \+= a"):
+        lw.kernel(of_length)(whole(3, 20), whole(3, 20), whole(3), 21)
+
+
+def test_nothing_is_shared_where_order_counts() -> None:
+    found = agree(shifted, whole(9, 30), whole(9, 30), whole(9), strict=True)
+    assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"
+
+
+@pytest.mark.parametrize("kernel", [with_prefix, triples, places])
+def test_rows_that_one_thread_has(kernel: Any) -> None:
+    found = agree(kernel, whole(9, 30), whole(9, 30), whole(9), strict=False)
+    assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"

@@ -1,0 +1,68 @@
+"""Loops that one thread of a GPU would run: where they send a kernel to the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+
+def sums_so_far(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+        b[i] = s
+
+
+def kept(a, b):
+    n = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            b[n] = a[i]
+            n += 1
+    return n
+
+
+def from_a_queue(a, b):
+    head, tail = 0, 1
+    while head < tail:
+        head += 1
+        if tail < a.shape[0]:
+            b[tail] = a[head - 1]
+            tail += 1
+    return tail
+
+
+def down_the_diagonal(a, b):
+    for i in range(1, b.shape[0]):
+        b[i] = b[i - 1] + 1.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] += b[j]
+
+
+@pytest.mark.parametrize("kernel", [sums_so_far, kept, from_a_queue])
+def test_what_one_thread_would_do_is_for_the_cpu(kernel: Any) -> None:
+    a, b = np.arange(-5.0, 20.0), np.zeros(40)
+    wanted = [a.copy(), b.copy()]
+    result = kernel(*wanted)
+    compiled = lw.kernel(kernel)
+    with lw.options(device="emulated"):
+        assert compiled(a, b) == result
+        text = str(compiled.explain(a, b))
+    np.testing.assert_array_equal(b, wanted[1])
+    assert "not on a GPU: one thread would run '" in text and "on the cpu" in text
+
+
+def test_a_little_of_one_thread_stays_beside_a_large_grid() -> None:
+    a, b = np.ones((30, 20)), np.zeros(20)
+    wanted = [a.copy(), b.copy()]
+    down_the_diagonal(*wanted)
+    compiled = lw.kernel(down_the_diagonal)
+    with lw.options(device="emulated"):
+        compiled(a, b)
+        assert "not on a GPU" not in str(compiled.explain(a, b))
+    np.testing.assert_array_equal(a, wanted[0])
