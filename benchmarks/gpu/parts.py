@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.gpu import calls, counts, images, polybench, products, sparse, streams, sums
+from benchmarks.gpu import calls, counts, images, layers, polybench, products, sparse, streams, sums
 from benchmarks.gpu.trial import Part
 
 PARTS: tuple[Part, ...] = (
@@ -12,6 +12,7 @@ PARTS: tuple[Part, ...] = (
     counts.PART,
     sparse.PART,
     images.PART,
+    layers.PART,
     calls.HOST,
     calls.CALLS,
     polybench.PART,
