@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from loopwright.ir.nodes import For, Run, While
 from loopwright.ir.queries import contains
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
@@ -53,6 +54,13 @@ TOGETHER = Tunable(
     words=("no", "yes"),
 )
 DOWN = Tunable("loop along y", 0, (0, 1, 2), "neighbouring rows of threads share what does not depend on it")
+
+JAMMED = Tunable(
+    "elements of a thread along a loop that shares loads",
+    4,
+    (1, 2, 4, 8),
+    "what is loaded for one element serves the others, at the price of registers",
+)
 
 SHORT_INSIDE = replace(SHORT, leads=False)
 WHY = "asked for: not something that the recipe does by itself"
@@ -175,9 +183,14 @@ def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
     rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
     partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    shared = None if together else _sharing_loads(partial, (first, second), x)
     partial.take(Reorder((first, second, x, row, *rest)), why)
     (block,) = made(partial, Split(x, threads * each), why)
-    bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why), (Bind(block, "block.x"), why)]
+    around = {first: first, second: second}
+    if shared is not None and (count := partial.number(JAMMED)) > 1:
+        around[shared] = _jammed(partial, shared, count, [first, second, block, x, row, *rest])
+    bound: list[Bound] = [(Bind(around[first], "block.z"), why), (Bind(around[second], "block.y"), why)]
+    bound.append((Bind(block, "block.x"), why))
     if not together:
         inner_loops(partial, row)
         return [*bound, (Bind(x, "thread.x", threads), why), (Bind(row, "thread.y", rows), why)]
@@ -190,6 +203,30 @@ def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     if edges:
         bound += [(Bind(edges[x], "thread.x", threads), why), (Bind(edges[row], "thread.y", rows), why)]
     return bound
+
+
+def _sharing_loads(partial: PartialSchedule, names: tuple[str, ...], x: str) -> str | None:
+    """The one of these loops whose iterations load most of the same elements inside of loops in a thread, of those that
+    differ from thread to thread; None where no elements are the same."""
+    inside = {
+        id(stmt)
+        for loop in statements(partial.around(x)[-1].body, For)
+        if not contains(loop.body, For)
+        for stmt in statements(loop.body)
+    }
+    loads = [walk.strides for walk in partial.walks() if id(walk.stmt) in inside and not walk.is_write]
+    saved = {name: sum(one.get(name) == 0 != one.get(x) for one in loads) for name in names}
+    best = max(names, key=lambda name: saved[name])
+    return best if saved[best] else None
+
+
+def _jammed(partial: PartialSchedule, loop: str, count: int, order: list[str]) -> str:
+    """Cut a loop into stretches that a thread does side by side; the loop over stretches. order: of all loops."""
+    why = f"what is loaded for one '{user_name(loop)}' serves {count} of them"
+    (stretch,) = made(partial, Split(loop, count), why)
+    partial.take(Reorder((*(stretch if name == loop else name for name in order), loop)), why)
+    partial.take(UnrollAndJam(loop, count), why, anew=True)
+    return stretch
 
 
 def inner_loops(partial: PartialSchedule, around: str) -> None:
