@@ -11,7 +11,9 @@ import loopwright as lw
 from codegen.on_gpu import agree
 
 RANDOM = np.random.default_rng(3)
-SHAPES = [(5, 11), (5, 12), (37, 70), (1, 1), (2, 2047), (2, 2048), (3, 2500), (0, 5), (5, 0)]
+SHAPES = [(300, 5), (5, 6), (37, 70), (1, 1), (3, 127), (3, 128), (2, 2047), (2, 2048), (3, 2500), (0, 5), (5, 0)]
+
+LENGTHS = "specialize {0} >= 2048 in i; specialize {0} >= 128 in i.1; specialize {0} >= 6 in i.1.1; "
 
 
 def whole(*shape: int) -> Any:
@@ -117,13 +119,14 @@ def schedule_of(found: Any) -> str:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kernel", [shifted, least_and_count])
-def test_a_block_a_warp_or_a_thread_for_each_row(kernel: Any, shape: tuple[int, int]) -> None:
+def test_as_many_threads_for_each_row_as_it_is_long(kernel: Any, shape: tuple[int, int]) -> None:
     found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
     text = schedule_of(found)
-    assert text.startswith("specialize a.1 >= 2048 in i; specialize a.1 >= 12 in i.1; ")
-    for one in ("bind i block.x", "bind j thread.x 256", "bind i.1 thread.y", "bind j.1 thread.x 32"):
-        assert f"{one};" in text
-    assert text.endswith("bind i.1.1.o block.x; bind i.1.1 thread.x 32")
+    assert text.startswith(LENGTHS.format("a.1"))
+    bound = ("i block.x", "j thread.x 512", "i.1 block.x", "j.1 thread.x 64", "i.1.1 thread.y", "j.1.1 thread.x 8")
+    for one in bound:
+        assert f"bind {one};" in text
+    assert text.endswith("bind i.1.1.1.o block.x; bind i.1.1.1 thread.x")
 
 
 @pytest.mark.parametrize("shape", [(37, 70), (1, 1), (70, 3), (0, 5), (5, 0)])
@@ -138,13 +141,13 @@ def test_columns_are_shared_too(shape: tuple[int, int]) -> None:
 def test_loops_around_rows_are_blocks(shape: tuple[int, int, int]) -> None:
     found = agree(batches, whole(*shape), whole(*shape), whole(2), strict=False)
     text = schedule_of(found)
-    assert "bind k block.y; bind i block.x" in text and "bind k.1 block.y; bind i.1.o block.x" in text
+    assert "bind k block.y; bind i block.x" in text and "bind k.1.1 block.y; bind i.1.1.o block.x" in text
 
 
 @pytest.mark.parametrize("n", [0, 3, 12, 2100])
 def test_the_length_of_a_row_may_be_an_argument(n: int) -> None:
     found = agree(of_length, whole(3, 2100), whole(3, 2100), whole(3), n, strict=False)
-    assert schedule_of(found).startswith("specialize n >= 2048 in i; specialize n >= 12 in i.1; ")
+    assert schedule_of(found).startswith(LENGTHS.format("n"))
 
 
 def test_an_index_outside_is_told_of_the_users_line() -> None:

@@ -58,7 +58,7 @@ DOWN = Tunable("loop along y", 0, (0, 1, 2), "neighbouring rows of threads share
 JAMMED = Tunable(
     "elements of a thread along a loop that shares loads",
     4,
-    (1, 2, 4, 8),
+    (1, 2, 4, 8, 16),
     "what is loaded for one element serves the others, at the price of registers",
 )
 

@@ -2,8 +2,8 @@
 the other, as in a softmax or a mean and variance. The threads of a block share every one of these loops, so that
 neighbours touch neighbouring elements, and sums, least and greatest values are put together between them.
 
-How many threads share a row follows from how long it is, which calls tell: the nest has a version for long rows, which
-have a block each, one for short ones, which have a thread each, and one for those between, which have a warp each.
+How many threads share a row follows from how long it is, which calls tell: some eight elements for each thread are
+best. So the nest has versions for lengths: a large block for a row, a small one, some lanes of a warp, a thread.
 """
 
 from __future__ import annotations
@@ -17,25 +17,22 @@ from loopwright.ir.nodes import Body, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements
-from loopwright.recipe.grid_blocks import LINE, in_blocks
-from loopwright.recipe.grid_sums import ACROSS, DOWN, LANES, ROWS
+from loopwright.recipe.grid_sums import ACROSS, DOWN
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
-from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.specialize import LARGE, Specialize
 from loopwright.steps.split import Split
 
-LONG = Tunable(
-    "length of a row for a block",
-    2048,
-    (512, 1024, 2048, 4096, 8192),
-    "a block has more memory under way for a row than a warp, but a warp puts its sums together without waiting",
-)
-SHORT = Tunable(
-    "length of a row for several threads", 12, (4, 8, 12, 16, 32), "threads that share a shorter row are mostly idle"
-)
+SHARERS = ((2048, 512), (128, 64), (6, 8))
+"""From which length on so many threads share a row: the longest first; shorter rows have a thread each. Each version
+takes time to compile. The best number for each length was up to 1.6 times as fast (a softmax of 2^26 elements on an
+H100, in rows of 3 to 2^18)."""
+THREADS = 256
+"""Of a block in which several rows are."""
+SHORT = 6
+"""Iterations of a loop that nobody shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ def _can_share(partial: PartialSchedule, loop: For) -> bool:
 
 def _is_short(loop: For) -> bool:
     trip = trip_of(loop)
-    return trip is not None and trip < SHORT.default
+    return trip is not None and trip < SHORT
 
 
 def _rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int]:
@@ -132,50 +129,50 @@ def _length(along: list[For]) -> Var | Dim | None:
 
 
 def _in_rows(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None) -> list[Bound]:
-    """Rows whose elements lie side by side: a block, a warp or a thread for each, by how long they are."""
-    many, few = partial.number(LONG), partial.number(SHORT)
-    long = _version(partial, row, length, many, "long rows")
-    if long is None:
-        return _a_warp_each(partial, row)
-    rest = _copies(row, long)
-    short = _version(partial, rest, length, few, "short rows")
-    bound = [*_a_block_each(partial, row), *_a_warp_each(partial, rest)]
-    return bound if short is None else [*bound, *_a_thread_each(partial, _copies(rest, short))]
+    """Rows whose elements lie side by side: as many threads for each as its length is worth."""
+    most = partial.facts.gpu.threads
+    bound: list[Bound] = []
+    for number, threads in SHARERS:
+        names = _version(partial, row, length, number)
+        if names is None:
+            return [*bound, *_several_each(partial, row, partial.facts.gpu.warp)]
+        if threads >= 2 * partial.facts.gpu.warp:
+            bound += _a_block_each(partial, row, min(threads, most))
+        else:
+            bound += _several_each(partial, row, threads)
+        row = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+    return [*bound, *_a_thread_each(partial, row)]
 
 
-def _version(
-    partial: PartialSchedule, row: SharedRow, length: Var | Dim | None, number: int, what: str
-) -> dict[str, str] | None:
+def _version(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None, number: int) -> dict[str, str] | None:
     """A copy of the nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
-    name = (
-        length.name if isinstance(length, Var) else f"{length.array}.{length.axis}" if isinstance(length, Dim) else ""
-    )
-    step = Specialize((name,), LARGE, number, row.outer[0])
-    if not name or not partial.allows(step):
+    if length is None:
         return None
-    return whole(partial, step, f"{what} have threads of their own number: those below {number} run otherwise")
+    name = length.name if isinstance(length, Var) else f"{length.array}.{length.axis}"
+    step = Specialize((name,), LARGE, number, row.outer[0])
+    if not partial.allows(step):
+        return None
+    return whole(partial, step, f"rows of {number} and more are shared by more threads")
 
 
-def _copies(row: SharedRow, names: dict[str, str]) -> SharedRow:
-    return SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
-
-
-def _a_block_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
-    threads = partial.threads(LINE)
-    why = f"a block of {threads} threads shares each '{user_name(row.each)}', whose elements lie side by side"
+def _a_block_each(partial: PartialSchedule, row: SharedRow, threads: int) -> list[Bound]:
+    why = f"{threads} threads, a block, share each '{user_name(row.each)}', whose elements lie side by side"
     return _shared(partial, [Bind(row.each, "block.x")], row, "thread.x", threads, why)
 
 
-def _a_warp_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
-    rows, lanes = partial.number(ROWS), partial.number(LANES)
-    partial.require(threads_fit(partial.facts.gpu, ROWS.name, LANES.name))
+def _several_each(partial: PartialSchedule, row: SharedRow, lanes: int) -> list[Bound]:
+    rows = min(THREADS, partial.facts.gpu.threads) // lanes
     why = f"{lanes} threads share each '{user_name(row.each)}', whose elements lie side by side"
     (block,) = made(partial, Split(row.each, rows), why)
     return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.y")], row, "thread.x", lanes, why)
 
 
 def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
-    return in_blocks(partial, list(row.outer), f"each '{user_name(row.each)}' is too short to be shared")
+    threads = min(THREADS, partial.facts.gpu.threads)
+    why = f"each '{user_name(row.each)}' is too short to be shared"
+    (block,) = made(partial, Split(row.each, threads), why)
+    alone = SharedRow(row.outer, ())
+    return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.x")], alone, "thread.x", 0, why)
 
 
 def _in_columns(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
