@@ -28,7 +28,7 @@ from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops
-from loopwright.recipe import gpu
+from loopwright.recipe import grid_totals
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import recipe
 from loopwright.recipe.target import CpuTarget
@@ -74,7 +74,8 @@ WITNESSES = 6  # calls that may show why a step is forbidden
 COMPILED = 8  # one nest in so many
 PATIENCE = 3_000_000  # of isl's operations, where marks are judged again
 RIGHTLY = 0.6  # of the forbidden steps, so many change the result on one of the WITNESSES
-FEW_LANES = replace(gpu.LANES, default=1 << 10)  # of 2**18 that begin with nothing, the interpreter takes seconds
+# Of 2**18 lanes that begin with nothing, the interpreter takes seconds.
+FEW_LANES = replace(grid_totals.LANES, default=1 << 10)
 NO_ORDER = ("an iteration would run more than once", "not every iteration would run")
 """What the judge says of a draft that it cannot see through: a loop with a jump in it was taken apart."""
 
@@ -268,7 +269,7 @@ def check_grid(seed: int, tally: Tally, cache: Path) -> None:
     strict = choices.chance(50)
     facts = analyse(first)
     if choices.chance(30):
-        with mock.patch.object(gpu, "LANES", FEW_LANES):
+        with mock.patch.object(grid_totals, "LANES", FEW_LANES):
             found = gpu_recipe(first, facts, strict)
         after: Grid = found.kernel, found.facts, list(found.schedule)
     else:

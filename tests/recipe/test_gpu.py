@@ -19,7 +19,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import ArrayParam, For, Kernel, Location, Stmt
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.walk import loops, rewrite_body, statements
-from loopwright.recipe import gpu
+from loopwright.recipe import grid_totals
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe
 from loopwright.steps.bind import Bind
@@ -350,8 +350,8 @@ def test_what_needs_an_order_stays_as_it_is(text: str) -> None:
 
 def test_where_the_greatest_element_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Partial results, and partial results of these, keep the first of equal values, whatever the lanes are."""
-    monkeypatch.setattr(gpu, "LANES", replace(gpu.LANES, default=1024))
-    monkeypatch.setattr(gpu, "FEWER", 4)
+    monkeypatch.setattr(grid_totals, "LANES", replace(grid_totals.LANES, default=1024))
+    monkeypatch.setattr(grid_totals, "FEWER", 4)
     kernel, found = decided(GREATEST)
     assert print_schedule(found.schedule).count("reduce") == 2
     entry = on_emulated(found.kernel, found.facts, True, tmp_path, seed=1)

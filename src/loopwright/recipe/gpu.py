@@ -28,10 +28,12 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_stencils import in_planes, in_rows
-from loopwright.recipe.grid_sums import by_key, shared_sums, sum_in_scalars
+from loopwright.recipe.grid_sums import shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
+from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import in_copies
@@ -48,18 +50,8 @@ from loopwright.steps.expand import Expand
 from loopwright.steps.extent import stretch_of, trip_of
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
-from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
-
-LANES = Tunable(
-    "partial sums",
-    1 << 18,
-    (1 << 14, 1 << 16, 1 << 18, 1 << 20),
-    "as many as keep a large GPU busy; all of them have to be added up again",
-)
-FEWER = 512
-"""Blocks that add up the partial results of all lanes, and threads that add up what these find."""
 
 BALANCED = Tunable(
     "rows and entries of a block",
@@ -107,6 +99,8 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         in_copies(partial)
         in_fronts(partial)
     if not kernel.overlap:
+        for nest in partial.chains():
+            parted_by_kind(partial, nest)
         done: set[str] = set()
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
@@ -162,7 +156,7 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if _is_free(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    attempts = (SIMPLE if simple else ATTEMPTS) if free else (by_key, _in_lanes)
+    attempts = (SIMPLE if simple else ATTEMPTS) if free else (by_key, totals)
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
     way = partial.number(WAY)
@@ -215,38 +209,6 @@ def _are_legal(partial: PartialSchedule, bound: list[Bound]) -> None:
         if step.illegal(kernel, facts, partial.strict) is not None:
             raise NotTaken(str(step))
         kernel = step.apply(kernel)
-
-
-def _in_lanes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that only sums (or takes the least of) something: partial results, and partial results of these."""
-    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
-    if loop is None:
-        return []
-    if loop is chain[-1]:
-        sum_in_scalars(partial, loop)
-    if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
-        most = partial.facts.gpu.threads
-        why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
-        return [(Bind(loop.name, "thread.x", most), why)]
-    many, threads, fewer = partial.number(LANES), partial.threads(LINE), min(FEWER, partial.facts.gpu.threads)
-    why = f"'{user_name(loop.name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one"
-    lane, merge = _reduced(partial, loop.name, many, why)
-    before = set(loops(partial.kernel))
-    partial.take(Split(lane, threads), why)
-    (block,) = set(loops(partial.kernel)) - before
-    few, last = _reduced(partial, merge, fewer, why)
-    bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
-    bound += [Bind(merge, "thread.x", min(fewer, many // fewer)), Bind(last, "thread.x", fewer)]
-    return [(step, why) for step in bound]
-
-
-def _reduced(partial: PartialSchedule, name: str, lanes: int, why: str) -> tuple[str, str]:
-    """Reduce a loop in lanes; the loops over these, first of those that find partial results, then of those that put
-    them together."""
-    before = set(loops(partial.kernel))
-    partial.take(Reduce(name, lanes), why, anew=True)
-    lane, merge = (made for made in loops(partial.kernel) if made not in before)
-    return lane, merge
 
 
 def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -500,6 +462,7 @@ def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
 Attempt = Callable[[PartialSchedule, Chain, list[For]], list[Bound]]
 
 ATTEMPTS = (
+    rows_by_key,
     _contracted,
     _in_tiles,
     _row_by_row,
@@ -515,7 +478,7 @@ ATTEMPTS = (
 )
 """Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
 
-SIMPLE = ATTEMPTS[1:]
+SIMPLE = tuple(attempt for attempt in ATTEMPTS if attempt is not _contracted)
 """Those that ask few questions."""
 
 

@@ -63,7 +63,7 @@ def rows_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
         return _in_columns(partial, row)
     if rows <= columns:
         raise NotTaken
-    return _in_rows(partial, row, _length(along))
+    return _in_rows(partial, row, length_of(along))
 
 
 def _along(partial: PartialSchedule, body: Body) -> list[For]:
@@ -116,7 +116,7 @@ def _accesses(partial: PartialSchedule, row: SharedRow) -> Iterator[tuple[str, A
             yield from ((loop.name, walk) for walk in partial.walks() if id(walk.stmt) in inside)
 
 
-def _length(along: list[For]) -> Var | Dim | None:
+def length_of(along: list[For]) -> Var | Dim | None:
     """The size that tells how long the loops are: an argument, or the size of an axis."""
     for loop in along:
         size, _ = parted(loop.upper)
@@ -133,7 +133,7 @@ def _in_rows(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None)
     most = partial.facts.gpu.threads
     bound: list[Bound] = []
     for number, threads in SHARERS:
-        names = _version(partial, row, length, number)
+        names = version(partial, row.outer[0], length, number)
         if names is None:
             return [*bound, *_several_each(partial, row, partial.facts.gpu.warp)]
         if threads >= 2 * partial.facts.gpu.warp:
@@ -144,12 +144,12 @@ def _in_rows(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None)
     return [*bound, *_a_thread_each(partial, row)]
 
 
-def _version(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None, number: int) -> dict[str, str] | None:
-    """A copy of the nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
+def version(partial: PartialSchedule, loop: str, length: Var | Dim | None, number: int) -> dict[str, str] | None:
+    """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
     if length is None:
         return None
     name = length.name if isinstance(length, Var) else f"{length.array}.{length.axis}"
-    step = Specialize((name,), LARGE, number, row.outer[0])
+    step = Specialize((name,), LARGE, number, loop)
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")

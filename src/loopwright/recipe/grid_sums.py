@@ -24,15 +24,6 @@ ACROSS = Tunable("columns of a block", 16, (8, 16, 32, 64), "neighbouring column
 DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
 """Columns of a block, and the threads that share each."""
 
-KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
-KEYS_EACH = Tunable(
-    "iterations of a thread that adds by key",
-    64,
-    (8, 16, 32, 64, 128),
-    "a copy in shared memory is worth its while where it is used often",
-)
-KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
-
 
 def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
@@ -63,30 +54,6 @@ def _turned(partial: PartialSchedule, chain: Chain) -> Chain:
     outer_name, inner_name = isolate(partial, inner.name, outer.name, why)
     partial.take(Reorder((inner_name, outer_name)), why)
     return partial.around(outer_name)
-
-
-def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that adds to elements that only data tells, as a histogram does: blocks of many iterations, so that copies
-    of the targets in shared memory are worth their while."""
-    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
-    if loop is None or free:
-        return []
-    reductions = partial.present_facts().loops[loop.name].reductions
-    if any(reduction.kind != "scatter" for reduction in reductions):
-        return []
-    targets = " and ".join(f"'{user_name(reduction.target)}'" for reduction in reductions)
-    why = (
-        f"any iteration may add to any element of {targets}: atomic updates, in copies of a block where these are small"
-    )
-    inner = loop.body[0]
-    if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
-        threads = partial.threads(KEYS)
-        (block,) = made(partial, Split(loop.name, threads * partial.number(KEYS_EACH)), why)
-        return _shared(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
-    rows = partial.number(KEYS_ROWS)
-    (block,) = made(partial, Split(loop.name, rows), why)
-    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
-    return _shared(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
 
 
 def _is_short(loop: For) -> bool:
@@ -130,7 +97,7 @@ def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
     (block,) = made(partial, Split(each, rows), why)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
-    return _shared(
+    return bound_inside(
         partial, [*reversed(bound), Bind(block, "block.x"), Bind(each, "thread.y")], Bind(entry, "thread.x", lanes), why
     )
 
@@ -143,10 +110,10 @@ def _columns(partial: PartialSchedule, each: str, entry: str) -> list[Bound]:
         f"{down} threads share the sum of each '{user_name(each)}'"
     )
     (block,) = made(partial, Split(each, across), why)
-    return _shared(partial, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
+    return bound_inside(partial, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
 
 
-def _shared(partial: PartialSchedule, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
+def bound_inside(partial: PartialSchedule, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
     """The loops to bind, where the inner one can be. Raises NotTaken."""
     if inner.illegal(partial.kernel, partial.present_facts(), partial.strict) is not None:
         raise NotTaken

@@ -1,0 +1,108 @@
+"""Sums by key on a grid, for the default recipe: elements that only data tells are added to, as in a histogram, in the
+sums of classes, in what a table of vectors gets back. Any iteration may add to any element, by atomic updates, so all
+loops may be shared, also where one of them needs no order but has few iterations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.analysis.facts import Reduction
+from loopwright.ir.nodes import For, Load, Store, Var, While
+from loopwright.ir.queries import contains, names_assigned
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import statements, subexpressions
+from loopwright.recipe.grid_sums import bound_inside
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.bind import Bind
+from loopwright.steps.fission import Fission
+from loopwright.steps.split import Split
+
+SHARING = "many threads for a sum have little to do each, few wait for memory longer"
+KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
+KEYS_EACH = Tunable(
+    "iterations of a thread that adds by key",
+    64,
+    (8, 16, 32, 64, 128),
+    "a copy in shared memory is worth its while where it is used often",
+)
+KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
+HEAVY_EACH = 2
+"""The same where iterations hold loops: these keep a thread busy by themselves."""
+ACROSS = Tunable("threads along a row that is added by key", 32, (8, 16, 32, 64, 128), SHARING)
+
+
+def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest that adds to elements that only data tells, as a histogram does: blocks of many iterations, so that copies
+    of the targets in shared memory are worth their while."""
+    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
+    if loop is None or free:
+        return []
+    reductions = partial.present_facts().loops[loop.name].reductions
+    if any(reduction.kind != "scatter" for reduction in reductions):
+        return []
+    targets = " and ".join(f"'{user_name(reduction.target)}'" for reduction in reductions)
+    why = (
+        f"any iteration may add to any element of {targets}: atomic updates, in copies of a block where these are small"
+    )
+    inner = loop.body[0]
+    if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
+        threads = partial.threads(KEYS)
+        each = replace(KEYS_EACH, default=HEAVY_EACH) if contains(loop.body, For, While) else KEYS_EACH
+        (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
+        return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
+    rows = partial.number(KEYS_ROWS)
+    (block,) = made(partial, Split(loop.name, rows), why)
+    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
+    return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
+
+
+def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same where each iteration adds a row to one that data tells: rows of threads share the iterations, and the
+    threads of each go along its row."""
+    loop = chain[0]
+    if loop in free or len(chain) < 2 or partial.verdict(loop) != "reduction":
+        return []
+    reductions = partial.present_facts().loops[loop.name].reductions
+    if not all(reduction.kind == "scatter" and _is_told_by_data(loop, reduction) for reduction in reductions):
+        return []
+    if partial.verdict(chain[1]) == "reduction":
+        return by_key(partial, chain, [])
+    rows, across = partial.number(KEYS_ROWS), partial.number(ACROSS)
+    along = [stmt for stmt in loop.body if isinstance(stmt, For) and stmt in free]
+    if chain[1] not in along or any(isinstance(stmt, For | While) for stmt in loop.body if stmt not in along):
+        return by_key(partial, chain, [])
+    why = f"each '{user_name(loop.name)}' adds a row to one that data tells: {across} threads go along it"
+    (block,) = made(partial, Split(loop.name, rows), why)
+    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
+    bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
+    return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
+
+
+def _is_told_by_data(loop: For, reduction: Reduction) -> bool:
+    """Whether the element that an iteration adds to is found by what it reads or computes."""
+    computed = names_assigned(loop.body)
+    return all(
+        any(isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in parts)
+        for stmt in statements(loop.body, Store)
+        if stmt.array == reduction.target
+        for parts in ([part for index in stmt.index for part in subexpressions(index)],)
+    )
+
+
+def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:
+    """Cut a loop that adds to scalars and to elements that data tells in two, of one kind each."""
+    loop = chain[-1]
+    if partial.verdict(loop) != "reduction" or len(loop.body) < 2:
+        return
+    kinds = {reduction.kind for reduction in partial.present_facts().loops[loop.name].reductions}
+    if kinds != {"scalar", "scatter"}:
+        return
+    scatters = [isinstance(stmt, Store) or contains((stmt,), Store) for stmt in loop.body]
+    place = next((at for at, other in enumerate(scatters) if other != scatters[0]), 0)
+    if place and all(other != scatters[0] for other in scatters[place:]):
+        with partial.together():
+            partial.take(
+                Fission(loop.name, place + 1), "what adds to elements that data tells is apart from sums in scalars"
+            )

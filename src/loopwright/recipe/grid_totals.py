@@ -1,0 +1,103 @@
+"""Totals of a whole nest on a grid, for the default recipe: partial results, and partial results of these."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import For
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops
+from loopwright.recipe.grid_blocks import LINE
+from loopwright.recipe.grid_rows import length_of, version
+from loopwright.recipe.grid_sums import sum_in_scalars
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.interchange import depends
+from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.bind import Bind
+from loopwright.steps.extent import trip_of
+from loopwright.steps.reduce import Reduce
+from loopwright.steps.split import Split
+
+LANES = Tunable(
+    "partial sums",
+    1 << 18,
+    (1 << 14, 1 << 16, 1 << 18, 1 << 20),
+    "as many as keep a large GPU busy; all of them have to be added up again",
+)
+FEWER = 512
+"""Blocks that add up the partial results of all lanes, and threads that add up what these find."""
+
+ROWS = Tunable(
+    "partial sums of rows",
+    1024,
+    (256, 512, 1024, 2048, 4096),
+    "a block for each: as many as a large GPU runs at once, and few enough to be put together by one",
+)
+LONG = 64
+"""Iterations of an innermost loop that the threads of a block share: they then touch neighbouring elements."""
+
+
+def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """A nest that only sums (or takes the least of) something: partial results, and partial results of these. Where it
+    has rows, a block goes along each of them where they are long, and a thread where they are short."""
+    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
+    if loop is None:
+        return []
+    if loop is chain[-1]:
+        sum_in_scalars(partial, loop)
+    if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
+        most = partial.facts.gpu.threads
+        why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
+        return [(Bind(loop.name, "thread.x", most), why)]
+    band = chain[chain.index(loop) :]
+    if len(band) == 1 or not all(_adds_to_scalars(partial, one) for one in band):
+        return _in_threads(partial, loop.name)
+    trip = trip_of(band[-1])
+    if trip is not None:
+        return _in_threads(partial, loop.name) if trip < LONG else _in_blocks(partial, band)
+    names = version(partial, loop.name, length_of([band[-1]]), LONG)
+    return [*_in_blocks(partial, band), *(() if names is None else _in_threads(partial, names[loop.name]))]
+
+
+def _adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
+    found = partial.proven(loop)
+    return found is not None and found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
+
+
+def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
+    """A block for some of the iterations of the outermost loop, whose threads share the innermost ones."""
+    many, threads = partial.number(ROWS), partial.threads(LINE)
+    fewer = min(FEWER, partial.facts.gpu.threads)
+    outer, inner = band[0], band[-1]
+    why = (
+        f"'{user_name(outer.name)}' adds up: {many} blocks have a part each, whose threads share "
+        f"'{user_name(inner.name)}', then one adds up these"
+    )
+    lane, merge = _reduced(partial, outer.name, many, why)
+    warp = partial.facts.gpu.warp
+    down = [Bind(band[-2].name, "thread.y", threads // warp)] if len(band) > 2 else []
+    across = Bind(inner.name, "thread.x", warp if down else threads)
+    steps = [Bind(lane, "block.x"), *down, across, Bind(merge, "thread.x", min(fewer, many))]
+    return [(step, why) for step in steps]
+
+
+def _in_threads(partial: PartialSchedule, name: str) -> list[Bound]:
+    """Some of the iterations of a loop for each of many threads."""
+    many, threads, fewer = partial.number(LANES), partial.threads(LINE), min(FEWER, partial.facts.gpu.threads)
+    why = f"'{user_name(name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one"
+    lane, merge = _reduced(partial, name, many, why)
+    before = set(loops(partial.kernel))
+    partial.take(Split(lane, threads), why)
+    (block,) = set(loops(partial.kernel)) - before
+    few, last = _reduced(partial, merge, fewer, why)
+    bound = [Bind(block, "block.x"), Bind(lane, "thread.x"), Bind(few, "block.x")]
+    bound += [Bind(merge, "thread.x", min(fewer, many // fewer)), Bind(last, "thread.x", fewer)]
+    return [(step, why) for step in bound]
+
+
+def _reduced(partial: PartialSchedule, name: str, lanes: int, why: str) -> tuple[str, str]:
+    """Reduce a loop in lanes; the loops over these, first of those that find partial results, then of those that put
+    them together."""
+    before = set(loops(partial.kernel))
+    partial.take(Reduce(name, lanes), why, anew=True)
+    lane, merge = (made for made in loops(partial.kernel) if made not in before)
+    return lane, merge

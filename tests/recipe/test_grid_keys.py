@@ -1,0 +1,98 @@
+"""Sums by key: how they are shared where rows are added, or scalars beside them, and what comes out on the emulated
+device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.on_gpu import agree
+
+RANDOM = np.random.default_rng(5)
+IN_ROWS = "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 32"
+
+
+def class_sums(x, label, sums, counts):
+    for i in range(x.shape[0]):
+        counts[label[i]] += 1
+        for j in range(x.shape[1]):
+            sums[label[i], j] += x[i, j]
+
+
+def gradient(x, label, sums, counts):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            sums[label[i], j] += x[i, j]
+
+
+def nearest(x, label, sums, counts):
+    for i in range(x.shape[0]):
+        best = 1e30
+        b = 0
+        for q in range(sums.shape[0]):
+            t = 0.0
+            for j in range(x.shape[1]):
+                t += abs(x[i, j] - q)
+            if t < best:
+                best = t
+                b = q
+        counts[b] += 1
+
+
+def channels(x, label, sums, counts):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            for c in range(3):
+                sums[abs(int(x[i, j]) + c) % sums.shape[0], c % x.shape[1]] += 1.0
+
+
+def total_and_counts(x, label, sums, counts):
+    t = 0.0
+    for i in range(x.shape[0]):
+        t += x[i, 0]
+        counts[label[i]] += 1
+    return t
+
+
+def columns(x, label, sums, counts):
+    """No data tells these: columns, each summed up by itself."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            sums[0, j] += x[i, j]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 40), (300, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        (class_sums, IN_ROWS),
+        (gradient, IN_ROWS),
+        (nearest, "split i 1024; bind i.o block.x; bind i thread.x 512"),
+        (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
+        (columns, "reorder j i; promote sums i; split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32"),
+    ],
+)
+def test_who_adds_what(kernel: Any, wanted: str, shape: tuple[int, int]) -> None:
+    found = run(kernel, shape, strict=False)
+    assert "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions) == wanted
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (300, 3), (0, 3)])
+def test_sums_in_scalars_are_apart(shape: tuple[int, int]) -> None:
+    found = run(total_and_counts, shape, strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[:2] == ["fission i 2", "reduce i 262144"] and "bind i.1 thread.x 512" in steps
+
+
+@pytest.mark.parametrize("kernel", [class_sums, gradient])
+def test_strict_keeps_the_order_of_sums(kernel: Any) -> None:
+    found = run(kernel, (30, 7), strict=True)
+    assert "bind i " not in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+def run(kernel: Any, shape: tuple[int, int], strict: bool) -> Any:
+    x = RANDOM.integers(-9, 9, shape).astype(float)
+    label = RANDOM.integers(0, 4, shape[0])
+    return agree(kernel, x, label, np.zeros((4, max(shape[1], 1))), np.zeros(4, np.int64), strict=strict)

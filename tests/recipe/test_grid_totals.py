@@ -1,0 +1,85 @@
+"""Totals of whole nests: which loops blocks and threads share, and what comes out on the emulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.on_gpu import agree
+
+RANDOM = np.random.default_rng(6)
+SHAPES = [(0, 3), (3, 0), (1, 1), (5, 63), (5, 64), (1030, 3), (3, 300)]
+
+
+def total(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s += a[i, j]
+    return s
+
+
+def extremes(a):
+    low = 100.0
+    high = -100.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            low = min(low, a[i, j])
+            high = max(high, a[i, j])
+    return low, high
+
+
+def short(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        for j in range(3):
+            s += a[i, 0] * j
+    return s
+
+
+def triangle(a):
+    s = 0.0
+    for i in range(min(a.shape[0], a.shape[1])):
+        for j in range(i):
+            s += a[i, j]
+    return s
+
+
+def deep(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        for k in range(2):
+            for j in range(a.shape[1]):
+                s += a[i, j] * k
+    return s
+
+
+def steps_of(found: Any) -> list[str]:
+    return [str(decision.step) for decision in found.analysed.recipe.decisions]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kernel", [total, extremes])
+def test_blocks_go_along_long_rows_and_threads_along_short_ones(kernel: Any, shape: tuple[int, int]) -> None:
+    steps = steps_of(agree(kernel, RANDOM.integers(-9, 9, shape).astype(float), strict=False))
+    assert steps[0] == "specialize a.1 >= 64 in i"
+    assert {"reduce i 1024", "bind i.l block.x", "bind j thread.x 256", "reduce i.1 262144"} <= set(steps)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 300)])
+def test_three_loops(shape: tuple[int, int]) -> None:
+    steps = steps_of(agree(deep, RANDOM.integers(-9, 9, shape).astype(float), strict=False))
+    assert {"bind k thread.y 8", "bind j thread.x 32"} <= set(steps)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (70, 80)])
+@pytest.mark.parametrize("kernel", [short, triangle])
+def test_other_totals(kernel: Any, shape: tuple[int, int]) -> None:
+    steps = steps_of(agree(kernel, RANDOM.integers(-9, 9, shape).astype(float), strict=False))
+    assert any(step.startswith("reduce i ") for step in steps)
+
+
+def test_strict_sums_are_for_the_cpu() -> None:
+    agree(total, np.ones((4, 70)), why_not="one thread would run 'j', whose iterations need their order")
