@@ -1,6 +1,6 @@
-"""What is said of rows, columns and images as plain loops: softmax, normalisation, means and variances, convolutions
-over channels; and what needs the order of its iterations, sums so far and the elements that a condition keeps. Beside
-PyTorch. Contender `a thread each` is Loopwright with one thread for each iteration of the outermost loop."""
+"""What is said of rows, columns and images as plain loops: softmax, normalisation, means and variances, sums by class,
+convolutions over channels; and what needs the order of its iterations: sums so far, and the elements that a condition
+keeps. Beside PyTorch. Contender `a thread each` is Loopwright with one thread for each iteration of the outermost loop."""
 
 from __future__ import annotations
 
@@ -84,10 +84,26 @@ def kept(x, y):
     return n
 
 
+def total(x, out):
+    s = np.float32(0.0)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            s += x[i, j]
+    out[0] = s
+
+
+def by_class(x, label, sums):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            sums[label[i], j] += x[i, j]
+
+
 Shape = tuple[int, ...]
 ROWS: dict[str, Shape] = {"tiny": (7, 40), "small": (1024, 1000), "full": (16384, 4096)}
 SHORT: dict[str, Shape] = {"tiny": (40, 7), "small": (1 << 16, 10), "full": (1 << 23, 8)}
 LONG: dict[str, Shape] = {"tiny": (2, 2100), "small": (64, 4096), "full": (256, 1 << 18)}
+CLASSES: dict[str, Shape] = {"tiny": (50, 7), "small": (1 << 12, 64), "full": (1 << 20, 64)}
+WIDE: dict[str, Shape] = {"tiny": (50, 7), "small": (1 << 12, 512), "full": (1 << 17, 512)}
 FLAT: dict[str, Shape] = {"tiny": (1 << 10,), "small": (1 << 18,), "full": (1 << 26,)}
 IMAGES: dict[str, Shape] = {"tiny": (1, 2, 9, 9), "small": (8, 16, 34, 34), "full": (32, 64, 58, 58)}
 """Examples, channels, rows and columns of images, the border of two included; as many channels come out."""
@@ -98,10 +114,17 @@ CASES: dict[str, tuple[Callable[..., object], dict[str, Shape], str]] = {
     "softmax, long rows": (softmax, LONG, "i"),
     "normalisation": (normalise, ROWS, "i"),
     "mean and variance of columns": (columns, ROWS, "j"),
+    "total of a matrix": (total, ROWS, ""),
+    "sums of 100 classes": (by_class, CLASSES, "j"),
+    "sums of 50,000 classes": (by_class, WIDE, "j"),
     "convolution 3x3, channels": (convolve, IMAGES, "n"),
     "sums so far": (so_far, FLAT, ""),
     "kept by a condition": (kept, FLAT, ""),
 }
+
+
+WHOLE = ("softmax", "norm")
+"""Cases whose results are as large as what they read."""
 
 
 def make(bench: Bench, case: str, size: str) -> Trial:
@@ -138,7 +161,16 @@ def _others(bench: Bench, case: str, shape: Shape) -> tuple[Any, ...]:
         return weights, bench.zeros((n, channels, rows - 2, columns - 2), "float32")
     if case.startswith("mean"):
         return bench.zeros(shape[1], "float32"), bench.zeros(shape[1], "float32")
+    if case.startswith("total"):
+        return (bench.zeros(1, "float32"),)
+    if classes := _classes(case):
+        return bench.whole(classes, shape[0], "int64"), bench.zeros((classes, shape[1]), "float32")
     return (bench.zeros(shape, "float64" if len(shape) == 1 else "float32"),)
+
+
+def _classes(case: str) -> int:
+    """How many classes a case has, 0 where it has none."""
+    return int(case.split()[2].replace(",", "")) if case.endswith("classes") else 0
 
 
 def _work(case: str, shape: Shape) -> float:
@@ -146,7 +178,7 @@ def _work(case: str, shape: Shape) -> float:
     if len(shape) == 4:
         n, channels, rows, columns = shape
         return 2.0 * 9 * n * channels**2 * (rows - 2) * (columns - 2)
-    return math.prod(shape) * (16.0 if len(shape) == 1 else 4.0 if case.startswith("mean") else 8.0)
+    return math.prod(shape) * (16.0 if len(shape) == 1 else 8.0 if case.startswith(WHOLE) else 4.0)
 
 
 def _theirs(torch: Any, case: str, arrays: tuple[Any, ...]) -> Callable[[], object]:
@@ -157,9 +189,13 @@ def _theirs(torch: Any, case: str, arrays: tuple[Any, ...]) -> Callable[[], obje
         return lambda: torch.nn.functional.layer_norm(x, (x.shape[1],))
     if case.startswith("mean"):
         return lambda: torch.var_mean(x, dim=0, correction=0)
+    if case.startswith("total"):
+        return lambda: torch.sum(x)
+    if case.endswith("classes"):
+        return lambda: arrays[2].index_add_(0, arrays[1], x)
     if case.startswith("conv"):
         return lambda: torch.nn.functional.conv2d(x, arrays[1])
-    if case.startswith("sums"):
+    if case.startswith("sums so"):
         return lambda: torch.cumsum(x, dim=0)
     return lambda: x[x > 0.5]
 
@@ -173,7 +209,13 @@ def _is_right(case: str, arrays: list[np.ndarray]) -> bool:
     if case.startswith("conv"):
         pieces = np.lib.stride_tricks.sliding_window_view(x[:1], (3, 3), (2, 3))
         return bool(np.allclose(result[:1], np.einsum("ncijpq,ocpq->noij", pieces, others[0]), rtol=1e-3))
-    if case.startswith("sums"):
+    if case.startswith("total"):
+        return bool(np.isclose(result[0], x.sum(), rtol=1e-3))
+    if case.endswith("classes"):  # added to in each run: any number of times the sums
+        wanted = np.zeros_like(result)
+        np.add.at(wanted, arrays[1], x)
+        return bool(np.allclose(result / result.sum(), wanted / wanted.sum(), rtol=1e-2))
+    if case.startswith("sums so"):
         return bool(np.allclose(result, np.cumsum(x)))
     if case.startswith("kept"):
         wanted = x[x > 0.5]
