@@ -1,6 +1,6 @@
 """What is said of rows, columns and images as plain loops: softmax, normalisation, means and variances, sums by class,
 convolutions over channels; and what needs the order of its iterations: sums so far, and the elements that a condition
-keeps. Beside PyTorch. Contender `a thread each` is Loopwright with one thread for each iteration of the outermost loop."""
+keeps. Beside PyTorch; `a thread each` is Loopwright with one thread for each iteration of the outermost loop."""
 
 from __future__ import annotations
 
@@ -141,7 +141,8 @@ def make(bench: Bench, case: str, size: str) -> Trial:
         with lw.options(schedule=schedule):
             plain(*arrays)
 
-    if outermost and len(shape) != 4:  # of a convolution it takes a thousand times as long
+    # The convolution takes a thousand times as long so.
+    if outermost and len(shape) != 4 and bench.torch is not None:
         runs["a thread each"] = a_thread_each
     if (torch := bench.torch) is not None:
         torch.backends.cudnn.allow_tf32 = False

@@ -94,6 +94,40 @@ def of_length(a, b, y, n):
             b[i, j] = a[i, j] - s
 
 
+def masked(a, b, y):
+    for i in range(a.shape[0]):
+        if a[i, 0] > 0:
+            s = 0.0
+            for j in range(a.shape[1]):
+                s += a[i, j]
+            if s > 3:
+                for j in range(a.shape[1]):
+                    b[i, j] = a[i, j] - s
+
+
+def cleared(a, b, y):
+    for i in range(a.shape[0]):
+        if y[i] > 0:
+            for j in range(a.shape[1]):
+                b[i, j] = 0.0
+
+
+def columns_under_a_condition(a, b, y):
+    for j in range(a.shape[1]):
+        if a[0, j] > 0:
+            for i in range(a.shape[0]):
+                b[i, j] = a[i, j] + j
+
+
+def planes_under_a_condition(a, b, y):
+    """Each has a grid of its own."""
+    for k in range(a.shape[0]):
+        if y[k] > 0:
+            for i in range(a.shape[0]):
+                for j in range(a.shape[1]):
+                    b[i, j] += a[i, j] * k
+
+
 def with_prefix(a, b, y):
     for i in range(a.shape[0]):
         s = 0.0
@@ -164,3 +198,22 @@ def test_nothing_is_shared_where_order_counts() -> None:
 def test_rows_that_one_thread_has(kernel: Any) -> None:
     found = agree(kernel, whole(9, 30), whole(9, 30), whole(9), strict=False)
     assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"
+
+
+@pytest.mark.parametrize("shape", [(25, 33), (3, 2100), (40, 5), (1, 1)])
+@pytest.mark.parametrize("kernel", [masked, cleared])
+def test_rows_under_a_condition_are_one_grid(kernel: Any, shape: tuple[int, int]) -> None:
+    found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
+    text = schedule_of(found)
+    assert text.startswith(LENGTHS.format("a.1")) and "bind i block.x; bind j thread.x 512" in text
+
+
+@pytest.mark.parametrize("shape", [(25, 33), (1, 1)])
+def test_columns_under_a_condition_are_one_grid(shape: tuple[int, int]) -> None:
+    found = agree(columns_under_a_condition, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
+    assert "bind j.o block.x; bind j thread.x" in schedule_of(found)
+
+
+def test_planes_under_a_condition_have_grids_of_their_own() -> None:
+    found = agree(planes_under_a_condition, whole(9, 7), whole(9, 7), whole(9), strict=False)
+    assert "bind k" not in schedule_of(found) and "block.x" in schedule_of(found)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.on_gpu import even_in_one_thread
 from loopwright.report import grids
 from loopwright.report.explanation import Explanation, Generated, GridReport
 from loopwright.report.grid_layout import grid_lines
@@ -161,7 +162,8 @@ def test_a_statement_in_two_kernels_says_nothing_of_one() -> None:
 
 
 def test_what_one_thread_runs_is_said() -> None:
-    (found,) = reports(chased, np.zeros(5000))
+    with even_in_one_thread():
+        (found,) = reports(chased, np.zeros(5000))
     assert "kernel single: 1 block of 1 thread" in "\n".join(grid_lines([found]))
 
 

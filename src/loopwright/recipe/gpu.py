@@ -22,7 +22,7 @@ from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, Kernel, Load, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, If, Kernel, Load, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
@@ -102,6 +102,12 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         for nest in partial.chains():
             parted_by_kind(partial, nest)
         done: set[str] = set()
+        for run in _with_conditions(partial):
+            with partial.in_nest(run):
+                bound = _first_taken(partial, run, list(run), (_rows_or_none, _each_in_a_thread))
+            if bound:
+                grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
+                done |= _loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
@@ -116,6 +122,40 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         _bind(partial, grid, present)
     alone = dict(partial.refusals)
     return Recipe(tuple(partial.decisions), partial.kernel, present, alone, better_off(partial.kernel, grids, alone))
+
+
+def _with_conditions(partial: PartialSchedule) -> list[Chain]:
+    """Loops around one another that need no order, the last of which holds loops under a condition and no others
+    inside these: as nests of their own these would be a launch in each of its iterations."""
+    found: list[Chain] = []
+    for loop in loops(partial.kernel).values():
+        if not isinstance(loop, For) or not _is_free(partial, loop) or not any(isinstance(s, If) for s in loop.body):
+            continue
+        inner = list(statements(loop.body, For, While))
+        direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
+        if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
+            around = partial.around(loop.name)
+            start = len(around) - 1
+            while start and len(around[start - 1].body) == 1 and _is_free(partial, around[start - 1]):
+                start -= 1
+            if not any(_is_free(partial, other) for other in around[:start]):
+                found.append(around[start:][-3:])
+    return found
+
+
+def _rows_or_none(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    return rows_of_loops(partial, free, at_once=True)
+
+
+def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    names = [loop.name for loop in free]
+    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' need no order, and hold conditions")
+
+
+def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
+    """The loops with one of these names, and those inside them."""
+    bound = [loop for name, loop in loops(partial.kernel).items() if name in names and isinstance(loop, For)]
+    return names | {stmt.name for loop in bound for stmt in statements(loop.body, For)}
 
 
 def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:

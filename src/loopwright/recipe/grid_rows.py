@@ -49,13 +49,13 @@ class SharedRow:
         return self.outer[-1]
 
 
-def rows_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
+def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = False) -> list[Bound]:
     """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
-    than the next. Raises NotTaken."""
+    than the next. at_once: also where no loop adds anything up, as its loops cannot be apart. Raises NotTaken."""
     along = _along(partial, run[-1].body)
     if len(run) > 3 or any(_is_short(loop) for loop in along):
         raise NotTaken
-    if all(partial.verdict(loop) == "parallel" for loop in along):
+    if not at_once and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
     rows, columns = _rows_and_columns(partial, row)
