@@ -64,6 +64,12 @@ kernel sums(b: float64[1] C, a: float64[1] C):
             s = s + (b[i] - 1.0)
         a[i] = s
 """
+FITS = """
+kernel fits(b: float64[1] C, h: int64[1] C):
+    for i in 0 .. size(b, 0):
+        if b[i] > 2.0:
+            h[i] = checked(int64(b[i]), b[i] < 100.0, not_finite)
+"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ class Case:
             TOTAL: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
+            FITS: [small(N), np.zeros(N, "int64")],
             SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
@@ -97,6 +104,7 @@ CASES = {
     "collapsed loops": Case(LAYERS, "parallelize c", "lw_outside"),
     "pieces": Case(SPMV, "parallelize i", "lw_handed("),
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
+    "inspection": Case(FITS, "parallelize i", "lw_fails"),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
+from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.parallel_regions import (
@@ -42,6 +43,9 @@ PASSES = (
     CpuPass("collapsed loops", collapse_loops, "behind what goes by one loop alone; before the pieces, cut from both"),
     CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
     CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
+    CpuPass(
+        "inspection", inspect_strips, "of the checks that the versions have left; before the lanes, which they forbid"
+    ),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),

@@ -122,6 +122,7 @@ class Writer:
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
+        self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
@@ -261,9 +262,9 @@ class Writer:
         return f"({text} != 0)" if node.type.kind == "bool" else text
 
     def checked(self, node: Checked) -> str:
-        value = self.text(node.value)
         if not self.may_fail(node):
-            return value
+            return self._fitting(node)
+        value = self.text(node.value)
         self.use("failure")
         if node.converted is None:
             return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, node.raised, 0, node.at)})"
@@ -271,6 +272,14 @@ class Writer:
         site = self.site(node.kind, node.type.name, 0, node.at)
         number = failing(self.text(node.converted), node.converted.type)
         return f"LW_CHECKED_NUMBER({self.text(node.condition)}, {value}, {site}, {number})"
+
+    def _fitting(self, node: Checked) -> str:
+        """The value of what cannot fail. An addition of nothing hides from gcc that a float was converted: of a later
+        conversion back it would make trunc(), -0.0 for 0."""
+        number = node.converted
+        if not self.fitting or number is None or not number.type.is_float or node.type.kind != "int":
+            return self.text(node.value)
+        return f"(({VALUE_TYPE[node.type.name]})((int64_t){self.text(number)} + {self.fitting}))"
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""

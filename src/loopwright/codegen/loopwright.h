@@ -418,6 +418,13 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
 #define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
 #define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
 
+/* 0, which the compiler does not know to be that. */
+LW_PURE int64_t lw_nothing(void) {
+  int64_t zero = 0;
+  __asm__("" : "+r"(zero));
+  return zero;
+}
+
 /* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                      \
   LW_PURE type lw_mod_##suffix(type a, type b) {                                                       \

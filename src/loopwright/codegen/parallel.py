@@ -15,6 +15,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.loops import lanes_of, named, standing_in, target_of, write_sequential
 from loopwright.codegen.owner_computes import write_owner
@@ -188,11 +189,14 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
 
-    def write(head: str, *inside: str) -> None:
+    def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
         with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
+
+    def part(begin: str, end: str, lanes: Lanes | None) -> None:
+        write(f"{variable} = {begin}; {variable} < {end}; ++{variable}", lanes=lanes)
 
     with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
@@ -202,7 +206,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
                 end = "lw_stop"
             write_range(
                 loop, f"{lower} + {first}", end, False, w,
-                lambda begin, end: write(f"{variable} = {begin}; {variable} < {end}; ++{variable}"),
+                lambda begin, end: write_inspected(loop, begin, end, lanes, w, part),
             )  # fmt: skip
         else:
             value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"
