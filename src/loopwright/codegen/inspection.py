@@ -132,6 +132,8 @@ class _Search:
                 return False
             case Binary(op="pow"):
                 return False
+            case Binary(op="mod", right=Const(value=1.0)) if expr.type.is_float:
+                return self.can_evaluate(expr.left)
             case Binary(op="floordiv" | "mod", right=right) if expr.type.is_float or not isinstance(right, Const):
                 return False
             case Binary(op="add" | "sub") if expr.type.is_float and not self.given.strict:
