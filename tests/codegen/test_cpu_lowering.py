@@ -70,6 +70,17 @@ kernel fits(b: float64[1] C, h: int64[1] C):
         if b[i] > 2.0:
             h[i] = checked(int64(b[i]), b[i] < 100.0, not_finite)
 """
+CHOSEN = """
+kernel chosen(b: float64[1] C) -> tuple(python int64, float64):
+    var k: int64
+    allocate c: float64[size(b, 0)]
+    k = 0
+    for i in 0 .. size(b, 0):
+        if b[i] > 1.0:
+            c[k] = b[i]
+            k = k + 1
+    return k, c[k - 1]
+"""
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,7 @@ class Case:
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             FITS: [small(N), np.zeros(N, "int64")],
+            CHOSEN: [small(N)],
             SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
@@ -107,6 +119,7 @@ CASES = {
     "inspection": Case(FITS, "parallelize i", "lw_fails"),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
+    "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
@@ -48,6 +49,7 @@ PASSES = (
     ),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
+    CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),

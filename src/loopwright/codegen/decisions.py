@@ -233,8 +233,9 @@ class LoopLowering:
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
     iterations. counted: those whose operations the loop around counts before them. alone: innermost loops of regions,
     inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
-    identity) that do without a jump. vectors: loops in lanes that are written as code for whole registers, and how many
-    bytes of each array they go through. unrolled: how many iterations of a loop a compiler is asked to write out."""
+    identity) that do without a jump; compacted: so do these stores at an index that moves on. vectors: loops in lanes
+    that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
+    iterations of a loop a compiler is asked to write out."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -245,6 +246,7 @@ class LoopLowering:
     counted: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
     selected: frozenset[int] = frozenset()
+    compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
 

@@ -123,6 +123,7 @@ class Writer:
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
+        self.streams: frozenset[int] = frozenset()  # compactions that are written without a jump
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]

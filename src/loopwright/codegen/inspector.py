@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from loopwright.codegen.decisions import Inspection
 from loopwright.codegen.function import Writer
+from loopwright.codegen.if_conversion import eager
 from loopwright.codegen.index_tests import HIGH, LOW, freed, texts_of_tests
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.ir.code import Lanes
@@ -30,7 +31,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, UINT64
-from loopwright.ir.walk import children, own_expressions, rewrite_expr, subexpressions
+from loopwright.ir.walk import children, own_expressions, subexpressions
 
 STRIP = 256  # iterations that an inspector looks at together: what they read stays in the first cache
 CAREFUL = 32  # strips that are run as written after one that had to be
@@ -160,19 +161,15 @@ class _Inspector:
 
     def _text(self, expr: Expr) -> str:
         """C text without short cuts and checks: everything in it can be evaluated at any time."""
-        w, before, eager = self.w, self.w.fitting, _eager(expr)
-        parts = subexpressions(eager, Load, Checked)
+        w, before, form = self.w, self.w.fitting, eager(expr)
+        parts = subexpressions(form, Load, Checked)
         axes = ((id(part), axis) for part in parts for axis in range(len(part.index) if isinstance(part, Load) else 1))
         w.fitting = "lw_zero"
         with freed(frozenset(axes), w):
-            text = w.text(eager)
+            text = w.text(form)
         w.fitting = before
         return text
 
 
 def _both(path: Expr | None, condition: Expr) -> Expr:
     return condition if path is None else Binary("and", path, condition)
-
-
-def _eager(expr: Expr) -> Expr:
-    return rewrite_expr(expr, lambda one: Binary(one.op, one.left, one.right) if isinstance(one, Logical) else one)

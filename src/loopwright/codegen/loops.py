@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
@@ -50,7 +51,10 @@ def write_sequential(
         def part(begin: str, end: str, lanes: Lanes | None) -> None:
             write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}", lanes=lanes)
 
-        write_inspected(loop, begin, end, lanes, w, part)
+        if step == 1:
+            write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
+        else:
+            part(begin, end, lanes)
 
     def count(begin: str, end: str) -> None:
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
