@@ -81,6 +81,14 @@ kernel chosen(b: float64[1] C) -> tuple(python int64, float64):
             k = k + 1
     return k, c[k - 1]
 """
+COUNTED = """
+kernel counted(c: int8[1] C) -> python int64:
+    var s: int64
+    s = 0
+    for i in 0 .. size(c, 0):
+        s = s + int64(c[i])
+    return s
+"""
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,7 @@ class Case:
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             FITS: [small(N), np.zeros(N, "int64")],
             CHOSEN: [small(N)],
+            COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
@@ -118,6 +127,7 @@ CASES = {
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
     "inspection": Case(FITS, "parallelize i", "lw_fails"),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
+    "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),

@@ -13,6 +13,7 @@ from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
+from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.parallel_regions import (
     assign_owners,
     collapse_loops,
@@ -48,6 +49,7 @@ PASSES = (
         "inspection", inspect_strips, "of the checks that the versions have left; before the lanes, which they forbid"
     ),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),

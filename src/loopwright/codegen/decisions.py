@@ -235,7 +235,7 @@ class LoopLowering:
     inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
     identity) that do without a jump; compacted: so do these stores at an index that moves on. vectors: loops in lanes
     that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
-    iterations of a loop a compiler is asked to write out."""
+    iterations of a loop a compiler is asked to write out. narrow: the type in which loops in lanes sum up strips."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -249,6 +249,7 @@ class LoopLowering:
     compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
+    narrow: Mapping[str, Scalar] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -12,6 +12,7 @@ from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
+from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -51,7 +52,9 @@ def write_sequential(
         def part(begin: str, end: str, lanes: Lanes | None) -> None:
             write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}", lanes=lanes)
 
-        if step == 1:
+        if loop.name in w.decided.narrow:
+            write_narrow(loop, begin, end, lanes, w, part)
+        elif step == 1:
             write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
         else:
             part(begin, end, lanes)
