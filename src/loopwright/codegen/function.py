@@ -37,6 +37,7 @@ from loopwright.ir.nodes import (
     Allocate,
     Binary,
     Checked,
+    Compare,
     Const,
     Dim,
     Expr,
@@ -44,6 +45,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Location,
+    Logical,
     Store,
     Var,
 )
@@ -265,8 +267,12 @@ class Writer:
     def checked(self, node: Checked) -> str:
         if not self.may_fail(node):
             return self._fitting(node)
-        value = self.text(node.value)
         self.use("failure")
+        whole = None if self.function.on_device else _truncated(node)
+        if whole is not None:
+            site = self.site(node.kind, node.type.name, 0, node.at)
+            return f"LW_TRUNCATED({VALUE_TYPE[whole.type.name]}, {whole.type.name}, {self.text(whole)}, {site})"
+        value = self.text(node.value)
         if node.converted is None:
             return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, node.raised, 0, node.at)})"
         # The element type stands where a wrong index has the name of its array.
@@ -344,6 +350,19 @@ class Writer:
                 (*map(self.giving_back, part.buffers), CodeLine("return lw_status;")),
             )
         )
+
+
+def _truncated(node: Checked) -> Expr | None:
+    """The float that is converted to an int64, provided that it fits; None for any other check."""
+    number = node.converted
+    match node.condition:
+        case Logical(
+            op="and",
+            left=Compare(op="ge", left=low, right=Const(value=least)),
+            right=Compare(op="lt", left=high, right=Const(value=bound)),
+        ) if number is not None and number == low == high and -least == bound == 2.0**63:
+            return number if number.type.is_float and node.type == INT64 else None
+    return None
 
 
 def code_lines(*texts: str) -> tuple[CodeLine, ...]:

@@ -245,6 +245,39 @@ LW_PURE int64_t lw_bits(double number) {
   return bits;
 }
 
+/* A float that is converted, provided that it fits: x86 converts what does not to the least integer, so that is all that
+   there is to be asked. */
+#if defined(__x86_64__)
+#ifdef __AVX__
+#define LW_TRUNCATE(type) "vcvtt" type "2si {%1, %0|%0, %1}"
+#else
+#define LW_TRUNCATE(type) "cvtt" type "2si {%1, %0|%0, %1}"
+#endif
+LW_PURE int64_t lw_truncated_float64(double a) {
+  int64_t whole;
+  __asm__(LW_TRUNCATE("sd") : "=r"(whole) : "x"(a));
+  return whole;
+}
+LW_PURE int64_t lw_truncated_float32(float a) {
+  int64_t whole;
+  __asm__(LW_TRUNCATE("ss") : "=r"(whole) : "x"(a));
+  return whole;
+}
+#else
+#define lw_truncated_float64 lw_toint_float64
+#define lw_truncated_float32 lw_toint_float32
+#endif
+#define LW_TRUNCATED(type, suffix, expression, site)                                               \
+  ({                                                                                               \
+    const type lw_number = (expression);                                                           \
+    int64_t lw_whole_part = lw_truncated_##suffix(lw_number);                                      \
+    if (LW_RARE(lw_whole_part == INT64_MIN) && lw_number != (type)-0x1p63) {                       \
+      lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
+      goto lw_leave;                                                                               \
+    }                                                                                              \
+    lw_whole_part;                                                                                 \
+  })
+
 /* The number of iterations of range(lower, upper, step); step is not 0. */
 LW_PURE int64_t lw_trip(int64_t lower, int64_t upper, int64_t step) {
   if (step > 0) return lower < upper ? (int64_t)(((uint64_t)upper - (uint64_t)lower - 1) / (uint64_t)step + 1) : 0;
