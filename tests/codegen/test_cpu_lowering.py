@@ -64,6 +64,31 @@ kernel sums(b: float64[1] C, a: float64[1] C):
             s = s + (b[i] - 1.0)
         a[i] = s
 """
+FITS = """
+kernel fits(b: float64[1] C, h: int64[1] C):
+    for i in 0 .. size(b, 0):
+        if b[i] > 2.0:
+            h[i] = checked(int64(b[i]), b[i] < 100.0, not_finite)
+"""
+CHOSEN = """
+kernel chosen(b: float64[1] C) -> tuple(python int64, float64):
+    var k: int64
+    allocate c: float64[size(b, 0)]
+    k = 0
+    for i in 0 .. size(b, 0):
+        if b[i] > 1.0:
+            c[k] = b[i]
+            k = k + 1
+    return k, c[k - 1]
+"""
+COUNTED = """
+kernel counted(c: int8[1] C) -> python int64:
+    var s: int64
+    s = 0
+    for i in 0 .. size(c, 0):
+        s = s + int64(c[i])
+    return s
+"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +109,9 @@ class Case:
             TOTAL: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
+            FITS: [small(N), np.zeros(N, "int64")],
+            CHOSEN: [small(N)],
+            COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
@@ -97,8 +125,11 @@ CASES = {
     "collapsed loops": Case(LAYERS, "parallelize c", "lw_outside"),
     "pieces": Case(SPMV, "parallelize i", "lw_handed("),
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
+    "inspection": Case(FITS, "parallelize i", "lw_fails"),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
+    "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
+    "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),

@@ -160,3 +160,29 @@ def test_computed_steps():
     for k in (2, -2, 5, 0):
         same(written_by_steps, a, k)
     same(sieve, 50)
+
+
+def test_a_row_that_data_choose_is_updated_in_place():
+    function = define("""
+        def f(out, rows, where):
+            for i in range(rows.shape[0]):
+                out[where[i], :] += rows[i, :]
+        """)
+    rng = np.random.default_rng(1)
+    rows, where = rng.integers(0, 9, (40, 3)).astype(float), rng.integers(-4, 4, 40)
+    same(function, np.zeros((4, 3)), rows, where)
+    assert "allocate" not in text_of(function, np.zeros((4, 3)), rows, where)
+
+
+def test_an_index_that_changes_in_between_is_another_one():
+    function = define("""
+        def f(a, k):
+            a[k, :] += 1.0
+            k -= 1
+            a[k, :] += 2.0
+            a[k, 1:] = a[k, :-1]
+            k += 5
+            a[k, :] += 3.0
+        """)
+    same(function, np.arange(12.0).reshape(4, 3), 2)
+    same(function, np.arange(12.0).reshape(4, 3), -2)

@@ -7,10 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
+from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.loop_versions import version_loops
+from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.parallel_regions import (
     assign_owners,
     collapse_loops,
@@ -42,8 +45,13 @@ PASSES = (
     CpuPass("collapsed loops", collapse_loops, "behind what goes by one loop alone; before the pieces, cut from both"),
     CpuPass("pieces", cut_pieces, "before the blocks, which take their place"),
     CpuPass("blocks", cut_blocks, "behind the pieces, which follow the number of threads, as results then may not"),
+    CpuPass(
+        "inspection", inspect_strips, "of the checks that the versions have left; before the lanes, which they forbid"
+    ),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
+    CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),

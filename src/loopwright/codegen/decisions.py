@@ -26,7 +26,7 @@ NEAR = float(48 << 20)  # the same where threads may share out the target: beyon
 OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
 
 Accesses = frozenset[tuple[int, int]]
-"""Axes of accesses, by the id of the node."""
+"""Axes of accesses, by the id of the node; of a Checked, 0."""
 NONE: Accesses = frozenset()
 
 
@@ -57,7 +57,8 @@ class CodegenInput:
     def is_checked(self, node: Load | Store | Checked, freed: Accesses = NONE) -> bool:
         """Whether the text of this node contains a check."""
         if isinstance(node, Checked):
-            return self.check_all or self.facts.bounds_of(node)[0].kind == "checked"
+            is_freed = (id(node), 0) in freed
+            return self.check_all or (not is_freed and self.facts.bounds_of(node)[0].kind == "checked")
         return any(bounds.kind == "checked" for bounds in self.bounds_of(node, freed))
 
     def may_fail(self, body: Body, freed: Accesses = NONE) -> bool:
@@ -123,6 +124,21 @@ class EntryTest:
     def text(self) -> str:
         """It in words."""
         return f"tests: indices of {' and '.join(self.arrays)} at once, before the first iteration"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """An inspector of a loop. tests: of what it reads itself, for each strip. needed: the scalars that it computes.
+    inside: accesses, conversions and other checks that need none where it found nothing."""
+
+    tests: tuple[IndexTest, ...]
+    needed: frozenset[str]
+    inside: Accesses
+
+    @property
+    def text(self) -> str:
+        """It in words."""
+        return "checks: of a strip of iterations at once, before the first of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,25 +233,29 @@ class LoopLowering:
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
     iterations. counted: those whose operations the loop around counts before them. alone: innermost loops of regions,
     inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
-    identity) that do without a jump. vectors: loops in lanes that are written as code for whole registers, and how many
-    bytes of each array they go through. unrolled: how many iterations of a loop a compiler is asked to write out."""
+    identity) that do without a jump; compacted: so do these stores at an index that moves on. vectors: loops in lanes
+    that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
+    iterations of a loop a compiler is asked to write out. narrow: the type in which loops in lanes sum up strips."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
+    inspections: Mapping[str, Inspection] = field(default_factory=dict)
     lanes: Mapping[str, VectorLanes] = field(default_factory=dict)
     strips: frozenset[str] = frozenset()
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
     selected: frozenset[int] = frozenset()
+    compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
+    narrow: Mapping[str, Scalar] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""
         if loop in self.regions:
             yield from self.regions[loop].described()
-        for decided in (self.versions.get(loop), self.lanes.get(loop)):
+        for decided in (self.versions.get(loop), self.inspections.get(loop), self.lanes.get(loop)):
             if decided is not None:
                 yield decided.text
         if loop in self.alone:

@@ -37,6 +37,7 @@ from loopwright.ir.nodes import (
     Allocate,
     Binary,
     Checked,
+    Compare,
     Const,
     Dim,
     Expr,
@@ -44,6 +45,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Location,
+    Logical,
     Store,
     Var,
 )
@@ -122,6 +124,8 @@ class Writer:
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
+        self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
+        self.streams: frozenset[int] = frozenset()  # compactions that are written without a jump
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
@@ -261,16 +265,28 @@ class Writer:
         return f"({text} != 0)" if node.type.kind == "bool" else text
 
     def checked(self, node: Checked) -> str:
-        value = self.text(node.value)
         if not self.may_fail(node):
-            return value
+            return self._fitting(node)
         self.use("failure")
+        whole = None if self.function.on_device else _truncated(node)
+        if whole is not None:
+            site = self.site(node.kind, node.type.name, 0, node.at)
+            return f"LW_TRUNCATED({VALUE_TYPE[whole.type.name]}, {whole.type.name}, {self.text(whole)}, {site})"
+        value = self.text(node.value)
         if node.converted is None:
             return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, node.raised, 0, node.at)})"
         # The element type stands where a wrong index has the name of its array.
         site = self.site(node.kind, node.type.name, 0, node.at)
         number = failing(self.text(node.converted), node.converted.type)
         return f"LW_CHECKED_NUMBER({self.text(node.condition)}, {value}, {site}, {number})"
+
+    def _fitting(self, node: Checked) -> str:
+        """The value of what cannot fail. An addition of nothing hides from gcc that a float was converted: of a later
+        conversion back it would make trunc(), -0.0 for 0."""
+        number = node.converted
+        if not self.fitting or number is None or not number.type.is_float or node.type.kind != "int":
+            return self.text(node.value)
+        return f"(({VALUE_TYPE[node.type.name]})((int64_t){self.text(number)} + {self.fitting}))"
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
@@ -334,6 +350,19 @@ class Writer:
                 (*map(self.giving_back, part.buffers), CodeLine("return lw_status;")),
             )
         )
+
+
+def _truncated(node: Checked) -> Expr | None:
+    """The float that is converted to an int64, provided that it fits; None for any other check."""
+    number = node.converted
+    match node.condition:
+        case Logical(
+            op="and",
+            left=Compare(op="ge", left=low, right=Const(value=least)),
+            right=Compare(op="lt", left=high, right=Const(value=bound)),
+        ) if number is not None and number == low == high and -least == bound == 2.0**63:
+            return number if number.type.is_float and node.type == INT64 else None
+    return None
 
 
 def code_lines(*texts: str) -> tuple[CodeLine, ...]:

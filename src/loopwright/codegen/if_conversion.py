@@ -11,7 +11,7 @@ from dataclasses import replace
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.ir.nodes import Assign, Binary, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import children, statements, subexpressions
+from loopwright.ir.walk import children, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
 
@@ -38,7 +38,7 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
 
 def _is_simple(value: Expr, condition: Expr) -> bool:
     """Whether it costs next to nothing, and can be computed wherever the condition can."""
-    known = set(_always_read(condition))
+    known = set(always_read(condition))
     waiting, count = [value], 0
     while waiting:
         part = waiting.pop()
@@ -57,8 +57,13 @@ def _is_simple(value: Expr, condition: Expr) -> bool:
     return count <= SIMPLE
 
 
-def _always_read(condition: Expr) -> list[Load]:
+def always_read(condition: Expr) -> list[Load]:
     """The elements that a condition reads in any case."""
     while isinstance(condition, Logical):
         condition = condition.left
     return list(subexpressions(condition, Load))
+
+
+def eager(expr: Expr) -> Expr:
+    """The same without short cuts: its C text does not jump."""
+    return rewrite_expr(expr, lambda one: Binary(one.op, one.left, one.right) if isinstance(one, Logical) else one)

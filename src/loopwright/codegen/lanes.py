@@ -27,7 +27,9 @@ def fill_lanes(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     for loop in statements(given.kernel.body, For):
         test, region = lowering.versions.get(loop.name), lowering.regions.get(loop.name)
         freed = NONE if test is None else test.inside
-        if (loop.run == "vector" or region is not None) and _are_possible(loop, given, freed):
+        ahead = lowering.inspections.get(loop.name)
+        unchecked = freed if ahead is None else freed | ahead.inside
+        if (loop.run == "vector" or region is not None) and _are_possible(loop, given, unchecked):
             lanes = _of_vector(loop, given, freed) if region is None else _of_stretch(loop, region, given)
             same_bits = given.strict or given.deterministic or contains(loop.body, For)
             found |= {} if lanes is None else {loop.name: replace(lanes, vector_functions=not same_bits)}

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
+from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.reduce import combine, identity, simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -32,7 +35,7 @@ def write_sequential(
     if unroll is None and (lanes is None or not lanes.sums):
         unroll = w.decided.unrolled.get(loop.name)
 
-    def write(head: str, *inside: str) -> None:
+    def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
         with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in inside:
                 w.line(line)
@@ -45,7 +48,16 @@ def write_sequential(
 
     def climb(begin: str, end: str) -> None:
         sign, advance = ("<", "++") if step == 1 else (">", "--")
-        write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}")
+
+        def part(begin: str, end: str, lanes: Lanes | None) -> None:
+            write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}", lanes=lanes)
+
+        if loop.name in w.decided.narrow:
+            write_narrow(loop, begin, end, lanes, w, part)
+        elif step == 1:
+            write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
+        else:
+            part(begin, end, lanes)
 
     def count(begin: str, end: str) -> None:
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")

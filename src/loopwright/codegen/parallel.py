@@ -15,8 +15,10 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.loops import lanes_of, named, standing_in, target_of, write_sequential
+from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
@@ -188,11 +190,16 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
 
-    def write(head: str, *inside: str) -> None:
+    def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
         with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
             for line in inside:
                 w.line(line)
             write_iteration(loop, w, lambda: write_body(loop.body, w))
+
+    write_parts = write_narrow if loop.name in w.decided.narrow else write_inspected
+
+    def part(begin: str, end: str, lanes: Lanes | None) -> None:
+        write(f"{variable} = {begin}; {variable} < {end}; ++{variable}", lanes=lanes)
 
     with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
@@ -202,7 +209,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
                 end = "lw_stop"
             write_range(
                 loop, f"{lower} + {first}", end, False, w,
-                lambda begin, end: write(f"{variable} = {begin}; {variable} < {end}; ++{variable}"),
+                lambda begin, end: write_parts(loop, begin, end, lanes, w, part),
             )  # fmt: skip
         else:
             value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"

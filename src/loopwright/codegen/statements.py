@@ -7,6 +7,7 @@ from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import update_of
 from loopwright.codegen.safepoints import write_while
@@ -54,6 +55,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             write_while(stmt, w, partial(write_body, stmt.body, w))
         case If() if id(stmt) in w.decided.selected:
             _selected(stmt, w)
+        case If() if id(stmt) in w.streams:
+            write_compaction(stmt, w)
         case If():
             _if(stmt, w)
         case Block():

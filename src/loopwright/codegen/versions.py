@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.codegen.decisions import Accesses, EntryTest, IndexTest
+from loopwright.codegen.decisions import Accesses, EntryTest
 from loopwright.codegen.function import Writer
+from loopwright.codegen.index_tests import HIGH, LOW, freed, texts_of_tests
 from loopwright.codegen.loops import write_sequential
-from loopwright.ir.nodes import Const, Expr, For, Load, Var
+from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import subexpressions
 
-LOW, HIGH = "lw_low", "lw_high"  # C names of the least and the greatest value of the loop's variable
 FROM, TO = "lw_from", "lw_to"  # C names of its bounds
 
 
@@ -62,34 +60,6 @@ def bound_named(identifier: str, w: Writer) -> Var:
     return Var(identifier, INT64)
 
 
-@contextmanager
-def freed(accesses: Accesses, w: Writer) -> Iterator[None]:
-    """Inside, these accesses need no check."""
-    before = w.inside
-    w.inside = before | accesses
-    yield
-    w.inside = before
-
-
 def tests_of(entry: EntryTest, loop: For, w: Writer) -> str:
     """C text of the test at a loop's entry, over LOW and HIGH."""
-    return " && ".join(dict.fromkeys(_test(one, loop, w) for one in entry.tests))
-
-
-def _test(test: IndexTest, loop: For, w: Writer) -> str:
-    size = w.size(test.array, test.axis)
-    if test.slope == 0:
-        return f"(uint64_t){_at(test.index, LOW, loop, w)} < (uint64_t){size}"
-    low, high = (LOW, HIGH) if test.slope > 0 else (HIGH, LOW)
-    return f"lw_climbs({_at(test.index, low, loop, w)}, {_at(test.index, high, loop, w)}, {size})"
-
-
-def _at(index: Expr, value: str, loop: For, w: Writer) -> str:
-    """C text of an index for one value of the loop's variable, its own loads unchecked."""
-    known = ((id(load), axis) for load in subexpressions(index, Load) for axis in range(len(load.index)))
-    before = w.function.renamed
-    w.function.renamed = before | {loop.name: value}
-    with freed(frozenset(known), w):
-        text = w.text(index)
-    w.function.renamed = before
-    return text
+    return " && ".join(texts_of_tests(entry.tests, loop, w))

@@ -27,6 +27,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.ir.nodes import (
     ArrayParam,
+    Assign,
     Binary,
     Checked,
     Compare,
@@ -40,6 +41,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import INT64
+from loopwright.ir.walk import subexpressions
 
 Size = Literal | Number
 ZERO, ONE = Const(0, INT64), Const(1, INT64)
@@ -257,7 +259,16 @@ def in_range(cx: Context, index: Expr, size: Size, node: ast.AST) -> Expr:
         inside = Compare("lt", index, end)
         if not never_negative(cx, index):
             inside = Binary("and", low, inside)
-    return cx.temporary(Checked(position, inside, "index", at=cx.at(node)), cx.at(node))
+    tested = Checked(position, inside, "index", at=cx.at(node))
+    return _tested_before(cx, tested) or cx.temporary(tested, cx.at(node))
+
+
+def _tested_before(cx: Context, tested: Checked) -> Var | None:
+    """The same index where it was tested in this body before: what `a[i] += row` reads and writes is one place then."""
+    if not all(part.name in cx.stable for part in subexpressions(tested, Var)):
+        return None
+    same = (stmt for stmt in cx.body if isinstance(stmt, Assign) and stmt.name in cx.stable and stmt.value == tested)
+    return next((Var(stmt.name, INT64) for stmt in same), None)
 
 
 def slice_of(cx: Context, index: SliceIndex, size: Size, node: ast.AST) -> tuple[Expr, Expr, Size]:
