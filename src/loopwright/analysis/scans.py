@@ -77,8 +77,8 @@ def _is_checked(update: Update, name: str) -> bool:
 
 
 def advance_of(loop: For, values: Sequence[RunningValue]) -> Body:
-    """The part of a loop's body that brings its running values forward: no stores. Raises NotAReduction, whose words end
-    the sentence `'value' ...`, where it needs one of these values itself, or what other iterations may have written."""
+    """The part of a loop's body that brings its running values forward: no stores. Raises NotAReduction, whose words
+    end the sentence `'value' ...`, where it needs one of these values itself, or what the loop may have written."""
     needed = _needed(loop.body, {value.name for value in values})
     part = _kept(loop.body, needed)
     own = {id(read) for value in values for update in value.updates for read in update.reads}

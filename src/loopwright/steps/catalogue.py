@@ -36,6 +36,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
-    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Unroll, UnrollAndJam, Reschedule, Vectorize,
-    Parallelize, Balance, Bind,
+    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Unroll, UnrollAndJam, Reschedule,
+    Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

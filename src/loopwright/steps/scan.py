@@ -21,6 +21,7 @@ from loopwright.ir.nodes import (
     Body,
     Break,
     Checked,
+    Const,
     Continue,
     Expr,
     For,
@@ -208,7 +209,12 @@ class _Chunks:
     def result(self) -> Body:
         """All that takes the place of the loop."""
         loop, values = self.loop, self.values
-        length = self._new(f"{loop.name}.n")
+        length = self._length()
+        counted: Body = ()
+        if not isinstance(length, Const):
+            name = self._new(f"{loop.name}.n")
+            counted = (Assign(name, length, at=loop.at),)
+            length = variable(name)
         own = {value.name: self._new(f"{value.name}.l") for value in values}
         parts = {value.name: self._new(f"{value.name}.x") for value in values}
         begins = {value.name: self._new(f"{value.name}.b") for value in values}
@@ -216,18 +222,14 @@ class _Chunks:
         given = tuple(Assign(own[v.name], Load(begins[v.name], (variable(chunk),), v.type)) for v in values)
         empty = tuple(Assign(own[v.name], identity(v.op, v.type)) for v in values)
         found = tuple(Store(parts[v.name], (variable(ahead),), Var(own[v.name], v.type)) for v in values)
+        made = [(array[v.name], v.type) for v in values for array in (parts, begins)]
+        whole = self._stretch(chunk, length, replace(loop, body=renamed(loop.body, own)))
         return (
-            Assign(length, self._length(), at=loop.at),
-            *(
-                Allocate(array[v.name], v.type, (number(self.chunks),), None)
-                for v in values
-                for array in (parts, begins)
-            ),
+            *counted,
+            *(Allocate(array, type_, (number(self.chunks),), None) for array, type_ in made),
             self._over(ahead, (*empty, self._stretch(ahead, length, self._advance(own)), *found)),
             self._over(merge, tuple(self._merged(merge, parts, begins))),
-            self._over(
-                chunk, (*given, self._stretch(chunk, length, replace(loop, body=renamed(loop.body, own)))), True
-            ),
+            replace(self._over(chunk, (*given, whole)), asserted=True),
         )
 
     def _new(self, wanted: str) -> str:
@@ -240,16 +242,18 @@ class _Chunks:
         step = step_of(self.loop)
         whole = abs(step) * self.chunks
         up = minus(self.loop.upper, self.loop.lower) if step > 0 else minus(self.loop.lower, self.loop.upper)
+        if isinstance(up, Const):
+            return number((int(up.value) + whole - 1) // whole * step)
         return times(Binary("floordiv", plus(up, whole - 1), number(whole)), step)
 
-    def _over(self, name: str, body: Body, proven: bool = False) -> For:
-        """A loop over all chunks. proven: its iterations need no order, as this step has found."""
-        return For(name, number(0), number(self.chunks), number(1), body, proven, at=self.loop.at)
+    def _over(self, name: str, body: Body) -> For:
+        """A loop over all chunks."""
+        return For(name, number(0), number(self.chunks), number(1), body, at=self.loop.at)
 
-    def _stretch(self, chunk: str, length: str, loop: For) -> For:
+    def _stretch(self, chunk: str, length: Expr, loop: For) -> For:
         """A loop over the iterations of a chunk."""
-        start = plus(Binary("mul", variable(length), variable(chunk)), self.loop.lower)
-        end = plus(start, variable(length))
+        start = plus(Binary("mul", length, variable(chunk)), self.loop.lower)
+        end = plus(start, length)
         nearer = least(end, loop.upper) if step_of(loop) > 0 else most(end, loop.upper)
         return replace(loop, lower=start, upper=nearer, asserted=False)
 
