@@ -63,16 +63,17 @@ class Scan(Step):
     ->
     var s: int64
     var i.n: int64
+    var s.a: int64
     var s.l: int64
     s = m
     i.n = (n + 3) // 4
     allocate s.x: int64[4]
     allocate s.b: int64[4]
     for i.a in 0 .. 4:
-        s.l = 0
+        s.a = 0
         for i.1 in i.n * i.a .. min(i.n * i.a + i.n, n):
-            s.l = s.l + 2 * i.1
-        s.x[i.a] = s.l
+            s.a = s.a + 2 * i.1
+        s.x[i.a] = s.a
     for i.m in 0 .. 4:
         s.b[i.m] = s
         s = s + s.x[i.m]
@@ -216,18 +217,19 @@ class _Chunks:
             counted = (Assign(name, length, at=loop.at),)
             length = variable(name)
         own = {value.name: self._new(f"{value.name}.l") for value in values}
+        sums = {value.name: self._new(f"{value.name}.a") for value in values}
         parts = {value.name: self._new(f"{value.name}.x") for value in values}
         begins = {value.name: self._new(f"{value.name}.b") for value in values}
         ahead, merge, chunk = (self._new(f"{loop.name}.{end}") for end in "amc")
         given = tuple(Assign(own[v.name], Load(begins[v.name], (variable(chunk),), v.type)) for v in values)
-        empty = tuple(Assign(own[v.name], identity(v.op, v.type)) for v in values)
-        found = tuple(Store(parts[v.name], (variable(ahead),), Var(own[v.name], v.type)) for v in values)
+        empty = tuple(Assign(sums[v.name], identity(v.op, v.type)) for v in values)
+        found = tuple(Store(parts[v.name], (variable(ahead),), Var(sums[v.name], v.type)) for v in values)
         made = [(array[v.name], v.type) for v in values for array in (parts, begins)]
         whole = self._stretch(chunk, length, replace(loop, body=renamed(loop.body, own)))
         return (
             *counted,
             *(Allocate(array, type_, (number(self.chunks),), None) for array, type_ in made),
-            self._over(ahead, (*empty, self._stretch(ahead, length, self._advance(own)), *found)),
+            self._over(ahead, (*empty, self._stretch(ahead, length, self._advance(sums)), *found)),
             self._over(merge, tuple(self._merged(merge, parts, begins))),
             replace(self._over(chunk, (*given, whole)), asserted=True),
         )
@@ -257,12 +259,12 @@ class _Chunks:
         nearer = least(end, loop.upper) if step_of(loop) > 0 else most(end, loop.upper)
         return replace(loop, lower=start, upper=nearer, asserted=False)
 
-    def _advance(self, own: Mapping[str, str]) -> For:
+    def _advance(self, sums: Mapping[str, str]) -> For:
         """The loop with nothing but what updates need; it, and what it holds, have names of their own."""
         loop = replace(self.loop, body=advance_of(self.loop, self.values))
         inner = [stmt for stmt in statements((loop,)) if isinstance(stmt, For | While | Block)]
         names = {stmt.name: self._new(f"{stmt.name}.1") for stmt in inner}
-        (result,) = renamed((loop,), {**own, **names})
+        (result,) = renamed((loop,), {**sums, **names})
         assert isinstance(result, For)
         return result
 
