@@ -17,6 +17,7 @@ from loopwright.steps.scan import MOST, Scan
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.before_after import check_same, outcome
 from steps.kernels import COUNT, PREFIX, ROWS, WHILE, known
+from steps.pictures import check_picture
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 40)
 """With four chunks: none, less than a chunk each, whole chunks, one more, and many."""
@@ -92,8 +93,6 @@ def backwards(kernel: Kernel, names: tuple[str, ...]) -> Kernel:
 
 
 def test_the_picture() -> None:
-    from steps.pictures import check_picture  # noqa: PLC0415
-
     check_picture(Scan)
 
 

@@ -1,0 +1,177 @@
+"""Prefix sums and compactions on the emulated GPU, as the default recipe has them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree
+from loopwright.recipe.grid_scans import WORTH_IT
+
+SIZES = (0, 1, 7, 65535, 65536, 65537, 200_001)
+"""Fewer iterations than chunks, as many, one more, and several for each."""
+
+
+def sums_so_far(a, b):
+    s = 3
+    for i in range(a.shape[0]):
+        b[i] = s
+        s += a[i]
+    return s
+
+
+def kept(a, b):
+    n = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            b[n] = a[i]
+            n += 1
+    return n
+
+
+def extremes_so_far(a, b, c):
+    most, least = a[0], a[0]
+    for i in range(a.shape[0]):
+        most = np.maximum(most, a[i])
+        if a[i] < least:
+            least = a[i]
+        b[i] = most
+        c[i] = least
+    return most, least
+
+
+def sums_and_places(a, b, c):
+    total, n = 0, 0
+    for i in range(a.shape[0]):
+        if a[i] % 3 == 0:
+            continue
+        total += a[i]
+        b[n] = i
+        c[n] = total
+        n += 1
+    return total, n
+
+
+def sums_with_this_one(a, b):
+    s = 0
+    for i in range(a.shape[0]):
+        s += a[i]
+        b[i] = s
+
+
+def shifted(a):
+    s = 0
+    for i in range(a.shape[0] - 1):
+        s += a[i]
+        a[i + 1] = s
+
+
+def rows_so_far(a, b):
+    for i in range(a.shape[0]):
+        s = 0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+            b[i, j] = s
+
+
+def sums_of_rows_so_far(a, b):
+    s = 0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s += a[i, j]
+        b[i] = s
+
+
+def a_few(a, b):
+    s = 0
+    for i in range(100):
+        s += a[i]
+        b[i] = s
+
+
+def scans(found: Any) -> bool:
+    """Whether the schedule of a Specialisation has a scan."""
+    return any(str(decision.step).startswith("scan ") for decision in found.analysed.recipe.decisions)
+
+
+def whole(size: int) -> Any:
+    return np.random.default_rng(size).integers(-9, 10, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_they_give_the_same_for_any_size(size: int) -> None:
+    for kernel in (sums_so_far, kept):
+        assert scans(agree(kernel, whole(size), np.zeros(size, int)))
+    assert scans(agree(sums_and_places, whole(size), np.zeros(size, int), np.zeros(size, int)))
+
+
+def test_nothing_and_everything_is_kept() -> None:
+    for value in (0, 1):
+        agree(kept, np.full(70_000, value), np.zeros(70_000 * value, int))
+
+
+def test_too_little_room_for_what_is_kept_is_an_error_of_that_line() -> None:
+    a = np.ones(70_000, int)
+    with lw.options(device="emulated"), pytest.raises(lw.BoundsError, match="69999") as error:
+        lw.kernel(kept)(a, np.zeros(69_999, int))
+    assert "b[n] = a[i]" in str(error.value)
+
+
+def test_a_nan_is_carried_or_dropped_as_before() -> None:
+    a = np.random.default_rng(1).integers(-99, 99, 70_000).astype(float)
+    agree(extremes_so_far, a, np.zeros(70_000), np.zeros(70_000))
+    a[40_000] = np.nan
+    agree(extremes_so_far, a, np.zeros(70_000), np.zeros(70_000))
+    a[0] = np.nan
+    assert scans(agree(extremes_so_far, a, np.zeros(70_000), np.zeros(70_000)))
+
+
+def test_sums_of_integers_wrap() -> None:
+    a = np.full(70_000, 2**62 - 12345)
+    assert scans(agree(sums_so_far, a, np.zeros(70_000, int)))
+
+
+def test_sums_of_floats_are_found_in_chunks_unless_their_order_is_kept() -> None:
+    a = np.random.default_rng(1).integers(-9, 10, 70_000).astype(float)
+    assert scans(agree(sums_so_far, a, np.zeros(70_000), strict=False))
+    why = "one thread would run 'i', whose iterations need their order"
+    assert not scans(agree(sums_so_far, a, np.zeros(70_000), why_not=why))
+
+
+@pytest.mark.parametrize(("kernel", "in_chunks"), [(sums_with_this_one, True), (sums_so_far, False)])
+def test_sums_may_take_the_place_of_what_was_added_already(kernel: Any, in_chunks: bool) -> None:
+    a = whole(70_000)
+    b = a.copy()
+    compiled = lw.kernel(kernel)
+    with np.errstate(over="ignore"), lw.options(device="emulated"):
+        compiled(a, a)
+        kernel(b, b)
+    np.testing.assert_array_equal(a, b)
+    assert scans(compiled._dispatch.compiled()[0]) is in_chunks
+
+
+def test_sums_of_what_was_written_before_keep_their_order() -> None:
+    assert not scans(agree(shifted, whole(60)))
+
+
+def test_arrays_that_overlap_keep_their_order() -> None:
+    a = whole(41)
+    b = a.copy()
+    with lw.options(device="emulated"):
+        lw.kernel(sums_so_far)(a[:-1], a[1:])
+    sums_so_far(b[:-1], b[1:])
+    np.testing.assert_array_equal(a, b)
+
+
+def test_rows_have_a_thread_each_and_sums_of_rows_have_chunks() -> None:
+    a = whole(600).reshape(20, 30)
+    assert not scans(agree(rows_so_far, a, np.zeros_like(a)))
+    assert scans(agree(sums_of_rows_so_far, a, np.zeros(20, int)))
+
+
+def test_what_one_thread_has_done_at_once_is_left_to_it() -> None:
+    assert WORTH_IT > 100
+    assert not scans(agree(a_few, whole(100), np.zeros(100, int)))
