@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loopwright.ir.nodes import For, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -43,16 +43,17 @@ WORTH_IT = 4096
 def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """An outermost loop that needs its order only for scalars that each iteration updates, where no loop inside has
     enough iterations for a grid. A warp finds what a chunk adds, a thread does the work."""
-    return _in_chunks(partial, chain[0], free, shared=True)
+    return _in_chunks(partial, chain[0], shared=True)
 
 
 def in_chunks_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The same, where a thread finds what a chunk adds, too."""
-    return _in_chunks(partial, chain[0], free, shared=False)
+    return _in_chunks(partial, chain[0], shared=False)
 
 
-def _in_chunks(partial: PartialSchedule, loop: For, free: list[For], shared: bool) -> list[Bound]:
-    if partial.verdict(loop) != "sequential" or any(trip_of(one) is None for one in free):
+def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]:
+    inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
+    if partial.verdict(loop) != "sequential" or any(partial.verdict(one) != "sequential" for one in inside):
         return []
     trips = trip_of(loop)
     if trips is not None and trips < WORTH_IT:
