@@ -36,7 +36,16 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_measured, arrays_stored, contains, names_in
+from loopwright.ir.queries import (
+    arrays_loaded,
+    arrays_made,
+    arrays_measured,
+    arrays_stored,
+    contains,
+    names_assigned,
+    names_in,
+    names_read,
+)
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
@@ -95,11 +104,10 @@ def advance_of(loop: For, values: Sequence[RunningValue]) -> Body:
 
 def _needed(body: Body, names: set[str]) -> set[str]:
     """The scalars that those of these names depend on within a body, these included."""
-    assigned = {stmt.name for stmt in statements(body, Assign)}
+    assigned = names_assigned(body)
     needed = set(names)
     while True:
-        part = statements(_kept(body, needed))
-        more = {name for s in part for e in own_expressions(s) for name in names_in(e)} & assigned
+        more = names_read(_kept(body, needed)) & assigned
         if more <= needed:
             return needed
         needed |= more

@@ -262,7 +262,7 @@ class _Chunks:
     def _advance(self, sums: Mapping[str, str]) -> For:
         """The loop with nothing but what updates need; it, and what it holds, have names of their own."""
         loop = replace(self.loop, body=advance_of(self.loop, self.values))
-        inner = [stmt for stmt in statements((loop,)) if isinstance(stmt, For | While | Block)]
+        inner = [*statements((loop,), For, While), *statements((loop,), Block)]
         names = {stmt.name: self._new(f"{stmt.name}.1") for stmt in inner}
         (result,) = renamed((loop,), {**sums, **names})
         assert isinstance(result, For)
