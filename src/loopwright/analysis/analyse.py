@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.bounds import prove
@@ -50,6 +50,16 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
         return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, known, facts.gpu)
 
 
+def apart_from(kernel: Kernel, facts: Facts, loop: For, values: Collection[str], arrays: Collection[str]) -> LoopFacts:
+    """What would be known of a loop of a kernel, whose `facts` these are, if each iteration were given the values of
+    these scalars at its beginning, and no two wrote the same element of these arrays."""
+    with LOCK:
+        notes = trace(kernel)
+        proof = prove(kernel, notes, known=facts.known)
+        scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel), frozenset(values), frozenset(arrays))
+        return _verdict(scene, loop)
+
+
 def _by_key(kernel: Kernel, bounds_of: Mapping[int, tuple[Bounds, ...]]) -> Known:
     """The bounds of a kernel's accesses and checks by their keys; where several have one key, only if all agree."""
     found: dict[tuple[object, str], tuple[Bounds, ...]] = {}
@@ -87,12 +97,15 @@ class _Verdicts(Mapping[str, LoopFacts]):
 
 @dataclass(frozen=True, slots=True)
 class _LoopQuestions:
-    """What the questions about every loop share."""
+    """What the questions about every loop share. given: scalars whose values at the beginning of each iteration are
+    known; distinct: arrays of which no two iterations write the same element."""
 
     kernel: Kernel
     notes: Trace
     elements: Elements
     live: Mapping[str, Names]
+    given: frozenset[str] = frozenset()
+    distinct: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +171,7 @@ def _scalar_obstacles(
     scene: _LoopQuestions, loop: For | While, scalars: Scalars, reductions: list[Reduction]
 ) -> Iterator[_Obstacle]:
     """Scalars that tie iterations together; those that are reductions are added to the list instead."""
-    done = {reduction.target for reduction in reductions}
+    done = {reduction.target for reduction in reductions} | scene.given
     for name in (name for name in scalars.carried if name not in done):
         try:
             reductions.append(scalar_reduction(loop, name, scene.notes.state.types[name]))
@@ -176,7 +189,7 @@ def _array_obstacles(
     """Arrays that tie iterations together; those that are private or reductions are added to the lists instead."""
     note = scene.notes.loops[loop.name]
     for array, accesses in _by_array(scene.notes, loop.name).items():
-        if array in local or not any(access.is_write for access in accesses):
+        if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
             continue
         obstacle = _array_obstacle(scene, note, accesses)
         if obstacle is None:

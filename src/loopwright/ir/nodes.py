@@ -286,10 +286,10 @@ class Allocate:
 @dataclass(frozen=True, slots=True)
 class For:
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
-    iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange. `run` is how code is to be
-    generated for it (set by steps, never by the front end); `threads`: among how many threads of a block its iterations
-    are shared out, 0 for as many as it has iterations; of `balanced` the threads of a block, of `entries` how many rows
-    and entries a block takes."""
+    iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
+    (`scan`) has found that its iterations need no order. `run` is how code is to be generated for it (set by steps,
+    never by the front end); `threads`: among how many threads of a block its iterations are shared out, 0 for as many
+    as it has iterations; of `balanced` the threads of a block, of `entries` how many rows and entries a block takes."""
 
     name: str
     lower: Expr

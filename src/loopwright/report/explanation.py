@@ -44,9 +44,9 @@ class ConflictReport:
 class LoopReport:
     """One loop, outer before inner. name: the unique name that schedules use; source_name: the user's variable, or
     `while`; source: the user's line of text, '' where it cannot be read; depth: how many loops are around it;
-    run: how it runs; asserted: the user wrote prange; trip_count: the iterations of one run of the loop, as text
-    over sizes and enclosing loops; iterations: those of the whole call; either None where it is not a formula;
-    notes: what the generated code does about it, such as how work is shared out among threads."""
+    run: how it runs; asserted: by prange, or by the step that made it; trip_count: the iterations of one run of the
+    loop, as text over sizes and enclosing loops; iterations: those of the whole call; either None where it is not a
+    formula; notes: what the generated code does about it, such as how work is shared out among threads."""
 
     name: str
     source_name: str

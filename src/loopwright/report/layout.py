@@ -160,7 +160,10 @@ def _code(loop: LoopReport) -> str:
 
 
 def _asserted(loop: LoopReport) -> str:
-    return ", asserted by prange" if loop.asserted and loop.verdict not in ("parallel", "reduction") else ""
+    if not loop.asserted or loop.verdict in ("parallel", "reduction"):
+        return ""
+    by_user = not loop.source or "prange" in loop.source
+    return ", asserted by prange" if by_user else ", needs no order as `scan` made it"
 
 
 def _loop_details(loop: LoopReport, ran: Ran | None) -> Iterator[str]:

@@ -21,6 +21,7 @@ from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.reverse import Reverse
+from loopwright.steps.scan import Scan
 from loopwright.steps.separate import Separate
 from loopwright.steps.shift import Shift
 from loopwright.steps.skew import Skew
@@ -35,6 +36,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
-    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Unroll, UnrollAndJam, Reschedule, Vectorize,
-    Parallelize, Balance, Bind,
+    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Unroll, UnrollAndJam, Reschedule,
+    Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -1,0 +1,113 @@
+"""Prefix sums and compactions on a grid, for the default recipe: chunks of the loop, a thread for each, and chunks of
+the chunks, until so few are left that one thread puts them together.
+
+What a chunk adds is found by a warp, whose threads read neighbouring elements; where the work is done, each thread
+goes through its chunk in order, and finds most of what it reads in the cache, from when it read the element before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.ir.nodes import For, While
+from loopwright.ir.queries import contains
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, statements
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.bind import Bind
+from loopwright.steps.extent import around, trip_of
+from loopwright.steps.scan import Scan
+from loopwright.steps.split import Split
+
+CHUNKS = Tunable(
+    "chunks of a scan",
+    1 << 16,
+    (1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18),
+    "threads that go through a chunk each; what chunks add up to has to be put together",
+)
+THREADS = Tunable(
+    "threads of a block of chunks", 128, (32, 64, 128, 256), "few threads share the cache of a multiprocessor longer"
+)
+LANES = 32
+"""Threads that share what a chunk adds up to, so that neighbours read neighbouring elements."""
+TOGETHER = 32
+"""Chunks whose sums one thread puts together."""
+ALONE = 64
+"""So many sums are put together by one thread in the end."""
+WORTH_IT = 4096
+"""Iterations below which one thread has done them before all these grids have started."""
+
+
+def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """An outermost loop that needs its order only for scalars that each iteration updates, where no loop inside has
+    enough iterations for a grid. A warp finds what a chunk adds, a thread does the work."""
+    return _in_chunks(partial, chain[0], shared=True)
+
+
+def in_chunks_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same, where a thread finds what a chunk adds, too."""
+    return _in_chunks(partial, chain[0], shared=False)
+
+
+def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]:
+    inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
+    if partial.verdict(loop) != "sequential" or any(partial.verdict(one) != "sequential" for one in inside):
+        return []
+    trips = trip_of(loop)
+    if trips is not None and trips < WORTH_IT:
+        return []
+    if any(isinstance(stmt, For | While) for stmt in around(partial.kernel, loop)):
+        return []
+    if not partial.allows(Scan(loop.name, CHUNKS.default)):
+        return []
+    chunks, threads = partial.number(CHUNKS), partial.threads(THREADS)
+    why = (
+        f"'{user_name(loop.name)}' needs its order only for what it adds up: {chunks} chunks, a thread for each, do "
+        "the work once it is known where these begin"
+    )
+    level = _level(partial, loop.name, chunks, why)
+    bound = _shared(partial, level, threads, why) if shared else _alone(partial, level.ahead, threads, why)
+    bound += _alone(partial, level.chunk, threads, why)
+    while chunks > ALONE:
+        chunks //= TOGETHER
+        why = f"{chunks} threads put together the sums of chunks"
+        level = _level(partial, level.merge, chunks, why)
+        for name in (level.ahead, level.chunk):
+            bound += _alone(partial, name, min(TOGETHER, chunks), why)
+    return bound
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The loops that a scan has made: over the chunks that find what they add, over the iterations of one of these,
+    over the sums of all, and over the chunks that do the work."""
+
+    ahead: str
+    along: str
+    merge: str
+    chunk: str
+
+
+def _level(partial: PartialSchedule, name: str, chunks: int, why: str) -> Level:
+    before = set(loops(partial.kernel))
+    partial.take(Scan(name, chunks), why, anew=True)
+    new = [one for one in loops(partial.kernel) if one not in before]
+    return Level(new[0], new[1], new[-2], new[-1])
+
+
+def _alone(partial: PartialSchedule, name: str, threads: int, why: str) -> list[Bound]:
+    """A thread for each chunk."""
+    (block,) = made(partial, Split(name, threads), why)
+    return [(Bind(block, "block.x"), why), (Bind(name, "thread.x"), why)]
+
+
+def _shared(partial: PartialSchedule, level: Level, threads: int, why: str) -> list[Bound]:
+    """Threads that share each chunk. Raises NotTaken."""
+    along = loops(partial.kernel)[level.along]
+    lanes = Bind(level.along, "thread.x", LANES)
+    if contains(along.body, For, While) or not partial.allows(lanes):
+        raise NotTaken
+    (block,) = made(partial, Split(level.ahead, max(2, threads // LANES)), why)
+    return [(Bind(block, "block.x"), why), (Bind(level.ahead, "thread.y"), why), (lanes, why)]

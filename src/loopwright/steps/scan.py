@@ -1,0 +1,296 @@
+"""The step `scan`: chunks of a loop whose iterations need their order only for scalars that each of them updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.analyse import apart_from
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.reductions import NotAReduction, combined, identity
+from loopwright.analysis.scalars import live_after, scalars_of
+from loopwright.analysis.scans import RunningValue, advance_of, packed_arrays, running_value
+from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import least, minus, most, number, plus, times, variable
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Block,
+    Body,
+    Break,
+    Checked,
+    Const,
+    Continue,
+    Expr,
+    For,
+    Kernel,
+    Leave,
+    Load,
+    Logical,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.extent import marked
+from loopwright.steps.grammar import From2
+from loopwright.steps.nest import missing, overlapping, size_of, step_of, the_loop, too_large, without_arrays
+from loopwright.steps.step import Rejection, Step, order_needed
+
+MOST = 1 << 20
+"""Chunks: more would cost more than they spare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Step):
+    """Give the iterations of a loop to chunks, which need no order among them, where what ties iterations together are
+    scalars that each one updates: a prefix sum, or the place where a compaction writes next. The first loop finds what
+    each chunk adds to them, the second one what they are worth where it begins, the third one does the work.
+    `scan i 4`:
+
+    var s: int64
+    s = m
+    for i in 0 .. n:
+        s = s + 2 * i
+        a[i] = float64(s)
+    b[0] = float64(s)
+    ->
+    var s: int64
+    var i.n: int64
+    var s.a: int64
+    var s.l: int64
+    s = m
+    i.n = (n + 3) // 4
+    allocate s.x: int64[4]
+    allocate s.b: int64[4]
+    for i.a in 0 .. 4:
+        s.a = 0
+        for i.1 in i.n * i.a .. min(i.n * i.a + i.n, n):
+            s.a = s.a + 2 * i.1
+        s.x[i.a] = s.a
+    for i.m in 0 .. 4:
+        s.b[i.m] = s
+        s = s + s.x[i.m]
+    for i.c in 0 .. 4 asserted:
+        s.l = s.b[i.c]
+        for i in i.n * i.c .. min(i.n * i.c + i.n, n):
+            s.l = s.l + 2 * i
+            a[i] = float64(s.l)
+    b[0] = float64(s)
+    """
+
+    name: ClassVar[str] = "scan"
+    grammar: ClassVar[str] = "LOOP CHUNKS"
+    loop: str
+    chunks: From2
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
+            return rejection
+        loop = the_loop(kernel, self.loop)
+        if self.chunks > MOST:
+            return Rejection(f"{self.chunks} chunks are too many; the limit is {MOST}")
+        if any(not _goes_on(loop, jump) for stmt in loop.body for jump in escapes(stmt)):
+            return Rejection(f"'{self.loop}' can be left in the middle")
+        if (rejection := marked((loop,)) or changing_bounds(loop)) is not None:
+            return rejection
+        values = values_of(kernel, loop)
+        if isinstance(values, Rejection):
+            return values
+        if not values:
+            return Rejection(f"no scalar ties the iterations of '{self.loop}' together")
+        return (
+            _inexact(values, strict)
+            or _unsafe(loop, values, facts)
+            or _tied(kernel, loop, values, facts)
+            or too_large(kernel, 2 * size_of(loop.body))
+        )
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        values = values_of(kernel, loop)
+        assert not isinstance(values, Rejection)
+        made = _Chunks(loop, values, self.chunks, names_of(kernel))
+        return finished(with_statement(kernel, loop, made.result()), kernel)
+
+    @classmethod
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name, 64) for name in loops(kernel))
+
+
+# ---- legality ---------------------------------------------------------------------------------------------------
+
+
+def values_of(kernel: Kernel, loop: For) -> tuple[RunningValue, ...] | Rejection:
+    """The scalars for whose sake the iterations of a loop need their order; or why they cannot be found in chunks."""
+    scalars = scalars_of(loop, live_after(kernel)[loop.name])
+    types = types_assigned(loop.body)
+    values: list[RunningValue] = []
+    for name in scalars.carried:
+        try:
+            values.append(running_value(loop, name, types[name]))
+        except NotAReduction as why:
+            return Rejection(f"each iteration needs '{user_name(name)}' of the one before, which {why}")
+    if values:
+        try:
+            advance_of(loop, values)
+        except NotAReduction as why:
+            names = " and ".join(f"'{user_name(value.name)}'" for value in values)
+            return Rejection(f"{names} {why}")
+    return tuple(values)
+
+
+def changing_bounds(loop: For) -> Rejection | None:
+    """Why the bounds of a loop may be other ones when a later chunk computes them."""
+    assigned, stored = names_assigned(loop.body), arrays_stored(loop.body)
+    parts = [part for bound in own_expressions(loop) for part in subexpressions(bound, Var, Load)]
+    if any(part.name in assigned if isinstance(part, Var) else part.array in stored for part in parts):
+        return Rejection(f"the bounds of '{loop.name}' may change while it runs")
+    return None
+
+
+def _goes_on(loop: For, jump: Stmt) -> bool:
+    return isinstance(jump, Continue) and jump.loop == loop.name
+
+
+def _inexact(values: Iterable[RunningValue], strict: bool) -> Rejection | None:
+    inexact = [f"'{user_name(value.name)}'" for value in values if not value.exact]
+    if strict and inexact:
+        return Rejection(f"strict keeps the order of the floating-point updates of {' and '.join(inexact)}")
+    return None
+
+
+def _unsafe(loop: For, values: Iterable[RunningValue], facts: Facts) -> Rejection | None:
+    """Why an update cannot be computed apart from its scalar: it decides whether the rest of the update is, which may
+    fail."""
+    for value in values:
+        for update in value.updates:
+            if not any(True for _ in subexpressions(update.stmt.value, Logical)):
+                continue
+            for part in subexpressions(update.stmt.value, Load, Checked):
+                if any(one.kind != "proven" for one in facts.bounds_of(part)):
+                    name = user_name(value.name)
+                    return Rejection(f"'{name}' decides whether the rest of its update is computed, which may fail")
+    return None
+
+
+def _tied(kernel: Kernel, loop: For, values: Iterable[RunningValue], facts: Facts) -> Rejection | None:
+    """Why iterations need their order even where each is given its scalars."""
+    values = tuple(values)
+    names = {value.name for value in values}
+    found = apart_from(kernel, facts, loop, names, packed_arrays(kernel, loop, values))
+    if found.verdict == "reduction":
+        others = [reduction.target for reduction in found.reductions]
+        return Rejection(f"it also adds to '{user_name(others[0])}', which takes `reduce` or no order at all")
+    if found.verdict != "parallel":
+        return order_needed(found, asserted=False, strict=False) or Rejection(found.reason)
+    if found.last:
+        return Rejection(f"the value of '{user_name(found.last[0])}' after its last iteration is needed")
+    return without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body), "chunk")
+
+
+# ---- what it becomes --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunks:
+    """The loops that a loop becomes. taken: names that nothing new may have."""
+
+    loop: For
+    values: tuple[RunningValue, ...]
+    chunks: int
+    taken: set[str]
+
+    def result(self) -> Body:
+        """All that takes the place of the loop."""
+        loop, values = self.loop, self.values
+        length = self._length()
+        counted: Body = ()
+        if not isinstance(length, Const):
+            name = self._new(f"{loop.name}.n")
+            counted = (Assign(name, length, at=loop.at),)
+            length = variable(name)
+        own = {value.name: self._new(f"{value.name}.l") for value in values}
+        sums = {value.name: self._new(f"{value.name}.a") for value in values}
+        parts = {value.name: self._new(f"{value.name}.x") for value in values}
+        begins = {value.name: self._new(f"{value.name}.b") for value in values}
+        ahead, merge, chunk = (self._new(f"{loop.name}.{end}") for end in "amc")
+        given = tuple(Assign(own[v.name], Load(begins[v.name], (variable(chunk),), v.type)) for v in values)
+        empty = tuple(Assign(sums[v.name], identity(v.op, v.type)) for v in values)
+        found = tuple(Store(parts[v.name], (variable(ahead),), Var(sums[v.name], v.type)) for v in values)
+        made = [(array[v.name], v.type) for v in values for array in (parts, begins)]
+        whole = self._stretch(chunk, length, replace(loop, body=renamed(loop.body, own)))
+        return (
+            *counted,
+            *(Allocate(array, type_, (number(self.chunks),), None) for array, type_ in made),
+            self._over(ahead, (*empty, self._stretch(ahead, length, self._advance(sums)), *found)),
+            self._over(merge, tuple(self._merged(merge, parts, begins))),
+            replace(self._over(chunk, (*given, whole)), asserted=True),
+        )
+
+    def _new(self, wanted: str) -> str:
+        name = fresh(wanted, self.taken)
+        self.taken.add(name)
+        return name
+
+    def _length(self) -> Expr:
+        """How many iterations a chunk has at most, times the step."""
+        step = step_of(self.loop)
+        whole = abs(step) * self.chunks
+        up = minus(self.loop.upper, self.loop.lower) if step > 0 else minus(self.loop.lower, self.loop.upper)
+        if isinstance(up, Const):
+            return number((int(up.value) + whole - 1) // whole * step)
+        return times(Binary("floordiv", plus(up, whole - 1), number(whole)), step)
+
+    def _over(self, name: str, body: Body) -> For:
+        """A loop over all chunks."""
+        return For(name, number(0), number(self.chunks), number(1), body, at=self.loop.at)
+
+    def _stretch(self, chunk: str, length: Expr, loop: For) -> For:
+        """A loop over the iterations of a chunk."""
+        start = plus(Binary("mul", length, variable(chunk)), self.loop.lower)
+        end = plus(start, length)
+        nearer = least(end, loop.upper) if step_of(loop) > 0 else most(end, loop.upper)
+        return replace(loop, lower=start, upper=nearer, asserted=False)
+
+    def _advance(self, sums: Mapping[str, str]) -> For:
+        """The loop with nothing but what updates need; it, and what it holds, have names of their own."""
+        loop = replace(self.loop, body=advance_of(self.loop, self.values))
+        inner = [*statements((loop,), For, While), *statements((loop,), Block)]
+        names = {stmt.name: self._new(f"{stmt.name}.1") for stmt in inner}
+        (result,) = renamed((loop,), {**sums, **names})
+        assert isinstance(result, For)
+        return result
+
+    def _merged(self, merge: str, parts: Mapping[str, str], begins: Mapping[str, str]) -> Iterator[Stmt]:
+        """Keep what a scalar is worth where a chunk begins, and go on to the next."""
+        for value in self.values:
+            now, index = Var(value.name, value.type), (variable(merge),)
+            part = Load(parts[value.name], index, value.type)
+            yield Store(begins[value.name], index, now)
+            yield Assign(value.name, combined(value.op, now, part), at=self.loop.at)
+
+
+def renamed(body: Body, names: Mapping[str, str]) -> Body:
+    """The body with other names for scalars, loops and blocks."""
+
+    def read(expr: Expr) -> Expr:
+        return Var(names[expr.name], expr.type) if isinstance(expr, Var) and expr.name in names else expr
+
+    def write(stmt: Stmt) -> Body:
+        match stmt:
+            case Assign() | For() | While() | Block() if stmt.name in names:
+                return (replace(stmt, name=names[stmt.name]),)
+            case Break() | Continue() if stmt.loop in names:
+                return (replace(stmt, loop=names[stmt.loop]),)
+            case Leave() if stmt.block in names:
+                return (replace(stmt, block=names[stmt.block]),)
+        return (stmt,)
+
+    return rewrite_body(body, write, read)

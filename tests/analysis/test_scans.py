@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.analysis.analyse import analyse, apart_from
+from loopwright.analysis.reductions import NotAReduction
+from loopwright.analysis.scans import RunningValue, advance_of, packed_arrays, running_value
+from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.queries import types_assigned
+from loopwright.ir.text import parse_kernel, print_kernel
+from loopwright.ir.walk import loops
+
+HEAD = """
+kernel one(a: float64[1] C, b: float64[1] C, c: float64[2] C, p: int64[1] C):
+    var s: float64
+    var v: float64
+    var k: int64
+    s = 0.0
+    v = 0.0
+    k = 0
+    for i in 0 .. size(a, 0):
+"""
+
+
+def kernel_of(*lines: str) -> tuple[Kernel, For]:
+    """A kernel, and its loop, which has these lines."""
+    kernel = parse_kernel(HEAD + "".join(f"        {line}\n" for line in lines))
+    loop = loops(kernel)["i"]
+    assert isinstance(loop, For)
+    return kernel, loop
+
+
+def values_of(loop: For, *names: str) -> list[RunningValue]:
+    types = types_assigned(loop.body)
+    return [running_value(loop, name, types[name]) for name in names]
+
+
+def advance(names: str, *lines: str) -> list[str]:
+    """The lines of what the updates of these scalars need."""
+    kernel, loop = kernel_of(*lines)
+    new = Kernel("k", kernel.params, advance_of(loop, values_of(loop, *names)))
+    return [line.strip() for line in print_kernel(new).splitlines() if ":" not in line or "var" not in line][1:]
+
+
+def packed(*lines: str) -> set[str]:
+    """The arrays that are written in the order of k."""
+    kernel, loop = kernel_of(*lines)
+    return packed_arrays(kernel, loop, values_of(loop, "k"))
+
+
+def test_updates_need_no_stores_and_nothing_that_only_others_need() -> None:
+    lines = advance("s", "v = a[i]", "k = k + 1", "b[i] = s", "s = s + v", "for j in 0 .. k:", "    c[i, j] = s")
+    assert lines == ["v = a[i]", "s = s + v"]
+
+
+def test_what_decides_about_an_update_is_kept() -> None:
+    lines = advance(
+        "s", "if a[i] > 0.0:", "    b[i] = s", "else:", "    s = s + 1.0", "if a[i] < 1.0:", "    continue i"
+    )
+    assert lines[:2] == ["if not a[i] > 0.0:", "s = s + 1.0"] and lines[-1] == "continue i"
+    lines = advance("s", "for j in 0 .. 9:", "    if a[j] > v:", "        break j", "    s = s + 1.0")
+    assert lines[-3:] == ["if a[j] > v:", "break j", "s = s + 1.0"]
+    assert advance("s", "for j in 0 .. 9:", "    if a[j] > v:", "        break j", "s = s + 1.0") == ["s = s + 1.0"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "word"),
+    [
+        (("v = s", "s = s + v"), "depends on 's'"),
+        (("if s > 0.0:", "    s = s + 1.0"), "depends on 's'"),
+        (("b[i] = 1.0", "s = s + b[i]"), "writes to 'b'"),
+        (("for j in 0 .. 2:", "    s = s + b[j]", "    b[i] = s"), "writes to 'b'"),
+        (("allocate t: float64[2] = 0.0", "s = s + t[0]"), "writes to 't'"),
+    ],
+)
+def test_what_is_not_known_before_the_loop_is_no_update(lines: tuple[str, ...], word: str) -> None:
+    with pytest.raises(NotAReduction, match=word):
+        advance("s", *lines)
+
+
+def test_a_store_belongs_to_the_iteration_that_passes_its_element() -> None:
+    assert packed("b[k] = a[i]", "k = k + 1") == {"b"}
+    assert packed("b[k] = a[i]", "b[k + 1] = v", "k = 2 + k") == {"b"}
+    assert packed("if a[i] > 0.0:", "    k = k + 2", "    b[k - 2] = v", "    b[k - 1] = v") == {"b"}
+    assert packed("if a[i] > 0.0:", "    for j in 0 .. 2:", "        c[k, j] = v", "    k = k + 1") == {"c"}
+    assert packed("b[k] = v", "c[k, i] = v", "k = k + 1") == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("b[k + 1] = v", "k = k + 1"),
+        ("b[k - 1] = v", "k = k + 1"),
+        ("k = k + 1", "b[k] = v"),
+        ("k = k + 1", "b[k - 2] = v"),
+        ("b[k] = v", "k = k + 0"),
+        ("b[k] = v", "if a[i] > 0.0:", "    k = k + 1"),
+        ("if a[i] > 0.0:", "    b[k] = v", "    if v > 0.0:", "        continue i", "    k = k + 1"),
+        ("b[k] = v", "k = k + 1", "k = k - 1"),
+        ("b[k] = v", "k = k + p[i]"),
+        ("b[k] = b[i]", "k = k + 1"),
+        ("b[k] = v", "b[i] = v", "k = k + 1"),
+        ("b[2 * k] = v", "k = k + 1"),
+        ("c[k, 0] = v", "c[0, k] = v", "k = k + 1"),
+        ("b[k] = v", "k = k + 9999999999"),
+    ],
+)
+def test_other_stores_may_meet(lines: tuple[str, ...]) -> None:
+    assert packed(*lines) == set()
+
+
+def test_a_loop_apart_from_its_scalars() -> None:
+    kernel, loop = kernel_of("s = s + a[i]", "b[i] = s", "c[k, 0] = s", "k = k + 1")
+    facts = analyse(kernel)
+    assert facts.loops["i"].verdict == "sequential"
+    assert apart_from(kernel, facts, loop, {"s"}, {"c"}).verdict == "sequential"
+    assert apart_from(kernel, facts, loop, {"s", "k"}, ()).verdict == "undecided"
+    assert apart_from(kernel, facts, loop, {"s", "k"}, {"c"}).verdict == "parallel"

@@ -1,0 +1,211 @@
+"""Prefix sums and compactions on the emulated GPU, as the default recipe has them there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree
+from loopwright.recipe import grid_scans
+from loopwright.recipe.grid_scans import CHUNKS, WORTH_IT
+
+MANY = 1 << 12
+SIZES = (0, 1, 7, MANY - 1, MANY, MANY + 1, 20_001)
+"""Fewer iterations than chunks, as many, one more, and several for each."""
+
+
+@pytest.fixture(autouse=True)
+def fewer_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulated GPU takes a second for as many as the default is."""
+    monkeypatch.setattr(grid_scans, "CHUNKS", replace(CHUNKS, default=MANY))
+
+
+def sums_so_far(a, b):
+    s = 3
+    for i in range(a.shape[0]):
+        b[i] = s
+        s += a[i]
+    return s
+
+
+def kept(a, b):
+    n = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            b[n] = a[i]
+            n += 1
+    return n
+
+
+def kept_of_one(a, b):
+    n = 0
+    for i in range(a.shape[0]):
+        if a[i] > 1:
+            b[n] = a[i]
+            n += 1
+    return n
+
+
+def extremes_so_far(a, b, c):
+    most, least = a[0], a[0]
+    for i in range(a.shape[0]):
+        most = np.maximum(most, a[i])
+        if a[i] < least:
+            least = a[i]
+        b[i] = most
+        c[i] = least
+    return most, least
+
+
+def sums_and_places(a, b, c):
+    total, n = 0, 0
+    for i in range(a.shape[0]):
+        if a[i] % 3 == 0:
+            continue
+        total += a[i]
+        b[n] = i
+        c[n] = total
+        n += 1
+    return total, n
+
+
+def sums_with_this_one(a, b):
+    s = 0
+    for i in range(a.shape[0]):
+        s += a[i]
+        b[i] = s
+
+
+def shifted(a):
+    s = 0
+    for i in range(a.shape[0] - 1):
+        s += a[i]
+        a[i + 1] = s
+
+
+def rows_so_far(a, b):
+    for i in range(a.shape[0]):
+        s = 0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+            b[i, j] = s
+
+
+def sums_of_rows_so_far(a, b):
+    s = 0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s += a[i, j]
+        b[i] = s
+
+
+def sums_of_pairs_so_far(a, b):
+    s = 0
+    for i in range(a.shape[0]):
+        for j in range(2):
+            s += a[i, j]
+            b[i, j] = s
+
+
+def a_few(a, b):
+    s = 0
+    for i in range(100):
+        s += a[i]
+        b[i] = s
+
+
+def scans(found: Any) -> bool:
+    """Whether the schedule of a Specialisation has a scan."""
+    return any(str(decision.step).startswith("scan ") for decision in found.analysed.recipe.decisions)
+
+
+def whole(size: int) -> Any:
+    return np.random.default_rng(size).integers(-9, 10, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_they_give_the_same_for_any_size(size: int) -> None:
+    for kernel in (sums_so_far, kept):
+        assert scans(agree(kernel, whole(size), np.zeros(size, int)))
+    assert scans(agree(sums_and_places, whole(size), np.zeros(size, int), np.zeros(size, int)))
+
+
+def test_the_default_is_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    found = agree(kept_of_one, whole(66_000), np.zeros(66_000, int))
+    assert any(str(decision.step) == f"scan i {CHUNKS.default}" for decision in found.analysed.recipe.decisions)
+
+
+def test_nothing_and_everything_is_kept() -> None:
+    for value in (0, 1):
+        agree(kept, np.full(9_000, value), np.zeros(9_000 * value, int))
+
+
+def test_too_little_room_for_what_is_kept_is_an_error_of_that_line() -> None:
+    a = np.ones(9_000, int)
+    with lw.options(device="emulated"), pytest.raises(lw.BoundsError, match="8999") as error:
+        lw.kernel(kept)(a, np.zeros(8_999, int))
+    assert "b[n] = a[i]" in str(error.value)
+
+
+def test_a_nan_is_carried_or_dropped_as_before() -> None:
+    a = np.random.default_rng(1).integers(-99, 99, 9_000).astype(float)
+    agree(extremes_so_far, a, np.zeros(9_000), np.zeros(9_000))
+    a[4_000] = np.nan
+    agree(extremes_so_far, a, np.zeros(9_000), np.zeros(9_000))
+    a[0] = np.nan
+    assert scans(agree(extremes_so_far, a, np.zeros(9_000), np.zeros(9_000)))
+
+
+def test_sums_of_integers_wrap() -> None:
+    a = np.full(9_000, 2**62 - 12345)
+    assert scans(agree(sums_so_far, a, np.zeros(9_000, int)))
+
+
+def test_sums_of_floats_are_found_in_chunks_unless_their_order_is_kept() -> None:
+    a = np.random.default_rng(1).integers(-9, 10, 9_000).astype(float)
+    assert scans(agree(sums_so_far, a, np.zeros(9_000), strict=False))
+    why = "one thread would run 'i', whose iterations need their order"
+    assert not scans(agree(sums_so_far, a, np.zeros(9_000), why_not=why))
+
+
+@pytest.mark.parametrize(("kernel", "in_chunks"), [(sums_with_this_one, True), (sums_so_far, False)])
+def test_sums_may_take_the_place_of_what_was_added_already(kernel: Any, in_chunks: bool) -> None:
+    a = whole(9_000)
+    b = a.copy()
+    compiled = lw.kernel(kernel)
+    with np.errstate(over="ignore"), lw.options(device="emulated"):
+        compiled(a, a)
+        kernel(b, b)
+    np.testing.assert_array_equal(a, b)
+    assert scans(compiled._dispatch.compiled()[0]) is in_chunks
+
+
+def test_sums_of_what_was_written_before_keep_their_order() -> None:
+    assert not scans(agree(shifted, whole(60)))
+
+
+def test_arrays_that_overlap_keep_their_order() -> None:
+    a = whole(41)
+    b = a.copy()
+    with lw.options(device="emulated"):
+        lw.kernel(sums_so_far)(a[:-1], a[1:])
+    sums_so_far(b[:-1], b[1:])
+    np.testing.assert_array_equal(a, b)
+
+
+def test_loops_inside_that_make_grids_themselves_are_not_given_to_one_thread_of_a_chunk() -> None:
+    a = whole(600).reshape(20, 30)
+    assert not scans(agree(rows_so_far, a, np.zeros_like(a)))
+    assert not scans(agree(sums_of_rows_so_far, a, np.zeros(20, int)))
+    pairs = whole(9_000).reshape(4_500, 2)
+    assert scans(agree(sums_of_pairs_so_far, pairs, np.zeros_like(pairs)))
+
+
+def test_what_one_thread_has_done_at_once_is_left_to_it() -> None:
+    assert WORTH_IT > 100
+    assert not scans(agree(a_few, whole(100), np.zeros(100, int)))
