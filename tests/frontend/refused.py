@@ -267,7 +267,7 @@ enumerate             def f(a):
 zip                   def f(a):
                           x = zip(a, a)
 isinstance            def f(a):
-                          return isinstance(a, int)
+                          return isinstance(a, np.zeros)
 round digits          def f(a):
                           return round(1.0 * len(a), 2)
 no such axis          def f(m):
@@ -339,9 +339,9 @@ helper keyword        def f(a):
                               return x
                           return g(1, x=2)
 helper star           def f(a):
-                          def g(*x):
+                          def g(**x):
                               return 1
-                          return g(1)
+                          return g(x=1)
 helper without value  def f(a):
                           def g(x):
                               if x > 0:

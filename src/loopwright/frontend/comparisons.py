@@ -57,9 +57,11 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     match op:
         case ast.Is() | ast.IsNot():
             same = is_same(left, right)
-            if same is None:
-                raise cx.error(node, "'is' compares with None only", remedy="write ==")
-            return Literal(same is isinstance(op, ast.Is))
+            if same is not None:
+                return Literal(same is isinstance(op, ast.Is))
+            if not any(isinstance(one, Literal) and isinstance(one.value, bool) for one in (left, right)):
+                raise cx.error(node, "'is' compares with None, True and False only", remedy="write ==")
+            return operators.comparison(cx, "eq" if isinstance(op, ast.Is) else "ne", left, right, node)
         case ast.In():
             return _contains(cx, left, right, node)
         case ast.NotIn():

@@ -12,7 +12,7 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from loopwright.errors import KernelError
-from loopwright.frontend.parse import parameters_of, parse
+from loopwright.frontend.parse import parameters_of, parse, positional_of
 from loopwright.frontend.scopes import locals_of
 
 
@@ -178,6 +178,9 @@ class DefReader:
         names = [parameter.arg for parameter in parameters_of(callee.tree)]
         stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
         places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
+        if callee.tree.args.vararg is not None:
+            own = [parameter.arg for parameter in positional_of(callee.tree)]
+            names = own + [callee.tree.args.vararg.arg] * len(places)
         pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = callee.written()
         return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
