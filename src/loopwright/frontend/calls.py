@@ -240,7 +240,7 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
     try:
         known = library.FUNCTIONS.get(function)
-        if known is None and _is_of(function, "numpy") and not isinstance(function, np.ufunc | type):
+        if known is None and _is_of(function, "numpy", "_heapq", "math") and not isinstance(function, np.ufunc | type):
             known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
         along = library.ALONG.get(function)
