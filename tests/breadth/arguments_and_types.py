@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -75,3 +77,77 @@ def elements_are_never_true_itself(a: Array, mask: Array) -> tuple[int, int]:
 @case(lambda r: (r.random((2, 3, 4)), r.random((5, 4, 2)), r.random(4)), "dot")
 def contractions(a: Array, b: Array, v: Array) -> tuple[Array, Array, Array, Array, Array]:
     return np.dot(a, b), np.inner(a, v), a.dot(v), a @ v, v @ b
+
+
+@case(lambda r: (np.array([0, 2, 4, 5, 5]), np.array([1, 2, 2, 3, 3]), r.random(5), 0), "heapq")
+def shortest_paths(starts: Array, ends: Array, lengths: Array, source: int) -> Array:
+    n = len(starts) - 1
+    best = np.full(n, np.inf)
+    done = np.zeros(n, dtype=np.bool_)
+    best[source] = 0.0
+    waiting = [(0.0, source)]
+    while len(waiting) > 0:
+        length, u = heapq.heappop(waiting)
+        if done[u]:
+            continue
+        done[u] = True
+        for k in range(starts[u], starts[u + 1]):
+            v = ends[k]
+            if length + lengths[k] < best[v]:
+                best[v] = length + lengths[k]
+                heapq.heappush(waiting, (best[v], v))
+    return best
+
+
+@case(lambda r: (r.integers(1, 9, 7) * 6,), "math.gcd")
+def common_step(times: Array) -> int:
+    step = int(times[0])
+    for t in times:
+        step = math.gcd(step, t)
+    return step
+
+
+@case(lambda r: (r.integers(0, 5, (6, 4)), r.integers(0, 5, (6, 4))), "set.intersection", "in an array")
+def shared_neighbours(a: Array, b: Array) -> Array:
+    shared = np.zeros(len(a), dtype=np.int64)
+    for i in range(len(a)):
+        shared[i] = len(set(a[i]).intersection(set(b[i])))
+        if 3 in a[i] and 3 not in b[i]:
+            shared[i] += 100
+    return shared
+
+
+@case(lambda r: (r.random(40),), "growing arrays")
+def runs_above(a: Array) -> tuple[Array, int]:
+    room = np.empty(2, dtype=np.int64)
+    found = 0
+    for i in range(len(a)):
+        if a[i] > 0.5 and (i == 0 or a[i - 1] <= 0.5):
+            if found == len(room):
+                wider = np.empty(2 * len(room), dtype=np.int64)
+                wider[:found] = room
+                room = wider
+            room[found] = i
+            found += 1
+    return room[:found], found
+
+
+@case(lambda r: (r.integers(0, 4, 9), r.random(20)), "growing arrays")
+def pieces(counts: Array, values: Array) -> Array:
+    out = np.zeros(0)
+    start = 0
+    for count in counts:
+        out = np.append(out, values[start : start + count] / count)
+        start += count
+        if start >= len(values):
+            break
+    return np.append(0.0, out)
+
+
+@case(lambda r: (r.random(6),), "numpy scalars")
+def shape_of_a_number(a: Array) -> tuple[Array, float]:
+    x = a[0]
+    rotation = np.zeros(x.shape + (2, 2))
+    rotation[0, 0], rotation[1, 1] = np.cos(x), np.cos(x)
+    rotation[0, 1], rotation[1, 0] = -np.sin(x), np.sin(x)
+    return rotation, (a[:2].reshape(1, -1) @ rotation @ a[:2].reshape(-1, 1)).item()

@@ -58,8 +58,10 @@ def test_refused():
     assert "needs an array" in refusal(define("def f(m):\n    return m @ 2\n"), np.ones((2, 2)))
 
 
-MORE_AXES = ["np.dot(s, t)", "np.dot(m, t)", "np.dot(s, v)", "np.dot(v, t)", "s.dot(t)", "np.inner(s, v)", "np.inner(m, m)",
-             "np.inner(s, s)", "s @ v", "v @ t", "np.matmul(s, v)", "m[0] @ t[0]", "np.inner(m, v)"]  # fmt: skip
+MORE_AXES = [
+    "np.dot(s, t)", "np.dot(m, t)", "np.dot(s, v)", "np.dot(v, t)", "s.dot(t)", "np.inner(s, v)", "np.inner(m, m)",
+    "np.inner(s, s)", "s @ v", "v @ t", "np.matmul(s, v)", "m[0] @ t[0]", "np.inner(m, v)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", MORE_AXES)

@@ -117,7 +117,9 @@ def _ordered(cx: Context, op: ast.cmpop, left: Items, right: Items, node: ast.ex
     """`left < right` and the like, of tuples: the first items that are not equal decide, else which one is longer."""
     sizes = Literal(len(left.items)), Literal(len(right.items))
     result = truth(cx, operators.comparison(cx, operators.COMPARE[type(op)], *sizes, node), node)
-    pairs = [(freeze(cx, a, cx.at(node)), freeze(cx, b, cx.at(node))) for a, b in zip(left.items, right.items, strict=False)]
+    pairs = [
+        (freeze(cx, a, cx.at(node)), freeze(cx, b, cx.at(node))) for a, b in zip(left.items, right.items, strict=False)
+    ]
     for a, b in reversed(pairs):
         equal = truth(cx, _compare(cx, ast.Eq(), a, b, node), node)
         other = not equal if isinstance(equal, bool) else negated(equal)

@@ -575,15 +575,7 @@ def _iscomplex(x: Any) -> Any:
     return np.bool_(np.imag(x) != 0)
 
 
-def _item(a: Any, place: Any = None) -> Any:
-    if place is None:
-        if a.size != 1:
-            raise ValueError("can only convert an array of size 1 to a Python scalar")
-        place = 0
-    return a.ravel()[place].item()
-
-
-METHODS: dict[str, Any] = {"cumsum": _cumsum, "cumprod": _cumprod, "item": _item}
+METHODS: dict[str, Any] = {"cumsum": _cumsum, "cumprod": _cumprod}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.nancumsum: _nancumsum, np.nancumprod: _nancumprod, np.diff: _diff,
