@@ -151,3 +151,22 @@ def shape_of_a_number(a: Array) -> tuple[Array, float]:
     rotation[0, 0], rotation[1, 1] = np.cos(x), np.cos(x)
     rotation[0, 1], rotation[1, 0] = -np.sin(x), np.sin(x)
     return rotation, (a[:2].reshape(1, -1) @ rotation @ a[:2].reshape(-1, 1)).item()
+
+
+@case(lambda r: (r.random((3, 4, 3)),), "a.shape[k]")
+def axes_of_one_size(a: Array) -> tuple[int, int]:
+    largest, pairs = 0, 0
+    for j in range(a.ndim):
+        largest = max(largest, a.shape[j])
+        for k in range(j):
+            if a.shape[j] == a.shape[k]:
+                pairs += 1
+    return largest, pairs
+
+
+@case(lambda r: (r.random((5, 6)),), "zip(*...)")
+def sum_of_places(m: Array) -> int:
+    total = 0
+    for i, j in zip(*np.where(m > 0.5)):
+        total += i * 10 + j
+    return total

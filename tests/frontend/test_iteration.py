@@ -130,3 +130,12 @@ def test_slices_are_values():
             return total
         """)
     same(function, np.arange(8.0), 6)
+
+
+def test_items_of_a_tuple_side_by_side():
+    function = define("def f(m):\n    s, t = 0, (m[0], m[1, 1:])\n    for i, j in zip(*np.nonzero(m)):\n        s += m[i, j] * (i + 1)\n"
+                      "    for x, y in zip(*t):\n        s += x * y\n    return s\n")  # fmt: skip
+    same(function, np.arange(6).reshape(2, 3) % 4)
+    assert "needs a tuple" in refusal(
+        define("def f(m):\n    for i, j in zip(*m):\n        m[i] = j\n"), np.ones((2, 2))
+    )
