@@ -132,10 +132,16 @@ def test_slices_are_values():
     same(function, np.arange(8.0), 6)
 
 
+def side_by_side(m):
+    total, pair = 0, (m[0], m[1, 1:])
+    for i, j in zip(*np.nonzero(m)):  # noqa: B905
+        total += m[i, j] * (i + 1)
+    for x, y in zip(*pair):  # noqa: B905
+        total += x * y
+    return total
+
+
 def test_items_of_a_tuple_side_by_side():
-    function = define("def f(m):\n    s, t = 0, (m[0], m[1, 1:])\n    for i, j in zip(*np.nonzero(m)):\n        s += m[i, j] * (i + 1)\n"
-                      "    for x, y in zip(*t):\n        s += x * y\n    return s\n")  # fmt: skip
-    same(function, np.arange(6).reshape(2, 3) % 4)
-    assert "needs a tuple" in refusal(
-        define("def f(m):\n    for i, j in zip(*m):\n        m[i] = j\n"), np.ones((2, 2))
-    )
+    same(side_by_side, np.arange(6).reshape(2, 3) % 4)
+    function = define("def f(m):\n    for i, j in zip(*m):\n        m[i] = j\n")
+    assert "needs a tuple" in refusal(function, np.ones((2, 2)))
