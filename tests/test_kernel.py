@@ -275,3 +275,32 @@ def test_new_code_of_another_kind_is_refused(how: str) -> None:
     told = str(caught.value)
     assert "the code of 'first' was replaced by code with other parameters" in told
     assert "try: make a kernel of the new function" in told
+
+
+@lw.function
+def _scaled(x: float, *more: float) -> float:
+    return x * more[0] + len(more)
+
+
+@lw.kernel
+def _of_any_number(a: Any, *more: Any, scale: float = 1.0) -> Any:
+    total = 0.0
+    for x in a:
+        total += _scaled(x, scale, *more)
+    for one in more:
+        if isinstance(one, np.ndarray):
+            one[0] += 1.0
+    return total
+
+
+def test_arguments_of_any_number() -> None:
+    a, b = np.arange(3.0), np.zeros(2)
+    assert _of_any_number(a) == 6.0
+    assert _of_any_number(a, b, 7, scale=2.0) == 15.0
+    assert _of_any_number(a, 7, 8) == 12.0 == _of_any_number(a, 9, 10)  # other numbers are the same code
+    assert b[0] == 1.0
+    assert len(_of_any_number._expanded) == 2
+    assert "more" in str(_of_any_number.explain(a, b, 7))
+    for wrong in ({"a": a, "more": 1}, {}, {"a": a, "other": 1}):
+        with pytest.raises(TypeError):
+            _of_any_number(**wrong)

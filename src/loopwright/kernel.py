@@ -92,10 +92,31 @@ class LoopKernel:
             self._source.indices,
             load_compiler,
         )
+        if source.variadic is not None:
+            self._dispatch.call = self._variadic_call
+
+    def _variadic_call(self, *args: object, **kwargs: object) -> object:
+        found = self._by_structure(self._bound(args, kwargs))
+        assert found is not None  # `*args` holds others
+        return found[0](*found[1])
+
+    def _bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
+        """The value of each parameter; that of `*args` is a tuple. Raises TypeError as the function would."""
+        place = self._source.variadic
+        if place is None:
+            return self._dispatch.bound(args, kwargs)
+        several = self._source.parameters[place].name
+        if several in kwargs:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument '{several}'")
+        return self._dispatch.bound(args[:place], {**kwargs, several: tuple(args[place:])})
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
         """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
-        structures = tuple(map(structured.structure_of, given))
+        place = self._source.variadic
+        structures = tuple(
+            structured.structure_of(value) if k != place else structured.of_items(value)  # type: ignore[arg-type]
+            for k, value in enumerate(given)
+        )
         if not any(structures):
             return None
         known = self._expanded.get(structures)
@@ -113,7 +134,8 @@ class LoopKernel:
     def _serving(
         self, args: Sequence[object], kwargs: Mapping[str, object], compiles: bool = False
     ) -> tuple[LoopKernel, Sequence[object]] | None:
-        found = self._by_structure(self._dispatch.bound(args, kwargs)) if not known_kinds(args, kwargs) else None
+        is_plain = self._source.variadic is None and known_kinds(args, kwargs)
+        found = None if is_plain else self._by_structure(self._bound(args, kwargs))
         if found is None and self._wider is None and compiles:
             try:
                 self._dispatch.prepare(args, kwargs)

@@ -135,14 +135,14 @@ text                  def f(a):
                           return "x" * a[0]
 is                    def f(a):
                           return a[0] is a[1]
-in an array           def f(a):
-                          return 3 in a
+in a number           def f(a):
+                          return 3 in len(a)
 unknown name          def f(a):
                           return a[0] + missing
 unknown attribute     def f(a):
                           return np.missing(a[0])
 attribute of a number def f(a):
-                          return a[0].size
+                          return a[0].strides
 number is indexed     def f(a):
                           return a[0][0]
 undefined variable    def f(a):
@@ -267,7 +267,7 @@ enumerate             def f(a):
 zip                   def f(a):
                           x = zip(a, a)
 isinstance            def f(a):
-                          return isinstance(a, int)
+                          return isinstance(a, np.zeros)
 round digits          def f(a):
                           return round(1.0 * len(a), 2)
 no such axis          def f(m):
@@ -316,7 +316,7 @@ wrong count           def f(a):
 wrong keyword         def f(a):
                           return abs(x=a[0])
 not in math           def f(a):
-                          return math.gcd(3, 6)
+                          return math.perm(3, 2)
 a number is called    def f(a):
                           x = a[0]
                           return x(1)
@@ -339,9 +339,9 @@ helper keyword        def f(a):
                               return x
                           return g(1, x=2)
 helper star           def f(a):
-                          def g(*x):
+                          def g(**x):
                               return 1
-                          return g(1)
+                          return g(x=1)
 helper without value  def f(a):
                           def g(x):
                               if x > 0:

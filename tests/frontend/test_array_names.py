@@ -41,6 +41,18 @@ SAME = {
             u, v = v, u
         return u, v
     """,
+    "a buffer that doubles": """
+        room, m = np.zeros(1), 0
+        for k in range(9 + n):
+            if m == len(room):
+                wider = np.zeros(2 * m)
+                wider[:m] = room
+                room = wider
+            room[m] = x[k % 4] + k
+            m += 1
+        return room[:m]
+    """,
+    "the other one is used no more": "y = x * 1\nz = y\nif n > 2:\n    z = y * 2\nz[0] = 5\nreturn z",
     "three names": "y = np.zeros(4)\nfor k in range(n):\n    t = x\n    x = y\n    y = t + 1\nreturn x, y",
     "handed to a helper that only reads": "y = x\nif total(x) > n:\n    y = shorter(x)\nreturn y, x",
     "an argument that is another array on one path": "if n > 2:\n    x = x * 2\nreturn x",
@@ -54,6 +66,9 @@ SAME = {
 REFUSED = {
     "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y": "'y' is another name for 'x' here",
     "y = x\nif n > 2:\n    y = x * 2\nx[0] = 5\nreturn y": "'y' is another name for 'x' here",
+    "b = x * 1\nk = x * 1\nfor i in range(n):\n    k[0] += i\n    x = x + b\n    k = b\nreturn x": "'k' is another",
+    "b = x * 2\nk = x * 1\nfor i in range(n):\n    b += 9\n    x = x + k\n    k = b\nreturn x": "'k' is another",
+    "k = x * 1\nfor i in range(n):\n    b = x + i\n    if i: k = b\n    b += 9\n    x += k\nreturn x": "'k' is",
     "k = x * 1\nfor i in range(n):\n    b = x + i\n    k = b\n    b[0] = 9\nreturn k": "'k' is another name for",
     "if n > 2:\n    x = x.copy()\nx[0] = 3\nreturn x": "'x' is an argument that is written in place",
     "t = 0.0\nfor row in x:\n    x = x * 2\n    t += row\nreturn t": "'x' is assigned again while a loop goes over it",

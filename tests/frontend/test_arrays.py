@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.judge import kernel_of, refusal, same, text_of
+import loopwright as lw
+from frontend.judge import define, kernel_of, refusal, same, text_of
 
 OFFSETS = (-1, 0, 1)
 WEIGHTS = (0.25, 0.5, 0.25)
@@ -239,3 +240,12 @@ def types(a):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
 def test_dtypes_are_known(dtype):
     same(types, np.zeros(2, dtype))
+
+
+def test_an_item_of_a_tuple_of_numbers():
+    function = define("def f(a, k):\n    t = (a[0], a[1], a[2] + 1)\n    return t[k], a.shape[k - k], (k, 9)[0 * k]\n")
+    for k in (0, 2, -1, -3):
+        same(function, np.arange(3.0), k)
+    with pytest.raises(IndexError):
+        lw.kernel(function)(np.arange(3.0), 3)
+    assert "not all of its items are numbers" in refusal(define("def f(a, k):\n    return (a, k)[k]\n"), np.ones(2), 1)

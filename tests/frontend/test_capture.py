@@ -117,10 +117,6 @@ def test_a_module_in_a_file(tmp_path, monkeypatch):
     del sys.modules["of_a_file"]
 
 
-def star(*a):
-    return a
-
-
 def stars(**a):
     return a
 
@@ -142,7 +138,6 @@ REFUSED = {
     "partial": functools.partial(plain, 1),
     "number": 3,
     "ufunc": np.sqrt,
-    "star": star,
     "stars": stars,
     "generator": generator,
     "coroutine": coroutine,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
 import pytest
 
 from frontend.judge import define, kernel_of, lowered, same
@@ -62,3 +63,26 @@ def test_the_other_branch_is_not_read():
     same(function, 3.0, 2, "fast")
     kernel = kernel_of(function, 3.0, 2, "fast")
     assert not any(isinstance(stmt, If) for stmt in statements(kernel.body))
+
+
+def asks(a, x):
+    if isinstance(a, np.ndarray) and not isinstance(x, (tuple, list)):
+        kind = 1 if isinstance(x, float) else 2 if isinstance(x, (bool, np.bool_)) else 3
+    elif len(a) == 2:
+        kind = len(x)
+    else:
+        kind = x
+    return kind, isinstance(x, (int, np.floating))
+
+
+def test_isinstance():
+    for x in (1, 1.5, True, np.int32(1), np.float32(1.0), np.float64(1.0), np.True_):
+        same(asks, np.zeros(3), x)
+        same(asks, (1, 2, 3), x)
+    same(asks, (1, 2), (1, 2, 3))
+
+
+def test_is_true():
+    for x in (True, False, 1, 0.0):
+        same(define("def f(x):\n    return x is True, x is not False, (x > 0) is True\n"), x)
+    same(define("def f(a):\n    return a[0] is True, a is False, (a[0] > 1) is not True\n"), np.array([True, False]))

@@ -130,3 +130,18 @@ def test_slices_are_values():
             return total
         """)
     same(function, np.arange(8.0), 6)
+
+
+def side_by_side(m):
+    total, pair = 0, (m[0], m[1, 1:])
+    for i, j in zip(*np.nonzero(m)):  # noqa: B905
+        total += m[i, j] * (i + 1)
+    for x, y in zip(*pair):  # noqa: B905
+        total += x * y
+    return total
+
+
+def test_items_of_a_tuple_side_by_side():
+    same(side_by_side, np.arange(6).reshape(2, 3) % 4)
+    function = define("def f(m):\n    for i, j in zip(*m):\n        m[i] = j\n")
+    assert "needs a tuple" in refusal(function, np.ones((2, 2)))

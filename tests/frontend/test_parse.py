@@ -35,7 +35,7 @@ def test_the_name_after_def():
 
 def test_parameters_in_order():
     function = define("def f(a, /, b, *c, d, **e):\n    return a\n")
-    assert [parameter.arg for parameter in parameters_of(parse(function)[1].tree)] == ["a", "b", "d"]
+    assert [parameter.arg for parameter in parameters_of(parse(function)[1].tree)] == ["a", "b", "c", "d"]
 
 
 def test_a_file_that_no_longer_parses():

@@ -56,3 +56,18 @@ def test_norms():
 
 def test_refused():
     assert "needs an array" in refusal(define("def f(m):\n    return m @ 2\n"), np.ones((2, 2)))
+
+
+MORE_AXES = [
+    "np.dot(s, t)", "np.dot(m, t)", "np.dot(s, v)", "np.dot(v, t)", "s.dot(t)", "np.inner(s, v)", "np.inner(m, m)",
+    "np.inner(s, s)", "s @ v", "v @ t", "np.matmul(s, v)", "m[0] @ t[0]", "np.inner(m, v)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MORE_AXES)
+def test_more_axes(text):
+    m, s, t = np.arange(6.0).reshape(2, 3), np.arange(24.0).reshape(4, 2, 3), np.arange(30.0).reshape(5, 3, 2)
+    same(define(f"def f(m, s, t, v):\n    return {text}\n"), m, s, t, np.arange(3.0))
+    sizes = (0, 1)
+    for size in sizes:
+        same(define(f"def f(m, s, t, v):\n    return {text}\n"), m[:size], s[:size], t[:size], np.arange(3.0))

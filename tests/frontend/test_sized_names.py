@@ -137,5 +137,57 @@ def test_a_name_that_may_have_no_array(c):
 def test_refused():
     for lines in ("a.shape = 13", "x = a.copy()\n    y = x\n    x.shape = (1, 13)\n    a[0] = len(y)"):
         assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
-    grown = "def f(n):\n    x = np.zeros(1)\n    for k in range(n):\n        x = np.append(x, x)\n    return x\n"
+    grown = "def f(n):\n    x = np.zeros((1, 2))\n    for k in range(n):\n        x = np.vstack((x, x))\n    return x\n"
     assert "'x' has 2 elements here" in refusal(define(grown), 3)
+
+
+def doubled(n):
+    x = np.ones(1)
+    for k in range(n):
+        x = np.append(x, x * k)
+    return x
+
+
+def appended(a):
+    found = np.empty(0, np.int64)
+    for k in range(len(a)):
+        found = np.concatenate((found, np.arange(a[k])))
+    return found, found.sum(), len(found)
+
+
+def nearest(x, y, most):
+    best, least = y, np.inf
+    for k in range(-most, most + 1):
+        if k == 0:
+            moved = y
+        elif k < 0:
+            moved = np.append(y[-k:], np.zeros(-k))
+        else:
+            moved = np.append(np.zeros(k), y[:-k])
+        distance = np.abs(x - moved).sum()
+        if distance < least:
+            best, least = moved, distance
+    return best, least
+
+
+def until_one(a):
+    x = a.copy()
+    while len(x) > 1:
+        x = x[::2] + x[1::2]
+    return x
+
+
+def test_of_any_size():
+    for n in (0, 1, 5):
+        same(doubled, n)
+    for sizes in ([3, 1, 0, 2], [0], []):
+        same(appended, np.array(sizes, np.int64))
+    same(nearest, np.arange(6.0) ** 2, np.arange(6.0), 2)
+    for size in (0, 1, 8):
+        same(until_one, np.arange(1.0 * size))
+
+
+def test_too_large():
+    function = define("def f(n):\n    x = np.zeros(1)\n    if n[0] > 1:\n        x = np.zeros(n[0])\n    return x\n")
+    with pytest.raises(MemoryError):
+        lw.kernel(function)(np.array([2**27 + 1]))

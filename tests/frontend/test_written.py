@@ -86,3 +86,16 @@ def test_nested_functions():
 def test_recursion_ends():
     function = define("def f(a, n):\n    a[0] = n\n    f(a, n - 1)\n")
     assert capture(function).written == {"a"}
+
+
+def test_each_callee_is_read_once():
+    lines = ["def f0(a, b):\n    a[0] = b[0]\n"]
+    lines += [f"def f{k}(a, b):\n    f{k - 1}(a, b)\n    f{k - 1}(a, b)\n" for k in range(1, 60)]
+    last = define("\n".join(lines), "chain.py")
+    assert capture(last).written == {"a"}
+
+
+def test_callees_that_call_each_other():
+    text = "def g(a, b, n):\n    if n:\n        h(b, a, n)\n\ndef h(a, b, n):\n    a[0] = 1\n    g(a, b, n - 1)\n\n"
+    text += "def f(a, b):\n    g(a, b, 3)\n    h(a, b, 3)\n"
+    assert capture(define(text, "each_other.py")).written == {"a", "b"}

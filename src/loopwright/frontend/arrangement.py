@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend import library
-
 
 def _take(a: Any, indices: Any, axis: Any = None) -> Any:
     if axis is None:
@@ -290,7 +288,7 @@ def repeat_each(a: Any, repeats: Any) -> Any:
 
 def _append(arr: Any, values: Any, axis: Any = None) -> Any:
     if axis is None:
-        joined = np.concatenate((arr.ravel(), values.ravel()))
+        joined = np.concatenate((np.atleast_1d(arr).ravel(), np.atleast_1d(values).ravel()))
     else:
         joined = np.concatenate((arr, values), axis=axis)
     return joined
@@ -338,7 +336,15 @@ def _argpartition(a: Any, kth: Any) -> Any:
     return np.argsort(a)
 
 
-METHODS: dict[str, Any] = {"take": _take}
+def _item(a: Any, place: Any = None) -> Any:
+    if place is None:
+        if a.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        place = 0
+    return a.ravel()[place].item()
+
+
+METHODS: dict[str, Any] = {"take": _take, "item": _item}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
@@ -346,7 +352,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
     np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from, np.broadcast_to: (0,
     _broadcast_number, _broadcast_to), np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d, np.atleast_3d:
-    _atleast_3d, np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: (1, library.append_one, _append),
+    _atleast_3d, np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: _append,
     np.extract: _extract, np.dstack: _dstack, np.put: _put, np.putmask: _putmask, np.place: _place, np.copyto:
     _copyto, np.partition: _partition, np.argpartition: _argpartition,
 }  # fmt: skip

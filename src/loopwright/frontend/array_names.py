@@ -1,5 +1,5 @@
 """Whether a function would notice that a name stands for a copy of an array: it writes elements of one of the two, and
-the other one is still there.
+then uses the other one.
 
 It tells from the syntax, and errs to the safe side: a name may be a view of whatever its value is made of.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.frontend.context import Context, Frame
 from loopwright.frontend.written import DefReader
@@ -17,7 +17,17 @@ CALLER = "<caller>"
 """The name under which whoever calls the function knows an array."""
 
 _Names = frozenset[str]
-_State = tuple[_Names, _Names] | None  # the names of the copy, those of the array; None: there are not both
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """The names of the copy and those of the array, neither empty, and which of the two has been written since."""
+
+    names: tuple[_Names, _Names]
+    written: tuple[bool, bool] = (False, False)
+
+
+_State = _Both | None
 
 
 def is_written_through(cx: Context, node: ast.AST) -> bool:
@@ -47,7 +57,7 @@ def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | N
     group = {*others, *(old for new, old in pairs if new == name)} - {name}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
-    flow = _Flow(reader, node, (frozenset({name}), frozenset(group)))
+    flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
     flow.body(frame.tree.body, flow.start if node is None else None)
     return flow.shows
 
@@ -102,15 +112,27 @@ class _Flow:
     def simple(self, node: ast.AST, state: _State) -> _State:
         """What one statement without others inside, or an expression, does."""
         parts = list(ast.walk(node))
-        for part in parts:
-            written, updated = self.reader.writes(part)
-            self.shows |= state is not None and bool((written | updated) & (state[0] | state[1]))
+        if state is not None:
+            state = self.used(parts, state)
         if any(part is self.node for part in parts):
             assignment = next((part for part in parts if _targets(part)), node)
             return self.assigned(assignment, self.start, is_start=True)
         for part in parts:
             state = self.assigned(part, state)
         return state
+
+    def used(self, parts: list[ast.AST], state: _Both) -> _Both:
+        """What is read and written: it shows where one was written and the other one, or a view of it, is used."""
+        written = list(state.written)
+        used = {part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store)}
+        for names in (one for part in parts for one in self.reader.writes(part)):
+            used |= names
+            for place in range(2):
+                written[place] |= bool(names & state.names[place])
+        for place in range(2):
+            others = state.names[1 - place]
+            self.shows |= written[place] and bool(others & (used | {CALLER}))
+        return replace(state, written=(written[0], written[1]))
 
     def assigned(self, node: ast.AST, state: _State, is_start: bool = False) -> _State:
         """The names after an assignment: the old ones are others now, and those that are given an array are its.
@@ -120,10 +142,10 @@ class _Flow:
                   if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}  # fmt: skip
         if state is None or not stored:
             return state
-        first, second = (group - stored | {new for new, old in pairs if old in group} for group in state)
+        first, second = (group - stored | {new for new, old in pairs if old in group} for group in state.names)
         if is_start:
-            first, second = state[0], second - state[0]
-        return (first, second) if first and second else None
+            first, second = state.names[0], second - state.names[0]
+        return replace(state, names=(first, second)) if first and second else None
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
@@ -137,4 +159,7 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 
 
 def _either(one: _State, other: _State) -> _State:
-    return (one[0] | other[0], one[1] | other[1]) if one is not None and other is not None else one or other
+    if one is None or other is None:
+        return one or other
+    written = (one.written[0] or other.written[0], one.written[1] or other.written[1])
+    return _Both((one.names[0] | other.names[0], one.names[1] | other.names[1]), written)

@@ -14,7 +14,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
 from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Records, Value, describe
-from loopwright.frontend.views import shape_of
+from loopwright.frontend.views import in_range, shape_of
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -27,6 +27,7 @@ from loopwright.ir.nodes import (
     Load,
     Location,
     Logical,
+    Select,
     Store,
     Unary,
 )
@@ -34,6 +35,7 @@ from loopwright.ir.signature import ArrayArgument, Field
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 _LARGEST_TABLE = 1024
+_MOST_CHOSEN = 32
 
 
 def index_value(cx: Context, base: Value, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr) -> Value:
@@ -159,6 +161,8 @@ def _index_items(cx: Context, base: Items, indices: Sequence[Value], nodes: Sequ
             return base.items[index]
         case Literal():
             raise cx.error(at, "an index must be an integer")
+        case index if 0 < len(base.items) <= _MOST_CHOSEN and not all(map(_is_constant, base.items)):
+            return _chosen(cx, base, as_index(cx, index, nodes[0]), at)
         case index:
             table = _table(cx, base, at)
             return element(cx, view(cx, table, [index], nodes, at), cx.at(at))
@@ -189,8 +193,21 @@ def _table(cx: Context, base: Items, at: ast.expr) -> Array:
     return array
 
 
-def _is_constant(item: Literal | Number) -> bool:
-    return isinstance(item, Literal) or isinstance(item.expr, Const)
+def _chosen(cx: Context, base: Items, index: Expr, at: ast.expr) -> Number:
+    """An item of a tuple of a few numbers: `a.shape[k]`."""
+    numbers = [item for item in base.items if isinstance(item, Literal | Number)]
+    if len(numbers) != len(base.items):
+        raise cx.error(at, "this tuple can only be indexed by a constant", "not all of its items are numbers",
+                       "write a loop over the tuple, or put the values into an array")  # fmt: skip
+    place, kind = cx.once(in_range(cx, index, Literal(len(numbers)), at), cx.at(at)), _table_type(numbers)
+    *others, result = (convert(cx, number, kind.type, at) for number in numbers)
+    for k, value in reversed(list(enumerate(others))):
+        result = Select(Compare("eq", place, Const(k, INT64)), value, result)
+    return Number(result, kind.weak)
+
+
+def _is_constant(item: Value) -> bool:
+    return isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const))
 
 
 def _table_type(items: list[Literal | Number]) -> NumberType:

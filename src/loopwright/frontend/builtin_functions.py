@@ -10,6 +10,7 @@ from loopwright.deferred import deferred
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
+from loopwright.frontend.decide import class_of, is_instance
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.renaming import trips
@@ -26,6 +27,7 @@ from loopwright.frontend.values import (
     TableValue,
     Value,
     View,
+    describe,
 )
 from loopwright.frontend.views import is_array, shape_of
 from loopwright.ir.nodes import Call, Cast, Unary
@@ -135,11 +137,17 @@ def _pow(cx: Context, call: Arguments) -> Value:
 def _type(cx: Context, call: Arguments) -> Value:
     """`type(x)` of a number: what converts others to it."""
     call.expect(cx, 1)
-    number = call.number(cx, 0)
-    if not number.number_type.weak:
-        return Fixed(number.number_type.type.dtype.type)
-    kind = number.number_type.type
-    return Fixed(bool if kind == BOOL else complex if kind.is_complex else float if kind.is_float else int)
+    return Fixed(class_of(call.number(cx, 0)))
+
+
+def _isinstance(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    known = is_instance(*call.values)
+    if known is None:
+        raise cx.error(call.node, "what this is an instance of is not known when code is made",
+                       f"isinstance() of {describe(call.values[0])} and {describe(call.values[1])}",
+                       "ask whether a number, a tuple, a list or an array is of one or more classes")  # fmt: skip
+    return Literal(known)
 
 
 def _len(cx: Context, call: Arguments) -> Value:
@@ -168,5 +176,5 @@ def _tuple(cx: Context, call: Arguments) -> Value:
 
 BUILTINS: dict[object, Handler] = {
     abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
-    pow: _pow, len: _len, type: _type, tuple: _tuple,
+    pow: _pow, len: _len, type: _type, tuple: _tuple, isinstance: _isinstance,
 }  # fmt: skip

@@ -42,6 +42,7 @@ from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
     Closure,
+    Elementwise,
     Fixed,
     Items,
     ListValue,
@@ -70,6 +71,14 @@ _NUMBER_METHODS = ("astype", "item", "conjugate", "conj")
 _OF_COMPLEX = frozenset({"complex", "real", "imag", "angle", "vdot", "iscomplexobj", "isrealobj", "pair"})
 
 
+_METHODS_AS_OF_ONE = ("ravel", "flatten", "sum", "prod", "mean", "min", "max", "any", "all", "std", "var")
+"""Methods that NumPy's numbers have, and that give the same for an array of one element."""
+
+
+def _of_one(number: Number) -> Elementwise:
+    return Elementwise((Literal(1),), number.type, lambda cx, index: number, frozenset())
+
+
 def call(cx: Context, node: ast.Call) -> Value:
     """The Value of a call."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
@@ -94,6 +103,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
             return number_method(cx, name, owner, _arguments(cx, node, name))
+        if isinstance(owner, Number) and not owner.weak and name in _METHODS_AS_OF_ONE:
+            return method_of_array(cx, _of_one(owner), _arguments(cx, node, name))
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
         _refuse_by_name(cx, callee.value, node)
@@ -240,7 +251,7 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     """The function of ours that is one of NumPy's, written as loops, if there is one for these arguments."""
     try:
         known = library.FUNCTIONS.get(function)
-        if known is None and _is_of(function, "numpy") and not isinstance(function, np.ufunc | type):
+        if known is None and _is_of(function, "numpy", "_heapq", "math") and not isinstance(function, np.ufunc | type):
             known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
         along = library.ALONG.get(function)

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from loopwright.errors import KernelError
-from loopwright.frontend.parse import Definition, parameters_of, parse
+from loopwright.frontend.parse import Definition, parameters_of, parse, positional_of
 from loopwright.frontend.watched import Found
 from loopwright.frontend.whole import fewest_indices
 from loopwright.frontend.written import written_parameters
@@ -87,6 +87,12 @@ class Source:
         return Found(there.value, (*here.relies, *there.relies))
 
     @property
+    def variadic(self) -> int | None:
+        """Which parameter is `*args`, where it was not made into one for each argument."""
+        several = self.definition.tree.args.vararg
+        return None if several is None or self.structures else len(positional_of(self.definition.tree))
+
+    @property
     def relies(self) -> tuple[CapturedConstant, ...]:
         """What reading the function relies on: its code, its defaults."""
         function = self.function
@@ -107,23 +113,24 @@ def _found(kind: Kind, namespace: Any, key: str) -> Found:
 
 def capture(function: object) -> Source:
     """Read a Python function. Raises KernelError for a lambda, a builtin, a class, a method, a generator, a
-    function without source text, and for `*args` and `**kwargs`."""
+    function without source text, and for `**kwargs`."""
     plain, definition = parse(function)
-    arguments = definition.tree.args
-    for star, extra in (("*", arguments.vararg), ("**", arguments.kwarg)):
-        if extra is not None:
-            raise KernelError(
-                f"'{star}{extra.arg}' is outside the language",
-                definition.at(extra),
-                "each parameter needs a type of its own",
-                "name every parameter",
-            )
+    extra = definition.tree.args.kwarg
+    if extra is not None:
+        raise KernelError(
+            f"'**{extra.arg}' is outside the language",
+            definition.at(extra),
+            "each parameter needs a type of its own",
+            "name every parameter",
+        )
     parameters = _parameters(plain, definition.tree)
     return Source(plain, plain.__code__, definition, parameters, written_parameters(plain, definition.tree))
 
 
 def _parameters(function: FunctionType, tree: ast.FunctionDef) -> tuple[Parameter, ...]:
     defaults, keyword_only = defaults_of(function), {one.arg for one in tree.args.kwonlyargs}
+    if tree.args.vararg is not None:
+        defaults[tree.args.vararg.arg] = ()
     return tuple(
         Parameter(name, defaults.get(name), name in defaults, name in keyword_only)
         for name in (argument.arg for argument in parameters_of(tree))

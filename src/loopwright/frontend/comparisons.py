@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from loopwright.deferred import deferred
 from loopwright.frontend import operators
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
+from loopwright.frontend.inline import run_written
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
@@ -26,7 +28,14 @@ from loopwright.frontend.values import (
     describe,
 )
 from loopwright.frontend.variables import freeze, presence
+from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import CompareOp, Expr, Logical
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from loopwright.frontend import more
+else:
+    more = deferred("loopwright.frontend.more")
 
 
 def comparisons(cx: Context, node: ast.Compare) -> Value:
@@ -57,9 +66,11 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     match op:
         case ast.Is() | ast.IsNot():
             same = is_same(left, right)
-            if same is None:
-                raise cx.error(node, "'is' compares with None only", remedy="write ==")
-            return Literal(same is isinstance(op, ast.Is))
+            if same is not None:
+                return Literal(same is isinstance(op, ast.Is))
+            if not any(isinstance(one, Literal) and isinstance(one.value, bool) for one in (left, right)):
+                raise cx.error(node, "'is' compares with None, True and False only", remedy="write ==")
+            return operators.comparison(cx, "eq" if isinstance(op, ast.Is) else "ne", left, right, node)
         case ast.In():
             return _contains(cx, left, right, node)
         case ast.NotIn():
@@ -68,6 +79,8 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
             equal = _equal(cx, left, right, node)
             if equal is not None:
                 return equal if isinstance(op, ast.Eq) else operators.unary_operation(cx, ast.Not(), equal, node)
+    if isinstance(left, Items) and isinstance(right, Items):
+        return _as_value(_ordered(cx, op, left, right, node))
     if any_array(left, right):
         return _of_elements(cx, operators.COMPARE[type(op)], left, right, node)
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
@@ -98,6 +111,20 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
         equal = truth(cx, _compare(cx, ast.Eq(), a, b, node), node)
         result = _both(result, equal)
     return _as_value(result)
+
+
+def _ordered(cx: Context, op: ast.cmpop, left: Items, right: Items, node: ast.expr) -> bool | Expr:
+    """`left < right` and the like, of tuples: the first items that are not equal decide, else which one is longer."""
+    sizes = Literal(len(left.items)), Literal(len(right.items))
+    result = truth(cx, operators.comparison(cx, operators.COMPARE[type(op)], *sizes, node), node)
+    pairs = [
+        (freeze(cx, a, cx.at(node)), freeze(cx, b, cx.at(node))) for a, b in zip(left.items, right.items, strict=False)
+    ]
+    for a, b in reversed(pairs):
+        equal = truth(cx, _compare(cx, ast.Eq(), a, b, node), node)
+        other = not equal if isinstance(equal, bool) else negated(equal)
+        result = _either(_both(equal, result), _both(other, truth(cx, _compare(cx, op, a, b, node), node)))
+    return result
 
 
 def _in_range(cx: Context, item: Value, among: RangeValue, node: ast.expr) -> Value:
@@ -146,6 +173,8 @@ def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
         return is_among(cx, item, items, node)
     if isinstance(items, RangeValue):
         return _in_range(cx, item, items, node)
+    if is_array(items):
+        return run_written(cx, more.holds, [items, item], node)
     if not isinstance(items, Items):
         remedy = "write a loop that sets a flag and breaks"
         raise cx.error(node, "'in' needs a tuple or a list on its right", f"this is {describe(items)}", remedy)

@@ -9,8 +9,24 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from types import ModuleType
 
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+import numpy as np
+
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    TableValue,
+    Value,
+    View,
+)
+from loopwright.ir.types import BOOL
 
 _ORDERS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
@@ -74,12 +90,70 @@ def _value(node: ast.expr, lookup: Lookup) -> Value | None:
         case ast.Attribute(value=ast.Name(id=name), attr="ndim"):
             array = lookup(name)
             return Literal(len(array.shape)) if isinstance(array, ArrayLike) else None
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            several = lookup(name)
+            return Literal(len(several.items)) if isinstance(several, Items) else None
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds]):
+            is_one = is_instance(lookup(name), _kinds(kinds, lookup))
+            return None if is_one is None else Literal(is_one)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="ndim"), args=[ast.Name(id=name)]):
             return _rank(lookup(name))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             items = [_value(part, lookup) for part in parts]
             known = [item for item in items if item is not None]
             return Items(tuple(known)) if len(known) == len(items) else None
+        case _:
+            return None
+
+
+def _kinds(node: ast.expr, lookup: Lookup) -> Value | None:
+    """The classes that `isinstance` is asked about."""
+    match node:
+        case ast.Tuple(elts=parts):
+            kinds = [_kinds(part, lookup) for part in parts]
+            known = tuple(kind for kind in kinds if kind is not None)
+            return Items(known) if len(known) == len(kinds) else None
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            module = lookup(name)
+            is_module = isinstance(module, Fixed) and isinstance(module.value, ModuleType)
+            return Fixed(vars(module.value).get(attribute)) if is_module else None  # type: ignore[union-attr]
+        case ast.Name(id=name):
+            return lookup(name)
+        case _:
+            return None
+
+
+def is_instance(value: Value | None, kinds: Value | None) -> bool | None:
+    """`isinstance(value, kinds)`; None where it is not known now."""
+    if isinstance(kinds, Items):
+        each = [is_instance(value, kind) for kind in kinds.items]
+        return True if True in each else None if None in each else False
+    own = class_of(value)
+    is_class = isinstance(kinds, Fixed) and isinstance(kinds.value, type)
+    return issubclass(own, kinds.value) if own is not None and is_class else None  # type: ignore[union-attr,arg-type]
+
+
+def class_of(value: Value | None) -> type | None:
+    """The class of a value in Python; None where it is not known."""
+    match value:
+        case Literal(value=known):
+            return type(known)
+        case Number(weak=False):
+            return value.type.dtype.type
+        case Number(type=kind):
+            return bool if kind == BOOL else complex if kind.is_complex else float if kind.is_float else int
+        case Array() | View() | Elementwise() if value.shape:
+            return np.ndarray
+        case Items(kind=type() as kind):
+            return kind
+        case Items(is_list=bool() as is_list):
+            return list if is_list else tuple
+        case Fixed(value=fixed):
+            return type(fixed)
+        case ListValue():
+            return list
+        case TableValue(is_dict=is_dict):
+            return dict if is_dict else set
         case _:
             return None
 
@@ -126,6 +200,12 @@ def is_same(left: Value, right: Value) -> bool | None:
         return left.value is right.value or (isinstance(left.value, str) and left.value == right.value)
     if isinstance(left, Fixed) or isinstance(right, Fixed):
         return False
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Literal) and isinstance(one.value, bool):
+            if isinstance(other, Literal):
+                return one.value is other.value
+            if not isinstance(other, Number) or not other.weak or other.type != BOOL:
+                return False  # NumPy's bools are other objects, also where they are equal
     return None
 
 

@@ -241,6 +241,10 @@ def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
     return replace(base, items=base.items[slice(*parts)])
 
 
+_OF_NUMBERS: dict[str, Value] = {"shape": Items(()), "ndim": Literal(0), "size": Literal(1)}
+"""What NumPy's numbers have because arrays have it."""
+
+
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
     match base:
         case Array() | View() | Elementwise() if node.attr == "T":
@@ -257,6 +261,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
+        case Number(weak=False) if node.attr in _OF_NUMBERS:
+            return _OF_NUMBERS[node.attr]
         case Fixed(value=np.iinfo() | np.finfo() as owner) if (known := limit(owner, node.attr)) is not None:
             return known
         case Fixed(value=owner) if owner is not None and (found := _outside(cx, node, owner)):

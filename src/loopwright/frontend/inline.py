@@ -22,7 +22,7 @@ from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
-from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import (
@@ -84,9 +84,8 @@ def run_written(
 def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
     """The result of calling a nested function."""
     arguments = closure.tree.args
-    for extra in (arguments.vararg, arguments.kwarg):
-        if extra is not None:
-            raise cx.error(call.node, f"'*{extra.arg}' is outside the language", remedy="name every parameter")
+    if arguments.kwarg is not None:
+        raise cx.error(call.node, f"'**{arguments.kwarg.arg}' is outside the language", remedy="name every parameter")
     tree = without_last_calls(closure.tree)
     return _inline(cx, cx.frames[closure.frame].source, tree, closure, closure.defaults, call)
 
@@ -155,17 +154,19 @@ def _leaves_early(webs: Webs, tree: ast.FunctionDef) -> bool:
 def _match(cx: Context, tree: ast.FunctionDef, defaults: Mapping[str, Value], call: Arguments) -> dict[str, Value]:
     """The value of each parameter. Raises KernelError for what Python raises TypeError for."""
     names = [parameter.arg for parameter in parameters_of(tree)]
-    positional = names[: len(names) - len(tree.args.kwonlyargs)]
-    if len(call.values) > len(positional):
+    positional, several = [parameter.arg for parameter in positional_of(tree)], tree.args.vararg
+    if len(call.values) > len(positional) and several is None:
         noun = "argument" if len(positional) == 1 else "arguments"
         what = f"'{call.name}' takes {len(positional)} {noun}, and is given {len(call.values)}"
         raise cx.error(call.node, what)
     given = dict(zip(positional, call.values, strict=False))
     for name, value in call.named.items():
-        if name not in names or name in given:
+        if name not in names or name in given or (several is not None and name == several.arg):
             problem = f"is given '{name}' twice" if name in given else f"has no parameter '{name}'"
             raise cx.error(call.node, f"'{call.name}' {problem}")
         given[name] = value
+    if several is not None:
+        given[several.arg] = Items(call.values[len(positional) :])
     for name in names:
         if name not in given:
             if name not in defaults:

@@ -149,10 +149,21 @@ def _enumerate(cx: Context, node: ast.Call) -> Sequence:
     return Sequence(inner.size, item, tuple(pairs))
 
 
+def _sequences(cx: Context, argument: ast.expr) -> list[Sequence]:
+    """What one argument of zip() gives; `*x`, the items of a tuple."""
+    if not isinstance(argument, ast.Starred):
+        return [sequence_of(cx, argument)]
+    value = cx.evaluate(argument.value)
+    if not isinstance(value, Items):
+        raise cx.error(argument, f"'*' before an argument needs a tuple, and this is {describe(value)}",
+                       remedy="write the arguments out")  # fmt: skip
+    return [_of_value(cx, item, argument) for item in value.items]
+
+
 def _zip(cx: Context, node: ast.Call) -> Sequence:
     if not node.args or node.keywords:
         raise cx.error(node, "zip() takes sequences here")
-    parts = [sequence_of(cx, argument) for argument in node.args]
+    parts = [part for argument in node.args for part in _sequences(cx, argument)]
     least = size_of(parts[0].size)
     for part in parts[1:]:
         other = size_of(part.size)

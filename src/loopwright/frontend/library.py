@@ -323,14 +323,6 @@ def _rank(a: Any) -> Any:
     return a.ndim
 
 
-def append_one(a: Any, value: Any) -> Any:
-    """`np.append(a, value)` of a number."""
-    result = np.empty(len(a) + 1, (a[:1].sum() + value).dtype)
-    result[:-1] = a
-    result[-1] = value
-    return result
-
-
 def _trace(a: Any) -> Any:
     total = a[:0, 0].sum()
     for i in range(min(a.shape[0], a.shape[1])):

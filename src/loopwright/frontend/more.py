@@ -1,12 +1,15 @@
-"""NumPy's functions that fewer programs call, all together: what no other table has is looked for here."""
+"""NumPy's functions and Python's that fewer programs call, all together: what no other table has is looked for here."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from loopwright.frontend import arrangement, further, numerics, sets
+from loopwright.frontend import arrangement, further, numerics, python_library, sets
 
-FUNCTIONS: dict[Any, Any] = {**arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS}
+FUNCTIONS: dict[Any, Any] = {
+    **arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS, **python_library.FUNCTIONS,
+}  # fmt: skip
 METHODS: dict[str, Any] = {**arrangement.METHODS, **numerics.METHODS}
 ELEMENTWISE, HANDLERS = numerics.ELEMENTWISE, further.HANDLERS
 method_of_ufunc, norm, repeat_each = further.method_of_ufunc, numerics.norm, arrangement.repeat_each
+holds = sets.holds

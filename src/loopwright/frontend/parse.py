@@ -157,8 +157,14 @@ def _fingerprint(code: CodeType) -> object:
 
 
 def parameters_of(tree: ast.FunctionDef) -> list[ast.arg]:
-    """The named parameters in order: positional, then keyword-only; not `*args` and `**kwargs`."""
-    return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+    """The parameters in order: positional, `*args`, then keyword-only; not `**kwargs`."""
+    several = [tree.args.vararg] if tree.args.vararg is not None else []
+    return [*positional_of(tree), *several, *tree.args.kwonlyargs]
+
+
+def positional_of(tree: ast.FunctionDef) -> list[ast.arg]:
+    """The parameters that one positional argument each can be for."""
+    return [*tree.args.posonlyargs, *tree.args.args]
 
 
 def _characters(text: str, byte_count: int) -> int:

@@ -46,19 +46,25 @@ Handler = Callable[[Context, Arguments], Value]
 
 
 def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str = "'@'") -> Value:
-    """`a @ b`: the product of vectors and matrices, as its three loops."""
+    """`a @ b`: the product of vectors and matrices; of more axes, the products of the matrices in stacks."""
     a, b = as_array(cx, left, node, what), as_array(cx, right, node, what)
+    rows, columns = len(a.shape), len(b.shape)
+    if min(rows, columns) > 1 and max(rows, columns) > 2:
+        return _stacked_product(cx, _read_often(cx, a, node), _read_often(cx, b, node), node)
+    return _dot_product(cx, a, b, max(columns - 2, 0), node)
+
+
+def _dot_product(cx: Context, a: ArrayLike, b: ArrayLike, axis: int, node: ast.AST) -> Value:
+    """The sum over the last axis of `a` and one axis of `b`, for each place on their other axes: three loops."""
     a, b = (_read_often(cx, one, node) for one in (a, b))
     rows, columns = len(a.shape), len(b.shape)
-    if rows > 2 or columns > 2:
-        return _stacked_product(cx, a, b, node)
-    require_same(cx, a.shape[-1], b.shape[0], node)
-    outer_a, outer_b = a.shape[:-1], b.shape[1:]
+    require_same(cx, a.shape[-1], b.shape[axis], node)
+    outer_a, outer_b = a.shape[:-1], (*b.shape[:axis], *b.shape[axis + 1 :])
     kind = promote.binary("mul", promote.NumberType(a.element, False), promote.NumberType(b.element, False))[0]
 
     def at_pair(cx: Context, i: Sequence[Expr], j: Sequence[Expr], k: Expr) -> Number:
         x = element_at(cx, a, [*i, k], node)
-        y = element_at(cx, b, [k, *j], node)
+        y = element_at(cx, b, [*j[:axis], k, *j[axis:]], node)
         product = operators.binary_operation(cx, "mul", x, y, node)
         assert isinstance(product, Number)
         return product
@@ -101,9 +107,6 @@ def _read_often(cx: Context, array: ArrayLike, node: ast.AST) -> Array | View:
 
 def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
     """The products of matrices in stacks, which are broadcast."""
-    if len(a.shape) < 2 or len(b.shape) < 2:
-        raise cx.error(node, "a product of a stack of matrices and a vector is outside the language",
-                       remedy="add an axis: v[:, None]")  # fmt: skip
     require_same(cx, a.shape[-1], b.shape[-2], node)
     stack = broadcast(cx, [a.shape[:-2], b.shape[:-2]], node)
     kind = promote.binary("mul", promote.NumberType(a.element, False), promote.NumberType(b.element, False))[0]
@@ -131,22 +134,35 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
     return result
 
 
-def dot(cx: Context, call: Arguments) -> Value:
+Product = Callable[[Context, ArrayLike, ArrayLike, ast.AST], Value]
+
+
+def _called(product: Product) -> Handler:
     """`np.dot(a, b)` and its like: a product with a number is one of each element."""
-    call.expect(cx, 2, 3, ("out",))
-    a, b = call.values[:2]
-    out = call.get(2, "out")
-    if out is not None and is_array(a) and is_array(b):
-        product = product_of(cx, a, b, call.node, f"np.{call.name}()")
-        assign_elements(cx, view_of(cx, out, call.node, "'out'"), product, call.node, call.node)
+
+    def handler(cx: Context, call: Arguments) -> Value:
+        call.expect(cx, 2, 3, ("out",))
+        a, b = call.values[:2]
+        what, out, node = f"np.{call.name}()", call.get(2, "out"), call.node
+        if out is not None and not (is_array(a) and is_array(b)):
+            raise cx.error(node, f"{what} takes two arrays beside 'out' here", remedy="out[:] = a * b")
+        if not (is_array(a) and is_array(b)) and not isinstance(a, Items) and not isinstance(b, Items):
+            return ufunc_of(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
+        result = product(cx, as_array(cx, a, node, what), as_array(cx, b, node, what), node)
+        if out is None:
+            return result
+        assign_elements(cx, view_of(cx, out, node, "'out'"), result, node, node)
         return out
-    if out is not None:
-        raise cx.error(call.node, f"np.{call.name}() takes two arrays beside 'out' here", remedy="out[:] = a * b")
-    if not is_array(a) or not is_array(b):
-        if isinstance(a, Items) or isinstance(b, Items):
-            return product_of(cx, a, b, call.node, f"np.{call.name}()")
-        return ufunc_of(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
-    return product_of(cx, a, b, call.node, f"np.{call.name}()")
+
+    return handler
+
+
+def _dot(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
+    return _dot_product(cx, a, b, max(len(b.shape) - 2, 0), node)
+
+
+def _inner(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
+    return _dot_product(cx, a, b, len(b.shape) - 1, node)
 
 
 def _outer(cx: Context, call: Arguments) -> Value:
@@ -189,6 +205,8 @@ def _norm(cx: Context, call: Arguments) -> Value:
     return root(cx, total) if isinstance(total, Number) else map_elements(cx, root, [total], call.node)
 
 
+dot = _called(_dot)
+
 PRODUCTS: dict[Any, Handler] = {
-    np.dot: dot, np.matmul: dot, np.inner: dot, np.outer: _outer, np.linalg.norm: _norm,
+    np.dot: dot, np.matmul: _called(product_of), np.inner: _called(_inner), np.outer: _outer, np.linalg.norm: _norm,
 }  # fmt: skip

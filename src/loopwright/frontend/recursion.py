@@ -25,7 +25,7 @@ def without_last_calls(tree: ast.FunctionDef) -> ast.FunctionDef:
     same one each time."""
     found: ast.FunctionDef | None = getattr(tree, "as_loop", None)
     if found is None:
-        found = _made(tree) if _calls_itself(tree, tree.name) else tree
+        found = _made(tree) if tree.args.vararg is None and _calls_itself(tree, tree.name) else tree
         tree.as_loop = found  # type: ignore[attr-defined]
     return found
 
@@ -102,6 +102,8 @@ def calling(tree: ast.FunctionDef) -> ast.FunctionDef:
     if found is not None:
         return found
     arguments: list[ast.expr] = [ast.Name(one.arg, ast.Load()) for one in (*tree.args.posonlyargs, *tree.args.args)]
+    if tree.args.vararg is not None:
+        arguments.append(ast.Starred(ast.Name(tree.args.vararg.arg, ast.Load()), ast.Load()))
     keywords = [ast.keyword(one.arg, ast.Name(one.arg, ast.Load())) for one in tree.args.kwonlyargs]
     call = ast.Return(ast.Call(ast.Name(tree.name, ast.Load()), arguments, keywords))
     for node in ast.walk(call):

@@ -74,7 +74,6 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),
     "input": ("", "read it before the call, and pass it"),
-    "isinstance": ("types are fixed for each call", "write two functions"),
 }
 
 

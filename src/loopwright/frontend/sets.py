@@ -91,6 +91,11 @@ def _is_among(values: Any, ordered: Any) -> Any:
     return found
 
 
+def holds(a: Any, x: Any) -> Any:
+    """`x in a`."""
+    return bool((a == x).any())
+
+
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.unique: _unique, np.isin: (0, _isin_one, _isin), np.intersect1d: _intersect1d, np.setdiff1d: _setdiff1d,

@@ -13,27 +13,32 @@ from functools import reduce
 
 from loopwright.frontend.bounds import bound_of
 from loopwright.frontend.context import Context
-from loopwright.frontend.elementwise import assign_elements, new_array
+from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.values import ArrayLike, Number, View
 from loopwright.frontend.views import ZERO, Size, as_size, as_view, clipped, never_negative, size_of
-from loopwright.ir.nodes import Assign, Binary, Expr, Var
+from loopwright.ir.nodes import RESERVED, Assign, Binary, Compare, Const, Expr, Var
 from loopwright.ir.types import INT64, Scalar
 
 _MOST_SHAPES = 4
+_ROOM: Expr = Const(RESERVED, INT64)
+"""For an array of one axis of which nothing is known: the system only gives what is used."""
 
 
 def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
     """Remember what the arrays of a name cannot be larger than, for the next round; False where that is not known."""
-    bounds = [tuple(_bound(cx, size_of(size)) for size in shape) for shape in shapes]
     known = cx.session.rooms.setdefault(key, [])
     if known is None:
         return False
+    bounds = [tuple(_bound(cx, size_of(size)) for size in shape) for shape in shapes]
+    has_one_axis = all(len(shape) == 1 for shape in shapes)
     own = tuple(size_of(size) for size in cx.array_variables[key].sizes) if key in cx.sizes else ()
     for most in bounds:
         if any(size is None for size in most) or len(known) > _MOST_SHAPES:
-            cx.session.rooms[key] = None
-            return False
+            if not has_one_axis:
+                cx.session.rooms[key] = None
+                return False
+            most = (_ROOM,)
         if most not in known and most != own:
             known.append(most)  # type: ignore[arg-type]
             cx.session.types.grown = True
@@ -68,6 +73,8 @@ def assign_sized(
         _make_room(cx, key, name, element, node)
     sizes = tuple(as_size(cx.once(size_of(clipped(cx, size)), cx.at(value_node))) for size in value.shape)
     note_sizes(cx, key, [sizes])
+    if [size_of(size) for size in cx.array_variables[key].sizes] == [_ROOM]:
+        check(cx, Compare("le", size_of(sizes[0]), _ROOM), "memory", node)
     target = replace(as_view(cx.array_variables[key]), shape=value.shape)
     assign_elements(cx, target, value, node, value_node)
     for variable, size in zip(cx.sizes[key], sizes, strict=True):
@@ -77,7 +84,9 @@ def assign_sized(
 def _make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) -> None:
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
     try:
-        sizes = [as_size(reduce(_larger, axis)) for axis in zip(*cx.session.rooms[key] or (), strict=True)]
+        shapes = cx.session.rooms[key] or []
+        sizes = [as_size(reduce(_larger, axis)) for axis in zip(*shapes, strict=True)]
+        sizes = [as_size(_ROOM)] if (_ROOM,) in shapes else sizes
         sizes = [size if never_negative(cx, size_of(size)) else as_size(_larger(size_of(size), ZERO)) for size in sizes]
         room = new_array(cx, sizes, element, node, name)
         cx.sizes[key] = tuple(cx.new_name(f"{name}.size{axis}") for axis in range(len(sizes)))

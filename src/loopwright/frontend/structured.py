@@ -69,6 +69,11 @@ def structure_of(value: object) -> Structure:
             return None
 
 
+def of_items(values: tuple[object, ...]) -> Held:
+    """What is inside `*args`: each has a parameter of its own, numbers too."""
+    return Held(tuple(map(structure_of, values)), tuple)
+
+
 def is_function(value: object) -> bool:
     """numba's jitted functions and our own kernels stand for the functions that they carry."""
     return isinstance(getattr(value, "py_func", getattr(value, "__wrapped__", None)), FunctionType)

@@ -262,6 +262,21 @@ def _setdefault(cx: Context, table: TableValue, call: Arguments) -> Value:
     return get_item(cx, table, key, call.node)
 
 
+def _combined(op: BinaryOp) -> Method:
+    """`left.union(right)` and the like: the operator of any sequence."""
+
+    def method(cx: Context, table: TableValue, call: Arguments) -> Value:
+        call.expect(cx, 1)
+        other = call.values[0]
+        if not isinstance(other, TableValue) or other.is_dict:
+            made = new_table(cx, False, call.node.args[0])
+            update(cx, made, call.node.args[0], other if isinstance(other, TableValue) else None, call.node.args[0])
+            other = cx.hash_tables.get(made.key, made)
+        return set_operation(cx, op, table, other, call.node)
+
+    return method
+
+
 def _shown(what: Shows) -> Method:
     def method(cx: Context, table: TableValue, call: Arguments) -> Value:
         call.expect(cx, 0)
@@ -272,7 +287,7 @@ def _shown(what: Shows) -> Method:
 
 _OF_SETS: dict[str, Method] = {
     "add": _add, "discard": _discard, "remove": _remove, "clear": _clear, "pop": _pop_from_set, "update": _update,
-    "copy": _copy,
+    "copy": _copy, "union": _combined("or"), "intersection": _combined("and"), "difference": _combined("sub"),
 }  # fmt: skip
 _OF_DICTS: dict[str, Method] = {
     "get": _get, "pop": _pop_from_dict, "setdefault": _setdefault, "clear": _clear,

@@ -12,7 +12,7 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from loopwright.errors import KernelError
-from loopwright.frontend.parse import parameters_of, parse
+from loopwright.frontend.parse import parameters_of, parse, positional_of
 from loopwright.frontend.scopes import locals_of
 
 
@@ -21,11 +21,19 @@ def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozens
     return DefReader(function, tree, frozenset({function.__code__})).written()
 
 
-class DefReader:
-    """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends."""
+_Known = dict[tuple[FunctionType, ast.FunctionDef], frozenset[str]]
 
-    def __init__(self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object]) -> None:
+
+class DefReader:
+    """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends.
+    `known`: what was found of callees, each read once. `cut`: what of `seen` was met again, and not read."""
+
+    def __init__(
+        self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object], known: _Known | None = None
+    ) -> None:
         self.function, self.tree, self.seen = function, tree, seen
+        self.known: _Known = {} if known is None else known
+        self.cut: set[object] = set()
         inner = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
         self.nested = {node.name: node for node in inner}
         self.locals = locals_of(tree)
@@ -128,9 +136,7 @@ class DefReader:
         """The names that a call may write: arguments in whose place the callee's parameter is written."""
         if isinstance(call.func, ast.Name) and call.func.id in self.nested:
             inner = self.nested[call.func.id]
-            if inner in self.seen:
-                return set()
-            return self.matched(call, DefReader(self.function, inner, self.seen | {inner}))
+            return self.matched(call, self.function, inner, inner)
         callee = self.resolve(call.func)
         written = self.by_method(call) if callee is None else set()
         for keyword in call.keywords:
@@ -148,13 +154,11 @@ class DefReader:
         callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
         if not isinstance(callee, FunctionType):
             return self.of_arguments(call)
-        if callee.__code__ in self.seen:
-            return set()
         try:
             plain, definition = parse(callee)
         except KernelError:
             return self.of_arguments(call)
-        return self.matched(call, DefReader(plain, definition.tree, self.seen | {callee.__code__}))
+        return self.matched(call, plain, definition.tree, callee.__code__)
 
     def resolve(self, callee: ast.expr) -> object:
         """The object that a callee's text names; None where that is not known, or a local."""
@@ -174,12 +178,24 @@ class DefReader:
             case _:
                 return set()
 
-    def matched(self, call: ast.Call, callee: DefReader) -> set[str]:
-        names = [parameter.arg for parameter in parameters_of(callee.tree)]
+    def matched(self, call: ast.Call, function: FunctionType, tree: ast.FunctionDef, mark: object) -> set[str]:
+        """The names that a call of this `def` writes; `mark` stands for it in `seen`."""
+        if mark in self.seen:
+            self.cut.add(mark)
+            return set()
+        names = [parameter.arg for parameter in parameters_of(tree)]
         stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
         places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
+        if tree.args.vararg is not None:
+            names = [parameter.arg for parameter in positional_of(tree)] + [tree.args.vararg.arg] * len(places)
         pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
-        written = callee.written()
+        written = self.known.get((function, tree))
+        if written is None:
+            callee = DefReader(function, tree, self.seen | {mark}, self.known)
+            written, cut = callee.written(), callee.cut - {mark}
+            self.cut |= cut
+            if not cut:  # else it is what is known of it inside of what is being read
+                self.known[function, tree] = written
         return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
 
 

@@ -1,0 +1,118 @@
+"""Functions of Python's modules `heapq` and `math` that are loops of their own, written in the language."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+def _heappush(heap: Any, item: Any) -> None:
+    heap.append(item)
+    _sift_down(heap, 0, len(heap) - 1)
+
+
+def _heappop(heap: Any) -> Any:
+    found = heap.pop()
+    if heap:
+        last = found
+        found = heap[0]
+        heap[0] = last
+        _sift_up(heap, 0)
+    return found
+
+
+def _heapify(heap: Any) -> None:
+    for k in range(len(heap) // 2 - 1, -1, -1):
+        _sift_up(heap, k)
+
+
+def _heapreplace(heap: Any, item: Any) -> Any:
+    found = heap[0]
+    heap[0] = item
+    _sift_up(heap, 0)
+    return found
+
+
+def _heappushpop(heap: Any, item: Any) -> Any:
+    found = item
+    if heap and heap[0] < item:
+        found = heap[0]
+        heap[0] = item
+        _sift_up(heap, 0)
+    return found
+
+
+def _sift_down(heap: Any, start: Any, place: Any) -> None:
+    """The element at a place goes towards the first one, past all that are larger."""
+    item = heap[place]
+    while place > start:
+        parent = (place - 1) >> 1
+        if not item < heap[parent]:
+            break
+        heap[place] = heap[parent]
+        place = parent
+    heap[place] = item
+
+
+def _sift_up(heap: Any, place: Any) -> None:
+    """The element at a place goes to the end along the smaller ones below it, and back to where it belongs."""
+    start, end, item = place, len(heap), heap[place]
+    below = 2 * place + 1
+    while below < end:
+        if below + 1 < end and not heap[below] < heap[below + 1]:
+            below += 1
+        heap[place] = heap[below]
+        place = below
+        below = 2 * place + 1
+    heap[place] = item
+    _sift_down(heap, start, place)
+
+
+def _gcd(a: Any, b: Any) -> Any:
+    first, second = abs(int(a)), abs(int(b))
+    while second != 0:
+        first, second = second, first % second
+    return first
+
+
+def _lcm(a: Any, b: Any) -> Any:
+    divisor = _gcd(a, b)
+    return 0 if divisor == 0 else abs(int(a) // divisor * int(b))
+
+
+def _factorial(x: Any) -> Any:
+    if x < 0:
+        raise ValueError("factorial() not defined for negative values")
+    product = 1
+    for k in range(2, int(x) + 1):
+        product *= k
+    return product
+
+
+def _comb(n: Any, k: Any) -> Any:
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    count = 1 if k <= n else 0
+    for j in range(min(int(k), int(n) - int(k))):
+        count = count * (int(n) - j) // (j + 1)
+    return count
+
+
+def _isqrt(n: Any) -> Any:
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = int(math.sqrt(n))
+    while root * root > n:
+        root -= 1
+    while (root + 1) * (root + 1) <= n:
+        root += 1
+    return root
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify, heapq.heapreplace: _heapreplace,
+    heapq.heappushpop: _heappushpop, math.gcd: _gcd, math.lcm: _lcm, math.factorial: _factorial, math.comb: _comb,
+    math.isqrt: _isqrt,
+}  # fmt: skip
