@@ -10,8 +10,15 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
+from loopwright.ir.nodes import For
+from loopwright.ir.verify import verify
 from loopwright.recipe import grid_scans
-from loopwright.recipe.grid_scans import CHUNKS, WORTH_IT
+from loopwright.recipe.gpu import gpu_recipe
+from loopwright.recipe.grid_scans import ALONE, CHUNKS, THREADS, WORTH_IT
+from loopwright.recipe.tunable import Choices
+from loopwright.steps.extent import trip_of
+from steps.kernels import known
+from steps.test_scan import KEPT
 
 MANY = 1 << 12
 SIZES = (0, 1, 7, MANY - 1, MANY, MANY + 1, 20_001)
@@ -209,3 +216,15 @@ def test_loops_inside_that_make_grids_themselves_are_not_given_to_one_thread_of_
 def test_what_one_thread_has_done_at_once_is_left_to_it() -> None:
     assert WORTH_IT > 100
     assert not scans(agree(a_few, whole(100), np.zeros(100, int)))
+
+
+@pytest.mark.parametrize("chunks", CHUNKS.among)
+@pytest.mark.parametrize("threads", [THREADS.among[0], THREADS.among[-1]])
+def test_every_number_of_chunks_and_threads_gives_grids(chunks: int, threads: int) -> None:
+    kernel, facts = known(KEPT)
+    choices = Choices({CHUNKS.name: chunks, THREADS.name: threads})
+    found = gpu_recipe(kernel, facts, True, choices)
+    verify(found.kernel)
+    assert not found.not_on_gpu and not found.alone and choices.numbers()[CHUNKS.name] == chunks
+    alone = [loop for loop in found.kernel.body if isinstance(loop, For) and loop.run == "sequential"]
+    assert len(alone) == 1 and 1 < (trip_of(alone[0]) or 0) <= ALONE
