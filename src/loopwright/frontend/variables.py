@@ -296,6 +296,8 @@ def grow(cx: Context, key: Key, name: str, new: NumberType, node: ast.AST) -> Nu
         return joined
     if isinstance(old, int):
         raise cx.error(node, f"{name} is a number here and a tuple elsewhere", remedy="use another name")
+    if isinstance(old, ArrayKind):
+        raise cx.error(node, f"{name} is {new} here and an array elsewhere", remedy="use another name for the number")
     raise cx.error(
         node,
         f"{name} is {new} here and {old} elsewhere",
