@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, IndexTest, Inspection, LoopLowering
-from loopwright.codegen.loop_versions import is_short, slope_of
+from loopwright.codegen.loop_versions import is_plain, is_short, slope_of
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -64,7 +64,7 @@ def _promises_a_gain(loop: For) -> bool:
 def _inspection(loop: For, given: CodegenInput, freed: Accesses) -> Inspection | None:
     if given.check_all or given.kernel.overlap or is_short(loop) or given.constant_trip(loop) is not None:
         return None
-    is_plain = all(isinstance(stmt, Assign | Store | If) for stmt in statements(loop.body))
+    is_plain = is_plain(loop.body)
     if not is_plain or loop.step != Const(1, loop.step.type) or not given.may_fail(loop.body, freed):
         return None
     search = _Search(loop, given, freed)
