@@ -64,8 +64,7 @@ def _promises_a_gain(loop: For) -> bool:
 def _inspection(loop: For, given: CodegenInput, freed: Accesses) -> Inspection | None:
     if given.check_all or given.kernel.overlap or is_short(loop) or given.constant_trip(loop) is not None:
         return None
-    is_plain = is_plain(loop.body)
-    if not is_plain or loop.step != Const(1, loop.step.type) or not given.may_fail(loop.body, freed):
+    if not is_plain(loop.body) or loop.step != Const(1, loop.step.type) or not given.may_fail(loop.body, freed):
         return None
     search = _Search(loop, given, freed)
     needed = search.names_needed()
