@@ -16,7 +16,7 @@ from loopwright.codegen.decisions import CodegenInput, EntryTest, IndexTest, Loo
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import always_read, eager
 from loopwright.codegen.index_tests import freed
-from loopwright.codegen.loop_versions import is_short, slope_of
+from loopwright.codegen.loop_versions import is_plain, is_short, slope_of
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -72,7 +72,7 @@ def compact_streams(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
 
 
 def _is_innermost(loop: For, given: CodegenInput) -> bool:
-    plain = all(isinstance(stmt, Assign | Store | If) for stmt in statements(loop.body))
+    plain = is_plain(loop.body)
     counts = loop.step == Const(1, loop.step.type) and given.constant_trip(loop) is None
     return plain and counts and not given.check_all and not is_short(loop)
 

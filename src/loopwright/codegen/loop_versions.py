@@ -12,7 +12,23 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.codegen.decisions import CodegenInput, EntryTest, IndexTest, LoopLowering
 from loopwright.ir.linear import linear
-from loopwright.ir.nodes import Allocate, Call, Checked, Const, Expr, For, Load, Store, While
+from loopwright.ir.nodes import (
+    Allocate,
+    Block,
+    Body,
+    Break,
+    Call,
+    Checked,
+    Const,
+    Continue,
+    Expr,
+    For,
+    Leave,
+    Load,
+    Return,
+    Store,
+    While,
+)  # fmt: skip
 from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import own_expressions, statements, subexpressions
@@ -28,6 +44,11 @@ def version_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if not alone and (test := _entry_test(loop, given)) is not None:
             found[loop.name] = test
     return replace(lowering, versions=found)
+
+
+def is_plain(body: Body) -> bool:
+    """Whether a body only assigns, stores and chooses."""
+    return not contains(body, Allocate, For, While, Block, Break, Continue, Leave, Return)
 
 
 def is_short(loop: For) -> bool:

@@ -54,10 +54,8 @@ def write_sequential(
 
         if loop.name in w.decided.narrow:
             write_narrow(loop, begin, end, lanes, w, part)
-        elif step == 1:
-            write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
         else:
-            part(begin, end, lanes)
+            write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
 
     def count(begin: str, end: str) -> None:
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")

@@ -11,8 +11,10 @@ from dataclasses import replace
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import CodegenInput, LoopLowering, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.loop_versions import is_plain
 from loopwright.ir.code import Lanes
-from loopwright.ir.nodes import Assign, Binary, Cast, Const, Expr, For, If, Load
+from loopwright.ir.nodes import Assign, Binary, Cast, Const, Expr, For, Load
+from loopwright.ir.queries import arrays_stored
 from loopwright.ir.types import INT16, INT32, Scalar
 from loopwright.ir.walk import expressions, statements
 
@@ -35,9 +37,7 @@ def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     assigned = [stmt.name for stmt in statements(loop.body, Assign)]
     if not targets or len(targets) != len(lanes.partials) or sorted(assigned) != sorted(targets):
         return None
-    if not all(isinstance(stmt, Assign | If) for stmt in statements(loop.body)) or loop.step != Const(
-        1, loop.step.type
-    ):
+    if not is_plain(loop.body) or arrays_stored(loop.body) or loop.step != Const(1, loop.step.type):
         return None
     if not all(_adds_little(stmt) for stmt in statements(loop.body, Assign)):
         return None
