@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, same, text_of
 
 
@@ -128,3 +129,15 @@ def test_a_variable_that_is_none_at_times(test):
 
 def test_numbers_in_an_expression_of_arrays_are_those_of_their_place():
     same(define("def f(a, s):\n    s = s + 1\n    b = (a * s) + (s := 2)\n    return b, s\n"), np.arange(3.0), 4)
+
+
+def test_a_number_where_an_array_was_is_told_in_words():
+    function = define("""
+        def f(a, c):
+            x = a + 1
+            if c > 0:
+                x = 1.0
+            return x
+        """)
+    with pytest.raises(lw.KernelError, match="'x' is a Python float here and an array elsewhere"):
+        lw.kernel(function)(np.ones(3), 1)
