@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 import loopwright as lw
+from codegen.on_gpu import even_in_one_thread
 from loopwright.codegen import arrays, loops, parallel
 from loopwright.config import Device
 from loopwright.frontend.capture import capture
@@ -189,12 +190,12 @@ Calls = Sequence[tuple[Recipe, ...]]
 
 
 def check_way(kernel: Callable[..., Any], calls: Calls, outcomes: Sequence[Outcome], way: Way, cache: Path) -> None:
-    """Compiled code agrees in this way on every call."""
+    """Compiled code agrees in this way on every call; on a GPU also code that one thread runs there."""
     for number, (call, right) in enumerate(zip(calls, outcomes, strict=True)):
         with lw.options(
             threads=way.threads, strict=way.strict, checks=way.checks, cache=cache, compiler_flags=way.flags,
             device=way.device,
-        ):  # fmt: skip
+        ), even_in_one_thread():  # fmt: skip
             other = run(kernel, call)
         if isinstance(other.error, lw.KernelError):
             raise other.error  # a refusal, and no run
