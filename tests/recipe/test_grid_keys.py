@@ -27,6 +27,14 @@ def gradient(x, label, sums, counts):
             sums[label[i], j] += x[i, j]
 
 
+def in_rounds(x, label, sums, counts):
+    for t in range(counts.shape[0]):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                sums[label[i], j] += x[i, j] * t
+        counts[t] = int(sums[0, 0])
+
+
 def nearest(x, label, sums, counts):
     for i in range(x.shape[0]):
         best = 1e30
@@ -69,6 +77,7 @@ def columns(x, label, sums, counts):
     [
         (class_sums, IN_ROWS),
         (gradient, IN_ROWS),
+        (in_rounds, IN_ROWS),
         (nearest, "split i 1024; bind i.o block.x; bind i thread.x 512"),
         (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
         (columns, "reorder j i; promote sums i; split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32"),

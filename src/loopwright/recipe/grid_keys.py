@@ -11,7 +11,7 @@ from loopwright.ir.nodes import For, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.recipe.grid_sums import bound_inside
+from loopwright.recipe.grid_sums import SHARING, bound_inside
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -19,7 +19,6 @@ from loopwright.steps.bind import Bind
 from loopwright.steps.fission import Fission
 from loopwright.steps.split import Split
 
-SHARING = "many threads for a sum have little to do each, few wait for memory longer"
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
 KEYS_EACH = Tunable(
     "iterations of a thread that adds by key",
@@ -61,6 +60,8 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
 def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The same where each iteration adds a row to one that data tells: rows of threads share the iterations, and the
     threads of each go along its row."""
+    first = next((at for at, one in enumerate(chain) if one in free or partial.verdict(one) == "reduction"), 0)
+    chain = chain[first:]  # the host runs what is around it, such as a loop over time
     loop = chain[0]
     if loop in free or len(chain) < 2 or partial.verdict(loop) != "reduction":
         return []
