@@ -128,6 +128,18 @@ def planes_under_a_condition(a, b, y):
                     b[i, j] += a[i, j] * k
 
 
+def beside_a_short_loop(a, b, y):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+        t = s
+        for k in range(3):
+            t = t * 0.5 + k
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] - t
+
+
 def with_prefix(a, b, y):
     for i in range(a.shape[0]):
         s = 0.0
@@ -152,7 +164,7 @@ def schedule_of(found: Any) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kernel", [shifted, least_and_count])
+@pytest.mark.parametrize("kernel", [shifted, least_and_count, beside_a_short_loop])
 def test_as_many_threads_for_each_row_as_it_is_long(kernel: Any, shape: tuple[int, int]) -> None:
     found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
     text = schedule_of(found)

@@ -53,7 +53,7 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
     than the next. at_once: also where no loop adds anything up, as its loops cannot be apart. Raises NotTaken."""
     along = _along(partial, run[-1].body)
-    if len(run) > 3 or any(_is_short(loop) for loop in along):
+    if len(run) > 3:
         raise NotTaken
     if not at_once and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own
@@ -68,9 +68,11 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
 
 def _along(partial: PartialSchedule, body: Body) -> list[For]:
     """The loops that threads may share, not inside one another, and the outermost ones that can be: what else there is
-    stands in these or around them. Raises NotTaken where it does not."""
+    stands in these or around them, or is short. Raises NotTaken where it does not."""
     found: list[For] = []
     for stmt in body:
+        if isinstance(stmt, For) and _is_short(stmt):
+            continue
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
         elif contains((stmt,), For, While) and not (isinstance(stmt, For) and trip_of(stmt) is not None):
