@@ -35,16 +35,12 @@ def emulated() -> Bench:
     return Bench("emulated", 20.0)
 
 
-IN_ORDER: tuple[str, ...] = ()
-"""Cases that one thread of a GPU would do, so that the CPU does them."""
-
-
 @pytest.mark.parametrize(("part", "case"), CASES, ids=lambda one: getattr(one, "name", one))
 def test_every_case_is_right_on_the_emulated_gpu(emulated: Bench, part: Part, case: str) -> None:
     *_, row = rows(emulated, part, case, "tiny")
     assert row.agrees is True
     assert row.ours is not None and row.ours > 0
-    assert not row.fault and ("on the CPU" in row.note) == (case in IN_ORDER)
+    assert not row.fault and "on the CPU" not in row.note
     assert (row.limit_s is None) and list(row.seconds) == ["loopwright"]
 
 

@@ -105,7 +105,7 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         done: set[str] = set()
         for run in _with_conditions(partial):
             with partial.in_nest(run):
-                bound = _first_taken(partial, run, list(run), (_rows_or_none, _each_in_a_thread))
+                bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread))
             if bound:
                 grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
@@ -144,7 +144,7 @@ def _with_conditions(partial: PartialSchedule) -> list[Chain]:
     return found
 
 
-def _rows_or_none(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     return rows_of_loops(partial, free, at_once=True)
 
 
