@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -73,10 +74,24 @@ def agree(
 
 @contextmanager
 def even_in_one_thread() -> Iterator[None]:
-    """What one thread of a GPU would do is done there, and not on the CPU, which is faster."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gpu, "better_off", lambda *_: "")
+    """What one thread of a GPU would do is done there, and not on the CPU, which is faster. Of several threads that
+    are here at once, the last to leave puts back what was there before the first came."""
+    with _counting:
+        _inside.append(gpu.better_off)
+        gpu.better_off = lambda *_: ""
+    try:
         yield
+    finally:
+        with _counting:
+            before, *_ = _inside
+            _inside.pop()
+            if not _inside:
+                gpu.better_off = before
+
+
+_counting = threading.Lock()
+_inside: list[Callable[..., str]] = []
+"""What each of them found: of the first, the recipe's own."""
 
 
 def refused(function: Callable[..., object], *arguments: Any, schedule: str, why: str, strict: bool = True) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.on_gpu import even_in_one_thread
+from loopwright.recipe import gpu
 
 
 def filtered(a, b):
@@ -64,3 +66,14 @@ def test_a_little_of_one_thread_stays_beside_a_large_grid() -> None:
         compiled(a, b)
         assert "not on a GPU" not in str(compiled.explain(a, b))
     np.testing.assert_array_equal(a, wanted[0])
+
+
+def test_threads_that_keep_such_work_on_a_gpu_leave_nothing_changed() -> None:
+    before = gpu.better_off
+    first, second = even_in_one_thread(), even_in_one_thread()
+    first.__enter__()
+    second.__enter__()  # as another thread may, before the first has left
+    first.__exit__(None, None, None)
+    assert gpu.better_off is not before
+    second.__exit__(None, None, None)
+    assert gpu.better_off is before
