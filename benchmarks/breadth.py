@@ -32,6 +32,8 @@ MODULES = (
     "astronomy", "audio", "ecology", "finance", "genetics", "graphs", "images", "physics", "plain_loops", "statistics",
 )  # fmt: skip
 ROUNDS, CALLS = 7, 20
+LONG = 0.3
+"""Seconds: a call that takes longer is made once more only."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +142,10 @@ def measured(case: Any, numba: ModuleType, scale: float = 1.0) -> Row | None:
             del runs[name]
             row.note += f"{name}: {type(error).__name__}; "
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
+    slowest = max((once(run, arguments, 1)[0] for run in runs.values()), default=0.0)
+    for _ in range(ROUNDS if slowest < LONG else 1):
         for name, run in runs.items():
-            times[name] += once(run, arguments, CALLS if scale == 1.0 else 3)
+            times[name] += once(run, arguments, CALLS if scale == 1.0 else 3 if slowest < LONG else 1)
     for name, found in times.items():
         setattr(row, name, statistics.median(found))
     return row

@@ -47,6 +47,13 @@ def test_the_frames_are_the_users(function: Any, door: Any) -> None:
     assert len(files_of(lambda: door(function)(np.zeros(3), 1, 2))) <= 2
 
 
+def test_a_kernel_that_has_run_adds_no_frame() -> None:
+    kernel = lw.kernel(own)
+    kernel(np.ones(3))
+    for call in (lambda: kernel(np.zeros(3)), lambda: kernel(np.ones(3), 2), lambda: kernel(a="text")):
+        assert files_of(call) == [HERE]
+
+
 def test_debugging_shows_all_of_them() -> None:
     with lw.options(debug=("times",)):
         assert len(files_of(lambda: lw.kernel(outside)(np.zeros(3)))) > 5

@@ -14,6 +14,7 @@ from loopwright.choice.base import Measured
 from loopwright.choice.experience import KernelExperience
 from loopwright.config import CURRENT, Config, changed, current
 from loopwright.deferred import deferred
+from loopwright.devices.base import Own
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
 from loopwright.ir.signature import Shape
@@ -60,7 +61,23 @@ Answer = TypeVar("Answer")
 MOST_STRUCTURES = 64  # ways in which arguments hold others, of one kernel
 
 
-class LoopKernel:
+class _Called:
+    """What calls a kernel is in `_call`, and type(self).__call__ is that slot itself: between a call and the launcher
+    stands no frame of Python."""
+
+    __slots__ = ("_call",)
+    _call: Callable[..., Any]
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+if not TYPE_CHECKING:
+    _Called.__call__ = _Called._call
+
+
+class LoopKernel(_Called):
     """A Python function of loops over arrays, run by compiled code. Made by `@lw.kernel`.
 
     Call it as the function itself: arrays are changed in place, results are Python's. Raises KernelError where the
@@ -91,7 +108,10 @@ class LoopKernel:
             self._by_structure,
             self._source.indices,
             load_compiler,
+            self._after,
+            self._own_options(),
         )
+        self._call = self._called
         if source.variadic is not None:
             self._dispatch.call = self._variadic_call
 
@@ -147,14 +167,24 @@ class LoopKernel:
             return made._serving(arguments, {}) or (made, arguments)
         return found
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        """A call until the launcher answers them by itself, and those that it cannot."""
         try:
             return self._dispatch.call(*args, **kwargs)
-        except hidden.NeededError as needed:
-            call = self._with_hidden(needed.hidden)
         except Exception as error:
-            raise tracebacks.for_user(error) from error.__cause__
+            call = self._after(error)
+            if isinstance(call, Exception):
+                raise call from error.__cause__
+        finally:
+            self._call = self._dispatch.direct or self._called
         return call(*args, **kwargs)
+
+    def _after(self, error: Exception) -> Exception | Callable[..., object]:
+        """What is raised in the place of an error, or what makes the call after all."""
+        return self._with_hidden(error.hidden) if isinstance(error, hidden.NeededError) else tracebacks.for_user(error)
+
+    def _own_options(self) -> Own | None:
+        return None
 
     def _with_hidden(self, more: Hidden) -> Callable[..., object]:
         """From now on calls are those of a kernel that takes these arguments too."""
@@ -166,7 +196,7 @@ class LoopKernel:
         def call(*args: object, **kwargs: object) -> object:
             return more.run(made, bound(args, kwargs))
 
-        self._wider, self._dispatch.call = (made, more), call
+        self._wider, self._dispatch.call, self._call = (made, more), call, self._called
         return call
 
     @property
@@ -245,6 +275,7 @@ class LoopKernel:
         """From now on keep every call that is made in a recording."""
         written = sorted(self._dispatch.written)
         self._dispatch.record(lambda prepared: recording.of(self._dispatch.parameters, written, prepared))
+        self._call = self._called
 
     def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:
         """The variants that tuning may choose from for calls with such arguments: those of a schedule with ranges, in
@@ -331,25 +362,24 @@ class KernelWithOptions(LoopKernel):
         """The options of this kernel, by their names."""
         return dict(self._changes)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return copy_context().run(self._calling, args, kwargs)  # interrupted anywhere, no option stays behind
+    def _called(self, *args: Any, **kwargs: Any) -> Any:
+        return self._here(super()._called, *args, **kwargs)
 
-    def _calling(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        CURRENT.set(self._own_config())
-        return super().__call__(*args, **kwargs)
+    def _own_options(self) -> Own:
+        return self._own_config
 
-    def _own_config(self) -> Config:
-        here, found = current(), self._found
+    def _own_config(self, here: Config) -> Config:
+        found = self._found
         if found[0] is not here:
             found = self._found = here, changed(here, self._changes)
         return found[1]
 
     def _here(self, asked: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
         def answer() -> Answer:
-            CURRENT.set(self._own_config())
+            CURRENT.set(self._own_config(current()))
             return asked(*args, **kwargs)
 
-        return copy_context().run(answer)
+        return copy_context().run(answer)  # interrupted anywhere, no option stays behind
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         return self._here(super().explain, *args, **kwargs)

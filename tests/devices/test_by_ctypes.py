@@ -281,6 +281,8 @@ def test_every_call_goes_the_slow_way() -> None:
         refuses=bool,
         describe=lambda dtype: 0,
         indices=(0,),
+        failed=None,
+        own=None,
     )  # type: ignore[arg-type]
     assert one(1, b=2) == ((1,), {"b": 2})
     assert one.key((1,)) is None

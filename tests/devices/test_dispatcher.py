@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
+import time
+import traceback
 import weakref
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import numpy as np
@@ -23,6 +27,7 @@ from loopwright.memory.records import alignment_of
 from loopwright.runtime.specialise import signature_of
 
 CONTEXT: ContextVar[object] = ContextVar("test", default=("default",))
+ONE, OTHER = ("one",), ("other",)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +43,14 @@ def launcher(config):
 
 
 def dispatcher(
-    launcher, names="abc", written=(True, False, False), slow=lambda args, kwargs: "slow", defaults=(), indices=None
+    launcher,
+    names="abc",
+    written=(True, False, False),
+    slow=lambda args, kwargs: "slow",
+    defaults=(),
+    indices=None,
+    failed=None,
+    own=None,
 ):
     return launcher.Dispatcher(
         slow=slow,
@@ -49,6 +61,8 @@ def dispatcher(
         refuses=refuses,
         describe=alignment_of,
         indices=indices or (BY_ELEMENT,) * len(names),
+        failed=failed,
+        own=own,
     )
 
 
@@ -56,6 +70,95 @@ def entry(launcher, config, text=NOTHING, **changes):
     code = executable(text, config)
     rest = {"returns": 0, "values": (), "constants": (), "fresh": None, "guard_failed": print, "payload": code}
     return launcher.Entry(entry=code.entry, guard=0, threads=1, parallel=False, fail=code.failure, **(rest | changes))
+
+
+# ---- what is left to Python ---------------------------------------------------------------------------------------
+
+
+def refusing(args, kwargs):
+    raise KeyError("of slow")
+
+
+def test_failed_says_what_is_raised(launcher):
+    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: ValueError(*error.args))
+    with pytest.raises(ValueError, match="of slow") as caught:
+        made(object())
+    assert len(traceback.extract_tb(caught.value.__traceback__)) == 1  # no frame of `slow`
+
+
+def test_failed_says_what_makes_the_call(launcher):
+    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: lambda *args, **kwargs: (args, kwargs))
+    assert made(3) == ((3,), {})
+    assert made(a=[4]) == ((), {"a": [4]})
+
+
+def test_failed_is_not_asked_about_what_is_no_exception(launcher):
+    def stopped(args, kwargs):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dispatcher(launcher, "a", (True,), stopped, failed=lambda error: ValueError("asked"))(object())
+
+
+@contextmanager
+def in_force(config):
+    token = CONTEXT.set(config)
+    yield
+    CONTEXT.reset(token)
+
+
+def test_options_of_the_kernel_decide_what_is_found(launcher, config):
+    asked = []
+
+    def own(config):
+        asked.append(config)
+        return OTHER
+
+    made = dispatcher(launcher, "a", (False,), own=own)
+    plain = dispatcher(launcher, "a", (False,))
+    for one in (made, plain):
+        one.add(one.key((1,)), OTHER, entry(launcher, config))
+    with in_force(ONE):
+        assert made(1) is None and made(2) is None and plain(1) == "slow"
+    assert asked == [ONE]  # once, and again where another is in force
+    with in_force(OTHER):
+        assert made(1) is None and plain(1) is None
+    assert asked == [ONE, OTHER]
+
+
+WAITS = """
+#include <time.h>
+int run(const lw_call *call) {
+  struct timespec little = {0, 1000000};
+  for (int k = 0; k < call->scalars[0].i; k++) {
+    nanosleep(&little, 0);
+    if (call->watch->ask(call->watch)) return 1;
+  }
+  return 0;
+}
+"""
+
+
+def test_a_call_that_becomes_long_releases_the_lock_of_python(launcher, config):
+    one, turns = entry(launcher, config, WAITS), []
+    for _ in range(3):
+        one.run((0,))
+    assert one.last_ns < 2000  # so that the next one is expected to be short
+    done = threading.Event()
+
+    def counts():
+        while not done.is_set():
+            turns.append(1)
+            time.sleep(0.001)
+
+    beside = threading.Thread(target=counts)
+    beside.start()
+    before = len(turns)
+    one.run((20,))
+    during = len(turns) - before
+    done.set()
+    beside.join()
+    assert during > 3
 
 
 # ---- keys ---------------------------------------------------------------------------------------------------------
@@ -194,6 +297,8 @@ def test_each_subclass_is_asked_about_once(launcher):
         refuses=noting,
         describe=alignment_of,
         indices=(BY_ELEMENT,),
+        failed=None,
+        own=None,
     )
     plain = np.zeros(3)
     keys = [made.key((one,)) for one in (plain, plain.view(Refused), plain.view(np.recarray), plain.view(Refused))]
@@ -214,6 +319,8 @@ def test_an_error_of_refuses_comes_out_each_time(launcher):
         refuses=refusing,
         describe=alignment_of,
         indices=(BY_ELEMENT,),
+        failed=None,
+        own=None,
     )
     for _ in range(2):
         with pytest.raises(LoopwrightError):
@@ -253,6 +360,8 @@ def test_an_error_of_describe_comes_out(launcher):
         refuses=refuses,
         describe=describe,
         indices=(BY_ELEMENT,),
+        failed=None,
+        own=None,
     )
     with pytest.raises(LoopwrightError):
         made(np.zeros(2, PLAIN))

@@ -146,10 +146,13 @@ class Entry(Protocol):
 class Dispatcher(Protocol):
     """The callable for all kinds of calls of one kernel: finds the Entry or calls slow(args, kwargs).
 
-    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=, indices=): the ContextVar of
-    the Config; the parameters' names, their trailing defaults, or the function that has them, one bool each;
-    refuses(type) -> whether arrays of a subclass go the slow way, asked once for each; describe(dtype) -> alignment for
-    records (0 never aligned); the fewest indices with which each array is used."""
+    Made as Dispatcher(slow=, context=, names=, defaults=, written=, refuses=, describe=, indices=, failed=, own=): the
+    ContextVar of the Config; the parameters' names, their trailing defaults, or the function that has them, one bool
+    each; refuses(type) -> whether arrays of a subclass go the slow way, asked once for each; describe(dtype) ->
+    alignment for records (0 never aligned); the fewest indices with which each array is used; failed(error) -> what is
+    raised instead of an Exception of `slow`, with its own traceback, or what makes the call after all, None to leave it
+    (as by_ctypes does); own(config) -> the Config that holds in the kernel where this one is in force, None for the
+    same."""
 
     def __call__(self, *args: object, **kwargs: object) -> object: ...
 
@@ -193,3 +196,5 @@ Facts = tuple[tuple[Any, ...], ...]
 nothing."""
 Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
+Failed = Callable[[Exception], Exception | Callable[..., object]]
+Own = Callable[[Any], Any]

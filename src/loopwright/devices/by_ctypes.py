@@ -56,14 +56,14 @@ class Interruptible:
 
     def __init__(self, library: ctypes.PyDLL) -> None:
         self._run = library.lw_run  # with the GIL, which it gives back meanwhile; it may leave an exception
-        self._run.argtypes = (ctypes.c_void_p,) * 5
+        self._run.argtypes = (*(ctypes.c_void_p,) * 4, ctypes.c_int, ctypes.c_void_p)
         self._bytes = int(library.lw_watch_bytes())
 
     def call(self, entry: int, call: CallStruct, failure: FailureStruct) -> tuple[int, int]:
         """What entry(call) returns, and the nanoseconds that it took. Raises what a handler raised."""
         watch, spent = ctypes.create_string_buffer(self._bytes), ctypes.c_int64()
         call.watch = ctypes.addressof(watch)
-        given = (ctypes.byref(call), ctypes.byref(watch), ctypes.byref(failure), ctypes.byref(spent))
+        given = (ctypes.byref(call), ctypes.byref(watch), ctypes.byref(failure), False, ctypes.byref(spent))
         return int(self._run(entry, *given)), spent.value
 
 
@@ -332,8 +332,10 @@ class Dispatcher:
         refuses: Callable[[type], bool],
         describe: Callable[[np.dtype[Any]], int],
         indices: tuple[int, ...],
+        failed: base.Failed | None,
+        own: base.Own | None,
     ) -> None:
-        del context, names, defaults, written, indices, refuses, describe
+        del context, names, defaults, written, indices, refuses, describe, failed, own
         self._slow = slow
 
     def __call__(self, *args: object, **kwargs: object) -> object:

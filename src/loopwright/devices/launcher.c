@@ -19,9 +19,11 @@ typedef struct {
   vectorcallfunc vectorcall;
   Shape shape;
   PyObject *slow, *context, *names;
+  PyObject *failed, *own;                  /* or None */
   PyObject *defaults;                      /* a tuple, the trailing ones; or the function that has them now */
   PyObject *configs;                       /* dict: Config -> one Config equal to it */
   PyObject *last_config, *last_one;        /* the Config seen last, and the one that stands for it */
+  PyObject *last_asked, *last_own;         /* the Config in force last, and what the kernel's own options make of it */
   Slot slots[MOST_SLOTS];                  /* roughly the most recently used first */
   int slot_count;
 } Dispatcher;
@@ -39,6 +41,18 @@ static PyObject *one_config(Dispatcher *self, PyObject *config) {
   return one;
 }
 
+/* Put the Config that holds in the kernel in the place of the one in force; 0 with an exception. */
+static int own_config(Dispatcher *self, PyObject **config) {
+  if (*config != self->last_asked) {
+    PyObject *own = PyObject_CallOneArg(self->own, *config);
+    if (!own) return 0;
+    Py_XSETREF(self->last_own, own);
+    Py_XSETREF(self->last_asked, Py_NewRef(*config));
+  }
+  Py_SETREF(*config, Py_NewRef(self->last_own));
+  return 1;
+}
+
 static PyObject *config_in_force(Dispatcher *self) {
   PyObject *config;
   if (PyContextVar_Get(self->context, NULL, &config) < 0) return NULL;
@@ -47,7 +61,7 @@ static PyObject *config_in_force(Dispatcher *self) {
     return NULL;
   }
   if (PyList_Check(config)) Py_SETREF(config, Py_NewRef(PyList_GET_ITEM(config, 0))); /* config.ProcessOptions */
-  PyObject *one = one_config(self, config);
+  PyObject *one = self->own == Py_None || own_config(self, &config) ? one_config(self, config) : NULL;
   Py_DECREF(config);
   return one;
 }
@@ -95,6 +109,27 @@ static void drop_slot(Dispatcher *self, int place) {
   Py_DECREF(gone.entry);
 }
 
+/* After an exception of `slow`: `failed` says what is raised, with the frames that its traceback has and no others, or
+   what makes the call instead. */
+static PyObject *after_failure(Dispatcher *self, PyObject *positional, PyObject *named) {
+  PyObject *type, *error, *trace, *told, *result = NULL;
+  if (self->failed == Py_None || !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
+  PyErr_Fetch(&type, &error, &trace);
+  PyErr_NormalizeException(&type, &error, &trace);
+  if (trace) PyException_SetTraceback(error, trace);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  told = PyObject_CallOneArg(self->failed, error);
+  Py_DECREF(error);
+  if (told && PyExceptionInstance_Check(told)) {
+    PyErr_Restore(Py_NewRef(Py_TYPE(told)), told, PyException_GetTraceback(told));
+    return NULL;
+  }
+  if (told) result = PyObject_Call(told, positional, named);
+  Py_XDECREF(told);
+  return result;
+}
+
 static PyObject *call_slow(Dispatcher *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   PyObject *positional = as_tuple(args, count), *named = NULL, *result = NULL;
   if (!positional) return NULL;
@@ -103,6 +138,7 @@ static PyObject *call_slow(Dispatcher *self, PyObject *const *args, Py_ssize_t c
       if (PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, k), args[count + k]) < 0) Py_CLEAR(named);
   if (!keywords || named)
     result = PyObject_CallFunctionObjArgs(self->slow, positional, named ? named : Py_None, NULL);
+  if (!result && PyErr_Occurred()) result = after_failure(self, positional, named);
   Py_DECREF(positional);
   Py_XDECREF(named);
   return result;
@@ -198,11 +234,12 @@ static int read_shape(Dispatcher *self, PyObject *written, PyObject *indices) {
 }
 
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", "indices", NULL};
-  PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe, *indices;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!OO!OOO!", words, &slow, &PyContextVar_Type, &context,
+  static char *words[] = {"slow", "context", "names", "defaults", "written", "refuses", "describe", "indices",
+                          "failed", "own", NULL};
+  PyObject *slow, *context, *names, *defaults, *written, *refuses, *describe, *indices, *failed, *own;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OO!O!OO!OOO!OO", words, &slow, &PyContextVar_Type, &context,
                                    &PyTuple_Type, &names, &defaults, &PyTuple_Type, &written, &refuses, &describe,
-                                   &PyTuple_Type, &indices))
+                                   &PyTuple_Type, &indices, &failed, &own))
     return NULL;
   if (!PyTuple_Check(defaults) && !PyFunction_Check(defaults)) {
     PyErr_SetString(PyExc_TypeError, "defaults are a tuple, or a function's");
@@ -215,6 +252,8 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
   self->context = Py_NewRef(context);
   self->names = Py_NewRef(names);
   self->defaults = Py_NewRef(defaults);
+  self->failed = Py_NewRef(failed);
+  self->own = Py_NewRef(own);
   self->shape.refuses = Py_NewRef(refuses);
   self->shape.describe = Py_NewRef(describe);
   self->shape.types = PyDict_New();
@@ -236,6 +275,10 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
   Py_VISIT(self->shape.dtypes);
   Py_VISIT(self->configs);
   Py_VISIT(self->last_config);
+  Py_VISIT(self->last_asked);
+  Py_VISIT(self->last_own);
+  Py_VISIT(self->failed);
+  Py_VISIT(self->own);
   for (int k = 0; k < self->slot_count; k++) {
     Py_VISIT(self->slots[k].config);
     Py_VISIT(self->slots[k].key);
@@ -265,6 +308,10 @@ static void dispatcher_dealloc(Dispatcher *self) {
   Py_CLEAR(self->shape.dtypes);
   Py_CLEAR(self->configs);
   Py_CLEAR(self->last_config);
+  Py_CLEAR(self->last_asked);
+  Py_CLEAR(self->last_own);
+  Py_CLEAR(self->failed);
+  Py_CLEAR(self->own);
   Py_TYPE(self)->tp_free((PyObject *)self);
 }
 

@@ -81,6 +81,8 @@ enum {
 
 enum { MOST_TIMES = 64 }; /* that an observer is told at once */
 
+enum { SHORT_NS = 2000 }; /* for which the GIL is not released */
+
 typedef struct { int code, number; } Value;
 
 typedef struct {
@@ -358,7 +360,8 @@ static int execute(Entry *entry, lw_call *call) {
   lw_watch watch;
   int64_t spent;
   call->watch = &watch;
-  int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, &spent);
+  int is_short = entry->calls && entry->last_ns < SHORT_NS;
+  int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, is_short, &spent);
   if (failed < 0) return -1;
   note_time(entry, spent);
   return failed ? 2 : 1;

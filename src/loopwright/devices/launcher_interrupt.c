@@ -38,6 +38,7 @@ struct _object *PyObject_CallFunction(struct _object *, const char *, ...);
 void Py_DecRef(struct _object *);
 
 #define LISTEN_AFTER_NS INT64_C(30000000)
+#define HOLD_AT_MOST_NS INT64_C(50000) /* of the GIL, by a call that was thought to be short */
 
 /* One call of a kernel. ask: 1 where it has to stop; the only part that kernels know (codegen/loopwright.h). */
 typedef struct lw_watch lw_watch;
@@ -48,7 +49,7 @@ struct lw_watch {
   int32_t raised;    /* an exception is set, in `state` */
   enum { NOT_YET, LISTENING, NEVER } hears;
   pthread_t caller;
-  struct _ts *state; /* of the caller, while the GIL is released */
+  struct _ts *state; /* of the caller, while the GIL is released; NULL: it is held */
   int64_t begun_ns;
 };
 
@@ -136,7 +137,7 @@ static int is_main_thread(void) {
 
 /* Have Python run the handlers of what came; they may also have put others in place. */
 static int32_t answer(lw_watch *watch) {
-  PyEval_RestoreThread(watch->state);
+  if (watch->state) PyEval_RestoreThread(watch->state);
   put_in_front();
   noted = 0; /* before the handlers run, so that nothing that comes meanwhile is lost */
   if (PyErr_CheckSignals() < 0) {
@@ -158,7 +159,9 @@ static int32_t ask(lw_watch *watch) {
   if (__atomic_load_n(__atomic_load_n(&watch->stop, __ATOMIC_RELAXED), __ATOMIC_RELAXED)) return 1;
   if (watch->hears == NEVER || !pthread_equal(pthread_self(), watch->caller)) return 0;
   if (watch->hears == LISTENING) return noted ? answer(watch) : 0;
-  if (now_ns() - watch->begun_ns < LISTEN_AFTER_NS) return 0;
+  int64_t taken = now_ns() - watch->begun_ns;
+  if (!watch->state && taken >= HOLD_AT_MOST_NS) watch->state = PyEval_SaveThread();
+  if (taken < LISTEN_AFTER_NS) return 0;
   watch->hears = is_main_thread() ? LISTENING : NEVER;
   if (watch->hears == NEVER) return 0;
   listeners++;
@@ -169,16 +172,18 @@ static int32_t ask(lw_watch *watch) {
 
 /* ---- calls --------------------------------------------------------------------------------------------------- */
 
-/* Call entry(call) without the GIL; `call` holds `watch`. site: where it writes which place failed, -1 for none. What
-   it returns; -1 with an exception where it was stopped. */
+/* Call entry(call) without the GIL, or with it where that is known to be over soon: to release it takes longer than many
+   a call. `call` holds `watch`. site: where it writes which place failed, -1 for none. What it returns; -1 with an
+   exception where it was stopped. */
 #ifdef LW_ALONE
 __attribute__((visibility("default"))) int
 #else
 static inline int
 #endif
-lw_run(int (*entry)(const void *call), const void *call, lw_watch *watch, const int64_t *site, int64_t *spent_ns) {
+lw_run(int (*entry)(const void *call), const void *call, lw_watch *watch, const int64_t *site, int is_short,
+       int64_t *spent_ns) {
   *watch = (lw_watch){.ask = ask, .stop = &watch->own, .caller = pthread_self()};
-  watch->state = PyEval_SaveThread();
+  if (!is_short) watch->state = PyEval_SaveThread();
   watch->begun_ns = now_ns();
   int failed = entry(call);
   *spent_ns = now_ns() - watch->begun_ns;
@@ -187,7 +192,7 @@ lw_run(int (*entry)(const void *call), const void *call, lw_watch *watch, const 
     stopped |= failed && *site < 0 && __atomic_load_n(&main_stop, __ATOMIC_RELAXED);
     if (!--listeners) put_back();
   }
-  PyEval_RestoreThread(watch->state);
+  if (watch->state) PyEval_RestoreThread(watch->state);
   if (!stopped) return failed;
   if (!watch->raised && !PyErr_CheckSignals()) PyErr_SetNone(PyExc_KeyboardInterrupt);
   return -1;

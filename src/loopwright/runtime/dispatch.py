@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from types import FunctionType
@@ -20,7 +21,7 @@ import numpy as np
 from loopwright.choice.base import BEGIN_NS, Chooser, Experience, NoExperience
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
-from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry
+from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
@@ -78,7 +79,7 @@ class Dispatch:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
     of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
     parameters where some of them hold others, what makes the call, and with which arguments. meanwhile: see
-    load_launcher."""
+    load_launcher. failed, own: see devices.base.Dispatcher."""
 
     call: Callable[..., object]
 
@@ -94,6 +95,8 @@ class Dispatch:
         structured: Structured = lambda args: None,
         indices: Sequence[int] = (),
         meanwhile: Callable[[], object] = int,
+        failed: Failed | None = None,
+        own: Own | None = None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
@@ -101,6 +104,7 @@ class Dispatch:
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
+        self._failed, self._own = failed, own
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -109,7 +113,13 @@ class Dispatch:
         self.codes = CodeTable(compile, self._locks)
         self._executor = Executor(self.codes, self._locks, self.parameters, self.written)
         self._dispatcher: Dispatcher | None = None
+        self._answers = False
         self.call = self._first_call
+
+    @property
+    def direct(self) -> Callable[..., object] | None:
+        """What answers calls by itself from now on, errors included; None while `call` has to be asked."""
+        return self._dispatcher if self._answers and self.call is self._dispatcher else None
 
     def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
         """Compile for this call without running it. Raises what the call itself would raise before it runs."""
@@ -224,10 +234,11 @@ class Dispatch:
 
     def _ready(self) -> Dispatcher:
         if self._dispatcher is None:
-            launcher = load_launcher(current(), self._meanwhile).launcher
+            loaded = load_launcher(current(), self._meanwhile)
             many = len(self.parameters) > MOST_PARAMETERS
-            made = (by_ctypes.Dispatcher if many else launcher.Dispatcher)(
-                slow=self._slow,
+            self._answers = not many and loaded.kind == "extension"
+            made = (by_ctypes.Dispatcher if many else loaded.launcher.Dispatcher)(
+                slow=self._slow if self._own is None else self._slow_with_own,
                 context=CURRENT,
                 names=self.parameters,
                 defaults=self._trailing(),
@@ -235,6 +246,8 @@ class Dispatch:
                 indices=self.indices,
                 refuses=refuses,
                 describe=alignment_of,
+                failed=self._failed,
+                own=self._own,
             )
             with self._locks.tables:
                 self._dispatcher = self._dispatcher or made
@@ -245,6 +258,14 @@ class Dispatch:
             return self._defaults
         defaults, last = self._defaults, reversed(self.parameters)
         return tuple(defaults[name] for name in takewhile(defaults.__contains__, last))[::-1]
+
+    def _slow_with_own(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
+        def call() -> object:
+            assert self._own is not None
+            CURRENT.set(self._own(current()))
+            return self._slow(args, kwargs)
+
+        return copy_context().run(call)  # interrupted anywhere, no option stays behind
 
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
         tokens = None if kwargs else tokens_of(args)
