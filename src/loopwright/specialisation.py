@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Executable, Returns, returns_of
@@ -166,7 +168,8 @@ class Specialisation:
 
         def fresh(arguments: Sequence[object]) -> Sequence[tuple[tuple[int, ...], Any, object]]:
             state = _outside(params, arguments)
-            sizes = [tuple(int(size(state)) for size in shape) for shape in shapes]
+            with np.errstate(all="ignore"):  # what cannot be is said by the kernel, which tests for it
+                sizes = [tuple(int(size(state)) for size in shape) for shape in shapes]
             return tuple(zip(sizes, dtypes, fills, strict=True))
 
         fresh.results = size_programs.results_of(kernel)  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 import loopwright as lw
 from loopwright.devices.by_ctypes import Entry
-from loopwright.ir.size_programs import ARGUMENT, DIM, NUMBER, OPERATORS, results_of
+from loopwright.ir.size_programs import CODES, results_of
 from loopwright.ir.text import parse_kernel
+from loopwright.runtime import in_use
 
 
 def results(size: str, fill: str = "") -> Any:
@@ -23,8 +25,11 @@ def test_programs_in_postfix_order() -> None:
     ((dtype, fill, sizes),) = results("size(a, 1), n + 2 * size(a, 0)", " = 0.0f32")
     assert (dtype, repr(fill)) == (np.dtype(np.float32), "0")
     assert sizes == (
-        (DIM, 0, 1),
-        (ARGUMENT, 1, NUMBER, 2, DIM, 0, 0, OPERATORS["mul"], OPERATORS["add"]),
+        (CODES["dim"], 0, 1),
+        (
+            *(CODES["argument"], 1, CODES["number"], 2, CODES["dim"], 0, 0),
+            *(CODES["mul int64"], CODES["add int64"]),
+        ),
     )
 
 
@@ -63,6 +68,42 @@ def test_arrays_are_those_of_cpython(given: tuple[Any, ...]) -> None:
         for mine, pythons in zip(sized(*given), sized.__wrapped__(*given), strict=True):
             assert (mine.shape, mine.dtype, mine.tobytes()) == (pythons.shape, pythons.dtype, pythons.tobytes())
             assert mine.flags.owndata and mine.flags.writeable and mine.flags.c_contiguous
+
+
+@lw.kernel
+def computed(x: Any, n: Any, m: Any, ratio: Any) -> Any:
+    frames = np.zeros(1 + (len(x) - n) // m)
+    scaled = np.zeros(int(len(x) / ratio))
+    powers = np.zeros(4**n if n < 5 else n % 7, np.uint8)
+    rounded = np.zeros((math.ceil(len(x) * ratio), int(np.sqrt(len(x) * 1.0)), round(ratio)))
+    shifted = np.zeros((1 << n) + (len(x) >> 1), np.int8)
+    chosen = np.zeros(n if ratio >= 1.0 and n != m else m)
+    least = np.zeros(int(min(ratio, 2.5) * 2 + max(ratio, 0.5) - 0.25))
+    return frames, scaled, powers, rounded, shifted, chosen, least
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 7])
+@pytest.mark.parametrize("m", [1, 2, 5])
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.5, 3.7])
+def test_computed_sizes_are_those_of_cpython(n: int, m: int, ratio: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.zeros(19)
+    computed(x, n, m, ratio)
+    monkeypatch.setattr(in_use, "_allocated", None)  # what makes them where the launcher does not
+    found = [one.shape for one in computed(x, n, m, ratio)]
+    assert found == [one.shape for one in computed.py_func(x, n, m, ratio)]
+
+
+@pytest.mark.parametrize("given", [(0, 0, 1.0), (70, 1, 1.0), (1, 1, math.inf), (1, 1, math.nan), (30, 1, -2.0)])
+def test_sizes_that_are_none_are_pythons_errors(given: Any) -> None:
+    x = np.zeros(19)
+    computed(x, 1, 1, 1.0)
+    with pytest.raises(Exception) as wanted:
+        computed.py_func(x, *given)
+    with pytest.raises(Exception) as found:
+        computed(x, *given)
+    assert isinstance(found.value, type(wanted.value)) or (type(found.value), type(wanted.value)) == (
+        ValueError, MemoryError,
+    )  # fmt: skip
 
 
 def test_errors_are_those_of_python() -> None:
@@ -114,6 +155,23 @@ def test_room_is_kept_for_the_next_call_and_no_result_is_in_it() -> None:
         assert pairs == [(i, -i) for i in range(0, n, 2)]
     kept = [numbers for numbers, _ in held if numbers.size]
     assert not any(np.shares_memory(one, other) for k, one in enumerate(kept) for other in kept[:k])
+
+
+@lw.kernel
+def sums_by_class(labels: Any, data: Any) -> Any:
+    sums = np.zeros((labels.max() + 1, data.shape[1]))
+    for i in range(len(labels)):
+        sums[labels[i]] += data[i]
+    return sums
+
+
+def test_room_is_kept_for_calls_that_need_as_much() -> None:
+    held = []
+    for classes, fields in ((2, 3), (3, 3), (2, 1), (3, 1), (200_000, 1), (2, 1), (2, 3)):
+        labels, data = np.arange(classes), np.full((classes, fields), len(held) + 1.0)
+        held.append((sums_by_class(labels, data), data))
+    for found, data in held:
+        np.testing.assert_array_equal(found, data)
 
 
 def test_large_arrays_that_are_returned_whole_are_the_callers() -> None:

@@ -5,12 +5,20 @@
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
+#include <math.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
-enum { TAKE_NUMBER, TAKE_DIM, TAKE_ARGUMENT, DO_ADD, DO_SUB, DO_MUL, DO_FLOORDIV, DO_MIN, DO_MAX };
+enum {
+  TAKE_NUMBER, TAKE_DIM, TAKE_ARGUMENT,
+  ADD, SUB, MUL, FLOORDIV, MIN, MAX, MOD, POW, SHL, SHR,
+  ADD_FLOAT, SUB_FLOAT, MUL_FLOAT, DIV_FLOAT, MIN_FLOAT, MAX_FLOAT,
+  FLOOR, CEIL, TRUNC, RINT, SQRT, TO_FLOAT, TO_INT,
+  EQ, NE, LT, LE, EQ_FLOAT, NE_FLOAT, LT_FLOAT, LE_FLOAT,
+  SELECT
+};
 enum { MOST_AXES = 16, LONGEST_PROGRAM = 64 };
-#define RESERVED (INT64_C(1) << 26) /* bytes of a constant number: room for what is not known before, mostly unused */
+#define RESERVED (INT64_C(1) << 26) /* bytes: from there on it may be room for what is not known before */
 #define LEFT_IN_SPARE (INT64_C(1) << 20)
 #define UNTOUCHED UINT64_C(0x9E3779B97F4A7C15)
 
@@ -21,7 +29,7 @@ typedef struct {
   PyObject *fill; /* None: nothing; the integer 0: zeros of any type */
   int rank;
   SizeProgram *sizes;
-  PyObject *spare; /* an array of the last call that nobody has seen, where only part of it is used; or NULL */
+  PyObject *spare; /* an array of a call before that nobody has seen, where only part of it was used; or NULL */
 } Result;
 
 typedef struct { Py_ssize_t count; Result *items; } Results;
@@ -71,62 +79,109 @@ static int read_results(Results *results, PyObject *given) {
   return 1;
 }
 
+typedef union { int64_t i; double d; } Number;
+
 static int64_t floor_division(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/* Whether there is such a size; it is one that arrays have. */
-static int find_size(const SizeProgram *program, PyObject *const *args, Py_ssize_t count, npy_intp *size) {
-  int64_t stack[LONGEST_PROGRAM], a, b;
-  int top = 0;
-  for (int k = 0; k < program->length; k++) {
-    switch (program->code[k]) {
-      case TAKE_NUMBER:
-        stack[top++] = program->code[++k];
-        continue;
-      case TAKE_DIM: {
-        int64_t position = program->code[++k], axis = program->code[++k];
-        if (position >= count || !PyArray_Check(args[position])) return 0;
-        PyArrayObject *array = (PyArrayObject *)args[position];
-        if (axis >= PyArray_NDIM(array)) return 0;
-        stack[top++] = PyArray_DIM(array, (int)axis);
-        continue;
-      }
-      case TAKE_ARGUMENT: {
-        int64_t position = program->code[++k];
-        int overflow = 0;
-        if (position >= count || !PyLong_CheckExact(args[position])) return 0;
-        stack[top++] = PyLong_AsLongLongAndOverflow(args[position], &overflow);
-        if (overflow) return 0;
-        continue;
-      }
-    }
-    if (top < 2) return 0;
-    b = stack[--top];
-    a = stack[--top];
-    int64_t result = 0;
-    switch (program->code[k]) {
-      case DO_ADD: if (__builtin_add_overflow(a, b, &result)) return 0; break;
-      case DO_SUB: if (__builtin_sub_overflow(a, b, &result)) return 0; break;
-      case DO_MUL: if (__builtin_mul_overflow(a, b, &result)) return 0; break;
-      case DO_FLOORDIV: if (b == 0 || b == -1) return 0; result = floor_division(a, b); break;
-      case DO_MIN: result = a < b ? a : b; break;
-      case DO_MAX: result = a > b ? a : b; break;
-      default: return 0;
-    }
-    stack[top++] = result;
-  }
-  if (top != 1 || stack[0] < 0) return 0;
-  *size = (npy_intp)stack[0];
+static int find_power(int64_t base, int64_t exponent, int64_t *result) {
+  *result = 1;
+  if (exponent < 0 || exponent > 63) return 0;
+  for (; exponent; exponent--)
+    if (__builtin_mul_overflow(*result, base, result)) return 0;
   return 1;
 }
 
-/* Whether an array of so many bytes is room of which mostly little is used. */
-static int is_reserved(const Result *one, npy_intp bytes) {
-  int constant = one->fill == Py_None && bytes >= RESERVED;
-  for (int axis = 0; constant && axis < one->rank; axis++) {
-    constant = one->sizes[axis].length == 2 && one->sizes[axis].code[0] == TAKE_NUMBER;
+/* An operation on what is last in the stack, whose result takes the place of its operands; how many these were, 0 where
+   there is no such number. */
+static int operate(int64_t code, Number *last, int depth) {
+  Number *one = last, *b = last, *a = last - 1;
+  if (code >= FLOOR && code <= TO_INT) {
+    switch (code) {
+      case FLOOR: one->d = floor(one->d); break;
+      case CEIL: one->d = ceil(one->d); break;
+      case TRUNC: one->d = trunc(one->d); break;
+      case RINT: one->d = rint(one->d); break;
+      case SQRT: one->d = sqrt(one->d); break;
+      case TO_FLOAT: one->d = (double)one->i; break;
+      case TO_INT: if (!(fabs(one->d) < 0x1p63)) return 0; one->i = (int64_t)one->d; break;
+    }
+    return 1;
   }
-  return constant;
+  if (code == SELECT) {
+    if (depth < 3) return 0;
+    a[-1] = a[-1].i ? *a : *b;
+    return 3;
+  }
+  if (depth < 2) return 0;
+  switch (code) {
+    case ADD: if (__builtin_add_overflow(a->i, b->i, &a->i)) return 0; break;
+    case SUB: if (__builtin_sub_overflow(a->i, b->i, &a->i)) return 0; break;
+    case MUL: if (__builtin_mul_overflow(a->i, b->i, &a->i)) return 0; break;
+    case FLOORDIV: if (b->i == 0 || b->i == -1) return 0; a->i = floor_division(a->i, b->i); break;
+    case MOD: if (b->i == 0 || b->i == -1) return 0; a->i -= floor_division(a->i, b->i) * b->i; break;
+    case POW: if (!find_power(a->i, b->i, &a->i)) return 0; break;
+    case SHL: if (b->i < 0 || b->i > 62 || a->i < 0 || a->i > INT64_MAX >> b->i) return 0; a->i <<= b->i; break;
+    case SHR: if (b->i < 0 || b->i > 63) return 0; a->i >>= b->i; break;
+    case MIN: a->i = b->i < a->i ? b->i : a->i; break;
+    case MAX: a->i = b->i > a->i ? b->i : a->i; break;
+    case ADD_FLOAT: a->d += b->d; break;
+    case SUB_FLOAT: a->d -= b->d; break;
+    case MUL_FLOAT: a->d *= b->d; break;
+    case DIV_FLOAT: a->d /= b->d; break;
+    case MIN_FLOAT: a->d = b->d < a->d ? b->d : a->d; break;
+    case MAX_FLOAT: a->d = b->d > a->d ? b->d : a->d; break;
+    case EQ: a->i = a->i == b->i; break;
+    case NE: a->i = a->i != b->i; break;
+    case LT: a->i = a->i < b->i; break;
+    case LE: a->i = a->i <= b->i; break;
+    case EQ_FLOAT: a->i = a->d == b->d; break;
+    case NE_FLOAT: a->i = a->d != b->d; break;
+    case LT_FLOAT: a->i = a->d < b->d; break;
+    case LE_FLOAT: a->i = a->d <= b->d; break;
+    default: return 0;
+  }
+  return 2;
 }
+
+/* A Python int that fits, or a Python float. */
+static int read_number(Number *number, PyObject *value) {
+  int overflow = 0;
+  if (PyFloat_CheckExact(value)) number->d = PyFloat_AS_DOUBLE(value);
+  else if (PyLong_CheckExact(value)) number->i = PyLong_AsLongLongAndOverflow(value, &overflow);
+  else return 0;
+  return !overflow;
+}
+
+/* Whether there is such a size; it is one that arrays have. */
+static int find_size(const SizeProgram *program, PyObject *const *args, Py_ssize_t count, npy_intp *size) {
+  Number stack[LONGEST_PROGRAM];
+  int depth = 0;
+  for (int k = 0; k < program->length; k++) {
+    int64_t code = program->code[k], position, axis;
+    if (code == TAKE_NUMBER) {
+      stack[depth++].i = program->code[++k];
+    } else if (code == TAKE_DIM) {
+      position = program->code[++k], axis = program->code[++k];
+      if (position >= count || !PyArray_Check(args[position])) return 0;
+      PyArrayObject *array = (PyArrayObject *)args[position];
+      if (axis >= PyArray_NDIM(array)) return 0;
+      stack[depth++].i = PyArray_DIM(array, (int)axis);
+    } else if (code == TAKE_ARGUMENT) {
+      position = program->code[++k];
+      if (position >= count || !read_number(&stack[depth++], args[position])) return 0;
+    } else {
+      int taken = depth ? operate(code, &stack[depth - 1], depth) : 0;
+      if (!taken) return 0;
+      depth -= taken - 1;
+    }
+  }
+  if (depth != 1 || stack[0].i < 0) return 0;
+  *size = (npy_intp)stack[0].i;
+  return 1;
+}
+
+/* Whether an array of so many bytes may be room of which mostly little is used. */
+static int is_reserved(const Result *one, npy_intp bytes) { return one->fill == Py_None && bytes >= RESERVED; }
 
 /* The first number behind what a spare array may keep of the memory that was touched. */
 static uint64_t *end_of_spare(PyObject *array) {
@@ -177,6 +232,7 @@ static PyObject *new_results(Results *results, PyObject *const *args, Py_ssize_t
     }
     PyObject *array = one->spare; /* taken before anything is made, which may let another thread keep one */
     one->spare = NULL;
+    if (array && memcmp(PyArray_DIMS((PyArrayObject *)array), sizes, sizeof(npy_intp) * (size_t)one->rank)) Py_CLEAR(array);
     if (!array) array = new_array(one, sizes);
     if (!array) Py_CLEAR(made);
     else PyTuple_SET_ITEM(made, k, array);
