@@ -6,6 +6,7 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -148,6 +149,9 @@ class LoopKernel(_Called):
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
+            if place is None:
+                with suppress(ValueError):
+                    self._dispatch.expand(tuple(map(structured.for_launcher, structures)), known)
         pairs = zip(given, structures, strict=True)
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 

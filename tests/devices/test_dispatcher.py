@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import gc
-import sys
-import threading
-import time
-import traceback
 import weakref
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -17,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
-from devices.handmade import ADD, NOTHING, config_in, executable
+from devices.dispatchers import CONTEXT, dispatcher, entry
+from devices.handmade import ADD, config_in
 from loopwright.devices.base import ARGUMENT, MOST_PARAMETERS
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
@@ -25,9 +20,6 @@ from loopwright.ir.signature import BY_ELEMENT
 from loopwright.memory.arrays import refuses
 from loopwright.memory.records import alignment_of
 from loopwright.runtime.specialise import signature_of
-
-CONTEXT: ContextVar[object] = ContextVar("test", default=("default",))
-ONE, OTHER = ("one",), ("other",)
 
 
 @pytest.fixture(scope="module")
@@ -40,125 +32,6 @@ def launcher(config):
     loaded = load_launcher(config)
     assert loaded.kind == "extension", loaded.reason
     return loaded.launcher
-
-
-def dispatcher(
-    launcher,
-    names="abc",
-    written=(True, False, False),
-    slow=lambda args, kwargs: "slow",
-    defaults=(),
-    indices=None,
-    failed=None,
-    own=None,
-):
-    return launcher.Dispatcher(
-        slow=slow,
-        context=CONTEXT,
-        names=tuple(map(sys.intern, names)),
-        defaults=defaults,
-        written=written,
-        refuses=refuses,
-        describe=alignment_of,
-        indices=indices or (BY_ELEMENT,) * len(names),
-        failed=failed,
-        own=own,
-    )
-
-
-def entry(launcher, config, text=NOTHING, **changes):
-    code = executable(text, config)
-    rest = {"returns": 0, "values": (), "constants": (), "fresh": None, "guard_failed": print, "payload": code}
-    return launcher.Entry(entry=code.entry, guard=0, threads=1, parallel=False, fail=code.failure, **(rest | changes))
-
-
-# ---- what is left to Python ---------------------------------------------------------------------------------------
-
-
-def refusing(args, kwargs):
-    raise KeyError("of slow")
-
-
-def test_failed_says_what_is_raised(launcher):
-    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: ValueError(*error.args))
-    with pytest.raises(ValueError, match="of slow") as caught:
-        made(object())
-    assert len(traceback.extract_tb(caught.value.__traceback__)) == 1  # no frame of `slow`
-
-
-def test_failed_says_what_makes_the_call(launcher):
-    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: lambda *args, **kwargs: (args, kwargs))
-    assert made(3) == ((3,), {})
-    assert made(a=[4]) == ((), {"a": [4]})
-
-
-def test_failed_is_not_asked_about_what_is_no_exception(launcher):
-    def stopped(args, kwargs):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        dispatcher(launcher, "a", (True,), stopped, failed=lambda error: ValueError("asked"))(object())
-
-
-@contextmanager
-def in_force(config):
-    token = CONTEXT.set(config)
-    yield
-    CONTEXT.reset(token)
-
-
-def test_options_of_the_kernel_decide_what_is_found(launcher, config):
-    asked = []
-
-    def own(config):
-        asked.append(config)
-        return OTHER
-
-    made = dispatcher(launcher, "a", (False,), own=own)
-    plain = dispatcher(launcher, "a", (False,))
-    for one in (made, plain):
-        one.add(one.key((1,)), OTHER, entry(launcher, config))
-    with in_force(ONE):
-        assert made(1) is None and made(2) is None and plain(1) == "slow"
-    assert asked == [ONE]  # once, and again where another is in force
-    with in_force(OTHER):
-        assert made(1) is None and plain(1) is None
-    assert asked == [ONE, OTHER]
-
-
-WAITS = """
-#include <time.h>
-int run(const lw_call *call) {
-  struct timespec little = {0, 1000000};
-  for (int k = 0; k < call->scalars[0].i; k++) {
-    nanosleep(&little, 0);
-    if (call->watch->ask(call->watch)) return 1;
-  }
-  return 0;
-}
-"""
-
-
-def test_a_call_that_becomes_long_releases_the_lock_of_python(launcher, config):
-    one, turns = entry(launcher, config, WAITS), []
-    for _ in range(3):
-        one.run((0,))
-    assert one.last_ns < 2000  # so that the next one is expected to be short
-    done = threading.Event()
-
-    def counts():
-        while not done.is_set():
-            turns.append(1)
-            time.sleep(0.001)
-
-    beside = threading.Thread(target=counts)
-    beside.start()
-    before = len(turns)
-    one.run((20,))
-    during = len(turns) - before
-    done.set()
-    beside.join()
-    assert during > 3
 
 
 # ---- keys ---------------------------------------------------------------------------------------------------------

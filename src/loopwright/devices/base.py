@@ -167,6 +167,10 @@ class Dispatcher(Protocol):
         """From now on run `entry` for this key and config; where `arguments` are given, for calls with their numbers
         (lengths of axes, integer arguments) only. The least recently used of many is forgotten."""
 
+    def expand(self, structures: Structures, target: Callable[..., object]) -> None:
+        """From now on calls whose arguments have these structures, one for each parameter, are made by
+        target(*what they hold). The oldest of many is forgotten."""
+
     def clear(self) -> None:
         """Forget all entries."""
 
@@ -196,5 +200,8 @@ Facts = tuple[tuple[Any, ...], ...]
 nothing."""
 Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
+Structures = tuple[Any, ...]
+"""For each parameter: None for an argument as any other, (value,) for this very object, (class, names, structures) for
+an object that holds others, a tuple where names is None."""
 Failed = Callable[[Exception], Exception | Callable[..., object]]
 Own = Callable[[Any], Any]

@@ -350,5 +350,8 @@ class Dispatcher:
     def add(self, key: bytes, config: object, entry: base.Entry, arguments: tuple[object, ...] | None = None) -> None:
         pass
 
+    def expand(self, structures: base.Structures, target: Callable[..., object]) -> None:
+        pass
+
     def clear(self) -> None:
         pass

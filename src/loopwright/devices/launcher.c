@@ -26,6 +26,8 @@ typedef struct {
   PyObject *last_asked, *last_own;         /* the Config in force last, and what the kernel's own options make of it */
   Slot slots[MOST_SLOTS];                  /* roughly the most recently used first */
   int slot_count;
+  Expansion expansions[MOST_EXPANSIONS];
+  int expansion_count;
 } Dispatcher;
 
 /* The one Config that stands for all equal to `config`: borrowed, NULL with an exception. */
@@ -195,6 +197,9 @@ static PyObject *call_bound(Dispatcher *self, PyObject *const *all, PyObject *co
     if (!config) return NULL;
     Entry *entry = find_entry(self, key.bytes, key.length, config, all);
     if (entry) return launch(entry, all, all, self->shape.count);
+  } else if (self->expansion_count && self->own == Py_None) {
+    PyObject *result = call_expanded(self->expansions, self->expansion_count, all, self->shape.count);
+    if (result || PyErr_Occurred()) return result;
   }
   return call_slow(self, args, count, keywords);
 }
@@ -279,6 +284,10 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
   Py_VISIT(self->last_own);
   Py_VISIT(self->failed);
   Py_VISIT(self->own);
+  for (int k = 0; k < self->expansion_count; k++) {
+    Py_VISIT(self->expansions[k].structures);
+    Py_VISIT(self->expansions[k].target);
+  }
   for (int k = 0; k < self->slot_count; k++) {
     Py_VISIT(self->slots[k].config);
     Py_VISIT(self->slots[k].key);
@@ -288,10 +297,15 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
   return 0;
 }
 
-/* Only the table is cleared: it is what closes a cycle with the kernel that owns this, through the entries and
+/* Only the tables are cleared: it is what closes a cycle with the kernel that owns this, through the entries and
    through `slow`, whose other half is a plain Python object. */
 static int dispatcher_clear(Dispatcher *self) {
   while (self->slot_count) drop_slot(self, self->slot_count - 1);
+  while (self->expansion_count) {
+    Expansion gone = self->expansions[--self->expansion_count];
+    Py_DECREF(gone.structures);
+    Py_DECREF(gone.target);
+  }
   return 0;
 }
 
@@ -382,8 +396,15 @@ static PyObject *dispatcher_add(Dispatcher *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *dispatcher_expand(Dispatcher *self, PyObject *args) {
+  PyObject *structures, *target;
+  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &structures, &target)) return NULL;
+  add_expansion(self->expansions, &self->expansion_count, Py_NewRef(structures), Py_NewRef(target));
+  Py_RETURN_NONE;
+}
+
 static PyObject *dispatcher_forget(Dispatcher *self, PyObject *none) {
-  dispatcher_clear(self);
+  while (self->slot_count) drop_slot(self, self->slot_count - 1);
   Py_RETURN_NONE;
 }
 
@@ -391,6 +412,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"key", (PyCFunction)dispatcher_key, METH_O, "key(arguments): what decides which Entry runs, or None."},
     {"find", (PyCFunction)dispatcher_find, METH_VARARGS, "find(key, config, arguments): the Entry, or None."},
     {"add", (PyCFunction)dispatcher_add, METH_VARARGS, "add(key, config, entry, arguments=None): with arguments, for calls with their numbers only."},
+    {"expand", (PyCFunction)dispatcher_expand, METH_VARARGS, "expand(structures, target): who makes calls with such arguments."},
     {"clear", (PyCFunction)dispatcher_forget, METH_NOARGS, "Forget all entries."},
     {NULL}};
 

@@ -32,7 +32,9 @@ else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
 
 MODULE = "loopwright_launcher"
-PARTS = tuple(f"launcher{part}.c" for part in ("_interrupt", "_constants", "_results", "_entry", "_key", ""))
+PARTS = tuple(
+    f"launcher{part}.c" for part in ("_interrupt", "_constants", "_results", "_entry", "_key", "_structures", "")
+)
 """One text, in this order."""
 Kind = Literal["extension", "ctypes"]
 

@@ -95,6 +95,17 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
             yield from leaves(inner, part)
 
 
+def for_launcher(structure: Structure) -> tuple[object, ...] | None:
+    """A structure as the launcher takes it (devices.base.Structures). Raises ValueError where it has no words."""
+    if structure is None:
+        return None
+    if isinstance(structure, Given):
+        return (structure.value,)
+    if structure.names == STATE:
+        raise ValueError("the state of a generator is no field")
+    return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
+
+
 def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
     """The function as one with a parameter for each of these."""
     parameters, written = [], set[str]()

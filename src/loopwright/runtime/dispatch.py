@@ -21,7 +21,7 @@ import numpy as np
 from loopwright.choice.base import BEGIN_NS, Chooser, Experience, NoExperience
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
-from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own
+from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own, Structures
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
@@ -189,6 +189,11 @@ class Dispatch:
                     told = chooser.standings(shape)
                 found.append(Considered(kind.config, one.plan, one.code.compiled, default, shape, *told))
         return tuple(found)
+
+    def expand(self, structures: Structures, target: Callable[..., object]) -> None:
+        """Calls whose arguments hold others in this way are made by `target`, see Dispatcher.expand."""
+        if self._dispatcher is not None:
+            self._dispatcher.expand(structures, target)
 
     def record(self, recorder: Recorder) -> None:
         """From now on the recorder sees every call, which takes longer for that."""

@@ -1,0 +1,181 @@
+"""`Dispatcher` of the C extension: what it leaves to Python, and what it gives to other callables."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections import namedtuple
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from devices.dispatchers import CONTEXT, dispatcher, entry
+from devices.handmade import config_in
+from loopwright.devices.base import MOST_PARAMETERS
+from loopwright.devices.launcher import load_launcher
+
+ONE, OTHER = ("one",), ("other",)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    return config_in(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def launcher(config):
+    loaded = load_launcher(config)
+    assert loaded.kind == "extension", loaded.reason
+    return loaded.launcher
+
+
+def refusing(args, kwargs):
+    raise KeyError("of slow")
+
+
+def test_failed_says_what_is_raised(launcher):
+    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: ValueError(*error.args))
+    with pytest.raises(ValueError, match="of slow") as caught:
+        made(object())
+    assert len(traceback.extract_tb(caught.value.__traceback__)) == 1  # no frame of `slow`
+
+
+def test_failed_says_what_makes_the_call(launcher):
+    made = dispatcher(launcher, "a", (True,), refusing, failed=lambda error: lambda *args, **kwargs: (args, kwargs))
+    assert made(3) == ((3,), {})
+    assert made(a=[4]) == ((), {"a": [4]})
+
+
+def test_failed_is_not_asked_about_what_is_no_exception(launcher):
+    def stopped(args, kwargs):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dispatcher(launcher, "a", (True,), stopped, failed=lambda error: ValueError("asked"))(object())
+
+
+@contextmanager
+def in_force(config):
+    token = CONTEXT.set(config)
+    yield
+    CONTEXT.reset(token)
+
+
+def test_options_of_the_kernel_decide_what_is_found(launcher, config):
+    asked = []
+
+    def own(config):
+        asked.append(config)
+        return OTHER
+
+    made = dispatcher(launcher, "a", (False,), own=own)
+    plain = dispatcher(launcher, "a", (False,))
+    for one in (made, plain):
+        one.add(one.key((1,)), OTHER, entry(launcher, config))
+    with in_force(ONE):
+        assert made(1) is None and made(2) is None and plain(1) == "slow"
+    assert asked == [ONE]  # once, and again where another is in force
+    with in_force(OTHER):
+        assert made(1) is None and plain(1) is None
+    assert asked == [ONE, OTHER]
+
+
+Pair = namedtuple("Pair", "x y")
+
+
+@dataclass
+class Field:
+    values: object
+    scale: object
+
+
+class Untold:
+    @property
+    def values(self):
+        raise LookupError("values")
+
+
+def held(*args):
+    return args
+
+
+def test_arguments_that_hold_others_go_to_whoever_takes_them(launcher):
+    made = dispatcher(launcher, "ab", (True, False), defaults=(7,))
+    function = print
+    made.expand(((Pair, ("x", "y"), (None, None)), None), held)
+    made.expand(((Field, ("values", "scale"), (None, (tuple, None, (None, (function,))))), None), held)
+    array = np.zeros(3)
+    before = sys.getrefcount(array)
+    for _ in range(5):
+        assert made(Pair(array, 2.5), "text") == (array, 2.5, "text")
+        assert made(b=1, a=Pair(array, (1, 2.0, True))) == (array, (1, 2.0, True), 1)
+        assert made(Field(array, (1.5, function))) == (array, 1.5, 7)
+    assert sys.getrefcount(array) == before
+    for other in (
+        (array, 2.5), Pair(array, Pair(1, 2)), Pair(array, object()), Pair(array, (array,)), Field(array, (1.5, sum)),
+        Field(array, 1.5), Field(array, (1.5,)), Field(array, (1.5, function, 3)),
+    ):  # fmt: skip
+        assert made(other, 1) == "slow"
+    made.clear()
+    assert made(Pair(array, 2.5)) == (array, 2.5, 7)
+
+
+def test_what_reading_a_field_raises_is_raised(launcher):
+    made = dispatcher(launcher, "a", (True,))
+    made.expand(((Untold, ("values",), (None,)),), held)
+    with pytest.raises(LookupError, match="values"):
+        made(Untold())
+
+
+def test_the_oldest_of_many_ways_of_holding_others_is_forgotten(launcher):
+    made = dispatcher(launcher, "a", (True,))
+    kinds = [namedtuple(f"Kind{k}", "x") for k in range(10)]
+    for k, kind in enumerate(kinds):
+        made.expand(((kind, ("x",), (None,)),), lambda x, k=k: k)
+    assert [made(kind(1)) for kind in kinds] == ["slow"] * 2 + list(range(2, 10))
+
+
+def test_what_holds_too_much_is_left_to_python(launcher):
+    made = dispatcher(launcher, "a", (True,))
+    many = MOST_PARAMETERS + 1
+    made.expand(((tuple, None, (None,) * many),), held)
+    assert made((np.zeros(1),) * many) == "slow"
+
+
+WAITS = """
+#include <time.h>
+int run(const lw_call *call) {
+  struct timespec little = {0, 1000000};
+  for (int k = 0; k < call->scalars[0].i; k++) {
+    nanosleep(&little, 0);
+    if (call->watch->ask(call->watch)) return 1;
+  }
+  return 0;
+}
+"""
+
+
+def test_a_call_that_becomes_long_releases_the_lock_of_python(launcher, config):
+    one, turns = entry(launcher, config, WAITS), []
+    for _ in range(3):
+        one.run((0,))
+    assert one.last_ns < 2000  # so that the next one is expected to be short
+    done = threading.Event()
+
+    def counts():
+        while not done.is_set():
+            turns.append(1)
+            time.sleep(0.001)
+
+    beside = threading.Thread(target=counts)
+    beside.start()
+    before = len(turns)
+    one.run((20,))
+    during = len(turns) - before
+    done.set()
+    beside.join()
+    assert during > 3
