@@ -172,3 +172,66 @@ def test_none_where_nothing_is_won(function: Callable[..., None], kind: type) ->
     run = lw.kernel(function)
     run(*arguments)
     assert "of a strip of iterations at once" not in str(run.explain(*arguments))
+
+
+def converted(x: Any, gain: Any) -> Any:
+    out, twice = np.zeros(x.size, np.int16), np.zeros(x.size)
+    for i in range(x.size):
+        v = x[i] * gain
+        if v > 30000.0:
+            v = 30000.0
+        k = int(v)
+        out[i] = k
+        twice[i] = 2.0 * k
+    return out, twice.sum()
+
+
+def seen(x: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[i] = int(x[i])
+
+
+def read_again(x: Any, gain: Any) -> Any:
+    out = np.zeros(x.size + 1)
+    for i in range(x.size):
+        out[i + 1] = int(out[i] + x[i] * gain)
+    return out
+
+
+def at_times(x: Any, gain: Any) -> Any:
+    out = np.zeros(x.size)
+    for i in range(x.size):
+        if x[i] > gain:
+            out[i] = int(x[i])
+    return out
+
+
+@pytest.mark.parametrize(
+    ("function", "at_once"), [(converted, True), (seen, False), (read_again, False), (at_times, False)]
+)
+def test_what_nobody_sees_is_stored_before_it_is_known_to_be_right(function: Any, at_once: bool) -> None:
+    given = (np.ones(40), np.zeros(40) if function is seen else 1.5)
+    told = str(lw.kernel(function).explain(*given))
+    assert ("together with them" in told) is at_once
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_stored_at_once_is_right_or_the_error_is(size: int, threads: int) -> None:
+    kernel = lw.kernel(threads=threads)(converted)
+    x = np.random.default_rng(size).uniform(-300, 300, size)
+    for place in (None, 0, size // 2, size - 1):
+        for value in WRONG if size and place is not None else (0.0,):
+            y = x.copy()
+            if place is not None and size:
+                y[place] = value
+            with np.errstate(all="ignore"):
+                try:
+                    wanted: Any = converted(y, 100.0)
+                except Exception as error:
+                    with pytest.raises(type(error)):
+                        kernel(y, 100.0)
+                    continue
+                found = kernel(y, 100.0)
+            np.testing.assert_array_equal(found[0], wanted[0])
+            np.testing.assert_allclose(found[1], wanted[1])

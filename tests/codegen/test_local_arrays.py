@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,3 +38,43 @@ def growing(sizes):
 def test_one_array_that_is_made_again_and_again_in_several_sizes() -> None:
     sizes = np.array([10, 1 << 20, 5, 3 << 19, 1 << 10, 1 << 21])
     assert growing(sizes) == sizes.sum() - 6 + 15
+
+
+@lw.kernel
+def by_way_of(a: Any, n: Any, fails: Any) -> Any:
+    b, c = np.empty(n), np.zeros(n + 1, np.int32)
+    for i in range(n):
+        b[n - 1 - i] = a[i % a.size] + i % 5
+        c[i + 1] = i % 11
+    if fails:
+        raise ValueError("as asked")
+    total = 0.0
+    for i in range(n):
+        total += b[i] * c[n - i]
+    return total
+
+
+def test_blocks_that_are_kept_serve_calls_of_other_sizes_and_threads() -> None:
+    a = np.arange(7.0)
+    sizes = [0, 1, 9000, 20_000, 8192, 100_000, 9000, 300_000, 262_144, 600_000, 5, 30_000, 90_000]
+    wanted = {n: by_way_of.py_func(a, n, False) for n in sizes}
+
+    def one(n: int) -> float:
+        with pytest.raises(ValueError, match="as asked"):
+            by_way_of(a, n, True)
+        return float(by_way_of(a, n, False))
+
+    with ThreadPoolExecutor(4) as pool:
+        for found, n in zip(pool.map(one, sizes * 8), sizes * 8, strict=True):
+            assert found == wanted[n]
+
+
+def test_the_memory_of_local_arrays_is_not_touched_anew_in_each_call() -> None:
+    def faults() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    by_way_of(np.ones(3), 200_000, False)
+    before = faults()
+    for _ in range(20):
+        by_way_of(np.ones(3), 200_000, False)
+    assert faults() - before < 20 * 100  # of 600 pages in each call

@@ -90,7 +90,7 @@ def test_local_arrays_of_a_known_small_size_are_no_memory_of_the_heap() -> None:
     text = host_text("kernel k(n: int64):\n    allocate t: int8[4] = 1i8\n    t[0] = 2i8\n")
     assert "int8_t t_[4] __attribute__((aligned(64)));" in text and "lw_room" not in text and "free(" not in text
     text = host_text("kernel k(n: int64):\n    allocate t: int8[n]\n    t[0] = 2i8\n")
-    assert "t_ = lw_room(t_, &lw_capacity_t_, " in text and "lw_leave: free(t_); return lw_status;" in text
+    assert "t_ = lw_room(t_, &lw_capacity_t_, " in text and "lw_leave: lw_give_back(t_); return lw_status;" in text
 
 
 def test_sizes_are_checked_before_memory_is_asked_for() -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright import specialisation
-from loopwright.codegen.openmp import HEADER
+from loopwright.codegen.openmp import HEADER, MORE_HEADERS, more_header
 from loopwright.config import Tools
 from loopwright.devices import cpu
 from loopwright.devices.base import Executable
@@ -164,9 +164,13 @@ def _compile_alone(group: Sequence[Job]) -> None:
 
 def joined(texts: Sequence[str]) -> str:
     """One C file with the functions of all texts: those of text number k have `_k` behind their names."""
-    parts = [HEADER]
+    more = [one for one in map(more_header, MORE_HEADERS) if any(one in text for text in texts)]
+    parts = [HEADER, *more]
     for number, text in enumerate(texts):
-        names = DEFINED.findall(text.removeprefix(HEADER))
+        own = text.removeprefix(HEADER)
+        for header in more:
+            own = own.replace(header, "", 1)
+        names = DEFINED.findall(own)
         parts += [f"#define {name} {name}_{number}" for name in names]
-        parts += [text.removeprefix(HEADER), *(f"#undef {name}" for name in names)]
+        parts += [own, *(f"#undef {name}" for name in names)]
     return "\n".join(parts)

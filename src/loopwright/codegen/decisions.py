@@ -129,16 +129,19 @@ class EntryTest:
 @dataclass(frozen=True, slots=True)
 class Inspection:
     """An inspector of a loop. tests: of what it reads itself, for each strip. needed: the scalars that it computes.
-    inside: accesses, conversions and other checks that need none where it found nothing."""
+    inside: accesses, conversions and other checks that need none where it found nothing. at_once: it does what the loop
+    does, since nobody sees that where a check fails; then it needs all scalars that the loop assigns."""
 
     tests: tuple[IndexTest, ...]
     needed: frozenset[str]
     inside: Accesses
+    at_once: bool = False
 
     @property
     def text(self) -> str:
         """It in words."""
-        return "checks: of a strip of iterations at once, before the first of them"
+        when = "together with them" if self.at_once else "before the first of them"
+        return f"checks: of a strip of iterations at once, {when}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,17 @@ class ParallelRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class NarrowSums:
+    """Sums of a loop for strips of its iterations in a narrow type, and in what number of them nothing overflows.
+    tests: that what only some iterations read is there in all of a strip, so that its conditions need no jumps; None
+    where that cannot be tested."""
+
+    width: Scalar
+    strip: int
+    tests: tuple[IndexTest, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class LoopLowering:
     """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
@@ -235,7 +249,7 @@ class LoopLowering:
     inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
     identity) that do without a jump; compacted: so do these stores at an index that moves on. vectors: loops in lanes
     that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
-    iterations of a loop a compiler is asked to write out. narrow: the type in which loops in lanes sum up strips."""
+    iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -249,7 +263,7 @@ class LoopLowering:
     compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
-    narrow: Mapping[str, Scalar] = field(default_factory=dict)
+    narrow: Mapping[str, NarrowSums] = field(default_factory=dict)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -122,6 +122,7 @@ class Writer:
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
+        self.rooms = False  # whether there are others on the heap
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
@@ -336,7 +337,7 @@ class Writer:
 
     def giving_back(self, buffer: str) -> Node:
         """Code that gives the memory of a local array back."""
-        return CodeLine(f"{'lw_unreserve' if buffer in self.reserved else 'free'}({buffer});")
+        return CodeLine(f"{'lw_unreserve' if buffer in self.reserved else 'lw_give_back'}({buffer});")
 
     def finish(self, part: Function) -> None:
         """Keep a function whose body is complete."""

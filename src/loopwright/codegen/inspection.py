@@ -32,7 +32,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, has, names_assigned, names_in
 from loopwright.ir.walk import children, expressions, own_expressions, statements
 
 CHEAP = {"sqrt", "floor", "ceil", "trunc", "rint", "maximum", "minimum", "fmax", "fmin"}
@@ -52,10 +52,7 @@ def inspect_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 
 
 def _promises_a_gain(loop: For) -> bool:
-    """Whether the loop computes, or jumps as data say. What only moves elements waits for the memory in either form.
-
-    Known to be wrong for some: of nine loops that convert, gather or choose, seven gain (1.2 to 7 times as fast), but
-    audio.amplify and audio.resample_linear of tests/breadth take 1.2 and 1.1 times as long."""
+    """Whether the loop computes, or jumps as data say. What only moves elements waits for the memory in either form."""
     conversions = any(one.converted is not None for one in expressions(loop.body, Checked))
     computes = next(expressions(loop.body, Call, Select), None) is not None
     return conversions or computes or next(statements(loop.body, If), None) is not None
@@ -70,10 +67,12 @@ def _inspection(loop: For, given: CodegenInput, freed: Accesses) -> Inspection |
     needed = search.names_needed()
     if not all(search.can_evaluate(expr) for expr in search.evaluated(loop.body, needed)):
         return None
-    changing = names_assigned(loop.body)
-    if not (needed & changing) <= set(given.facts.loops[loop.name].private):
+    changing, private = names_assigned(loop.body), set(given.facts.loops[loop.name].private)
+    if not (needed & changing) <= private:
         return None
-    return Inspection(tuple(search.tests), frozenset(needed & changing), frozenset(search.inside))
+    at_once = changing <= private and search.may_store_at_once()
+    assigned = changing if at_once else needed & changing
+    return Inspection(tuple(search.tests), frozenset(assigned), frozenset(search.inside), at_once)
 
 
 @dataclass
@@ -127,6 +126,24 @@ class _Search:
                 self.inside.add((id(node), axis))
                 yield node.index[axis]
 
+    def may_store_at_once(self) -> bool:
+        """Whether all that the loop does can be done before it is known whether a check fails: it only stores, in each
+        iteration, into arrays that are gone where the call fails and that it does not read. Where a check fails, the
+        loop then does the same again, as it is written."""
+        stored, kernel = arrays_stored(self.loop.body), self.given.kernel
+        unseen = {one.name for one in kernel.results} | arrays_made(kernel.body)
+        plain = [one for one in self.loop.body if isinstance(one, Store)]
+        if not stored or not stored <= unseen or len(plain) != len(list(statements(self.loop.body, Store))):
+            return False
+        if any(bounds.kind == "checked" for one in plain for bounds in self.given.bounds_of(one, self.freed)):
+            return False
+        before = len(self.tests)
+        every = (expr for stmt in statements(self.loop.body) for expr in own_expressions(stmt))
+        if stored.isdisjoint(arrays_loaded(self.loop.body)) and all(self.can_evaluate(expr) for expr in every):
+            return True
+        del self.tests[before:]
+        return False
+
     def can_evaluate(self, expr: Expr) -> bool:
         """Whether this is cheap, and there for all iterations of a strip, by the tests that are added."""
         match expr:
@@ -160,10 +177,19 @@ class _Search:
         asserted = any(loop.asserted for loop in self.given.loops.values())
         if node.array in arrays_stored(self.given.kernel.body if asserted else self.loop.body):
             return False
-        for axis, (index, bounds) in enumerate(zip(node.index, self.given.bounds_of(node), strict=True)):
-            slope = None if has(index, Load) else slope_of(index, self.loop)
-            if slope is None or (bounds.kind == "proven" and bounds.may_be_negative):
-                return False
-            # Also where it is proven: a condition in the loop, or a check before it, may be the reason.
-            self.tests.append(IndexTest(node.array, axis, index, slope))
-        return True
+        tests = tests_of(node, self.loop, self.given)
+        self.tests += tests or ()
+        return tests is not None
+
+
+def tests_of(node: Load, loop: For, given: CodegenInput) -> tuple[IndexTest, ...] | None:
+    """The tests that show for a stretch of iterations that an element is there in each of them, also in those that do
+    not read it; None where no such test is known."""
+    tests = []
+    for axis, (index, bounds) in enumerate(zip(node.index, given.bounds_of(node), strict=True)):
+        slope = None if has(index, Load) else slope_of(index, loop)
+        if slope is None or (bounds.kind == "proven" and bounds.may_be_negative):
+            return None
+        # Also where it is proven: a condition in the loop, or a check before it, may be the reason.
+        tests.append(IndexTest(node.array, axis, index, slope))
+    return tuple(tests)

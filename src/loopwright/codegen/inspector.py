@@ -57,13 +57,22 @@ def write_inspected(loop: For, begin: str, end: str, lanes: Lanes | None, w: Wri
             w.line(f"bool lw_holds = {' && '.join(tests)};")
             with w.branch("lw_holds"):
                 _write_inspector(loop, found, w)
-            with w.branch("!LW_RARE(!lw_holds)"), freed(found.inside, w):
-                w.fitting = "lw_zero"
-                write(LOW, "lw_then", lanes)
-                w.fitting = ""
-            with w.otherwise():
-                w.line(f"lw_then = lw_ahead({LOW}, lw_all, {STRIP * CAREFUL});")
-                write(LOW, "lw_then", None)
+            if found.at_once:
+                with w.branch("LW_RARE(!lw_holds)"):
+                    _write_careful(w, write)
+            else:
+                with w.branch("!LW_RARE(!lw_holds)"), freed(found.inside, w):
+                    w.fitting = "lw_zero"
+                    write(LOW, "lw_then", lanes)
+                    w.fitting = ""
+                with w.otherwise():
+                    _write_careful(w, write)
+
+
+def _write_careful(w: Writer, write: Write) -> None:
+    """The iterations as they are written, and some strips behind them."""
+    w.line(f"lw_then = lw_ahead({LOW}, lw_all, {STRIP * CAREFUL});")
+    write(LOW, "lw_then", None)
 
 
 def _write_inspector(loop: For, found: Inspection, w: Writer) -> None:
@@ -93,6 +102,10 @@ class _Inspector:
                 variable = Var(stmt.name, stmt.value.type)
                 value = stmt.value if path is None else Select(path, stmt.value, variable)
                 self.w.line(f"{self.w.variable(stmt.name)} = {self._text(value)};")
+            if isinstance(stmt, Store) and self.found.at_once:
+                with freed(self.found.inside, self.w):
+                    element = self.w.element(stmt)
+                self.w.line(f"{element} = {self._text(stmt.value)};")
             if isinstance(stmt, If) and self._matters(stmt):
                 holds = self._kept(stmt.condition)
                 self.body(stmt.then, _both(path, holds))

@@ -368,23 +368,6 @@ LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
   return (int64_t)((uint64_t)((uint32_t)block * UINT32_C(0x9E3779B1)) * (uint64_t)threads >> 32);
 }
 
-/* Room for a local array of n elements: keeps the block that is there where it is large enough. A large one is asked for
-   in pages of 2 MiB, as NumPy's are: with small ones the first touch costs more than the arithmetic of a sweep. */
-LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
-  if (old && *capacity >= bytes) return old;
-  free(old);
-  *capacity = bytes;
-#ifdef MADV_HUGEPAGE
-  void *block = 0;
-  if (bytes >= LW_LARGE) {
-    if (posix_memalign(&block, LW_HUGE, (size_t)bytes)) return 0;
-    madvise(block, (size_t)bytes / LW_HUGE * LW_HUGE, MADV_HUGEPAGE);
-    return block;
-  }
-#endif
-  return malloc(bytes > 0 ? (size_t)bytes : 1);
-}
-
 /* A number where a condition holds, else 0.0, by its bits: written with `?`, gcc makes a jump of it. */
 #define LW_SELECTED(type, bits, suffix)                   \
   LW_PURE type lw_selected_##suffix(int condition, type x) { \

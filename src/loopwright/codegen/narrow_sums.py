@@ -1,33 +1,42 @@
 """Sums of narrow integers in narrow lanes: a sum of int8 has the type int64, and in lanes of 64 bits the additions wait
 for elements that are widened. For a strip of iterations that is short enough, nothing overflows in 32 bits, or in 16;
 sums of strips go into the wide one. Masks that are counted are such sums.
+
+Conditions become parts of what is added: the iterations that fill no whole register run one by one, and there each jump
+that the data decide costs more than the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
-from loopwright.codegen.decisions import CodegenInput, LoopLowering, VectorLanes
+from loopwright.codegen.decisions import CodegenInput, IndexTest, LoopLowering, NarrowSums, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.if_conversion import eager
+from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
+from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_plain
 from loopwright.ir.code import Lanes
-from loopwright.ir.nodes import Assign, Binary, Cast, Const, Expr, For, Load
+from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, If, Load, Logical, Select, Unary, Var
 from loopwright.ir.queries import arrays_stored
-from loopwright.ir.types import INT16, INT32, Scalar
-from loopwright.ir.walk import expressions, statements
+from loopwright.ir.types import BOOL, INT16, INT32, Scalar
+from loopwright.ir.walk import children, expressions, own_expressions, statements
 
-STRIPS = {INT16: 128, INT32: 4096}  # iterations in which sums of elements of 8 bits, and of 16, fit
+LONGEST = 4096  # iterations of a strip
 
 
 def narrow_sums(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """For loops in lanes that do nothing else but add up what they read in at most 16 bits."""
-    found: dict[str, Scalar] = {}
+    found: dict[str, NarrowSums] = {}
     for loop in statements(given.kernel.body, For):
         lanes = lowering.lanes.get(loop.name)
         if lanes is not None and loop.name not in lowering.inspections and (width := _width(loop, lanes)) is not None:
-            found[loop.name] = width
+            ranges = [one for stmt in statements(loop.body, Assign) if (one := _range(stmt)) is not None]
+            low, high = (min(low for low, _ in ranges), max(high for _, high in ranges))
+            strip = min(LONGEST, width.minimum // min(low, -1), width.maximum // max(high, 1))
+            found[loop.name] = NarrowSums(width, strip, _tests(loop, given))
     return replace(lowering, narrow=found)
 
 
@@ -39,7 +48,7 @@ def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
         return None
     if not is_plain(loop.body) or arrays_stored(loop.body) or loop.step != Const(1, loop.step.type):
         return None
-    if not all(_adds_little(stmt) for stmt in statements(loop.body, Assign)):
+    if any(_range(stmt) is None for stmt in statements(loop.body, Assign)):
         return None
     bits = [part.type.bits if part.type.kind != "bool" else 8 for part in expressions(loop.body, Load)]
     if not bits or max(bits) > 16 or any(part.type.is_float for part in expressions(loop.body)):
@@ -47,23 +56,56 @@ def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     return INT16 if max(bits) == 8 else INT32
 
 
-def _adds_little(stmt: Assign) -> bool:
-    """Whether a statement adds one element to a wide integer."""
-    match stmt.value:
-        case Binary(op="add", left=left, right=right) if stmt.value.type.is_integer and stmt.value.type.bits == 64:
-            return _is_little(left) or _is_little(right)
-    return False
-
-
-def _is_little(expr: Expr) -> bool:
-    match expr:
-        case Const(value=value):
-            return abs(value) < 128
+def _range(stmt: Assign) -> tuple[int, int] | None:
+    """The least and the greatest number that a statement adds to a wide integer; None for any other statement."""
+    if not stmt.value.type.is_integer or stmt.value.type.bits != 64 or _added(stmt) is None:
+        return None
+    match _added(stmt):
+        case Const(value=int() as value) if abs(value) < 128:
+            return value, value
         case Cast(operand=operand) if operand.type.kind == "bool":
-            return True
-        case Cast(operand=Load(type=kind)):
-            return kind.is_integer and kind.bits <= 16
-    return False
+            return 0, 1
+        case Cast(operand=Load(type=kind)) if kind.is_integer and kind.bits <= 16:
+            return kind.minimum, kind.maximum
+    return None
+
+
+def _added(stmt: Assign) -> Expr | None:
+    """What a statement adds to its variable."""
+    match stmt.value:
+        case Binary(op="add", left=Var(name=name), right=added) if name == stmt.name:
+            return added
+        case Binary(op="add", left=added, right=Var(name=name)) if name == stmt.name:
+            return added
+    return None
+
+
+def _tests(loop: For, given: CodegenInput) -> tuple[IndexTest, ...] | None:
+    tests: list[IndexTest] = []
+    for load in dict.fromkeys(_read_at_times(loop.body, False)):
+        more = tests_of(load, loop, given)
+        if more is None:
+            return None
+        tests += more
+    return tuple(tests)
+
+
+def _read_at_times(body: Body, at_times: bool) -> Iterator[Load]:
+    """The elements that `_WithoutJumps` reads in each iteration, and the loop as it is written only in some."""
+    for stmt in body:
+        for expr in own_expressions(stmt):
+            yield from _read_lazily(expr, at_times)
+        if isinstance(stmt, If):
+            yield from _read_at_times((*stmt.then, *stmt.otherwise), True)
+
+
+def _read_lazily(expr: Expr, at_times: bool) -> Iterator[Load]:
+    if isinstance(expr, Load) and at_times:
+        yield expr
+    for child in children(expr):
+        yield from _read_lazily(
+            child, at_times or (isinstance(expr, Logical | Select) and child is not children(expr)[0])
+        )
 
 
 # ---- text -------------------------------------------------------------------------------------------------------
@@ -73,23 +115,73 @@ def write_narrow(
     loop: For, begin: str, end: str, lanes: Lanes | None, w: Writer, write: Callable[[str, str, Lanes | None], None]
 ) -> None:
     """Have `write` write the iterations from `begin` to `end` (C texts), with sums of their own for each strip."""
-    width = w.decided.narrow.get(loop.name)
-    if width is None or lanes is None or not lanes.sums:
+    found = w.decided.narrow.get(loop.name)
+    if found is None or lanes is None or not lanes.sums:
         write(begin, end, lanes)
         return
     targets = [one.reduction.target for one in w.decided.lanes[loop.name].partials]
     wide = {name: w.function.renamed[name] for name in targets}
     narrow = {name: w.names.fresh(f"{w.names.of(name)}part") for name in targets}
-    before = w.function.renamed
+    before, in_strip = w.function.renamed, replace(lanes, sums=tuple(("+", narrow[name]) for name in targets))
     with w.block():
         w.line(f"const int64_t lw_all = {end};")
-        with w.loop(f"int64_t lw_part = {begin}, lw_then; lw_part < lw_all; lw_part = lw_then"):
-            w.line(f"lw_then = lw_ahead(lw_part, lw_all, {STRIPS[width]});")
+        with w.loop(f"int64_t {LOW} = {begin}, lw_then; {LOW} < lw_all; {LOW} = lw_then"):
+            w.line(f"lw_then = lw_ahead({LOW}, lw_all, {found.strip});")
             for name in targets:
-                w.line(f"{VALUE_TYPE[width.name]} {narrow[name]} = 0;")
+                w.line(f"{VALUE_TYPE[found.width.name]} {narrow[name]} = 0;")
                 w.function.scoped.add(narrow[name])
             w.function.renamed = before | narrow
-            write("lw_part", "lw_then", replace(lanes, sums=tuple(("+", narrow[name]) for name in targets)))
+            if found.tests:
+                w.line(f"const int64_t {HIGH} = lw_then - 1;")
+                with w.branch(" && ".join(texts_of_tests(found.tests, loop, w))):
+                    _without_jumps(loop, in_strip, VALUE_TYPE[found.width.name], w)
+                with w.otherwise():
+                    write(LOW, "lw_then", in_strip)
+            elif found.tests is None or next(statements(loop.body, If), None) is None:
+                write(LOW, "lw_then", in_strip)
+            else:
+                _without_jumps(loop, in_strip, VALUE_TYPE[found.width.name], w)
             w.function.renamed = before
             for name in targets:
                 w.line(f"{wide[name]} += {narrow[name]};")
+
+
+def _without_jumps(loop: For, lanes: Lanes, ctype: str, w: Writer) -> None:
+    variable = w.names.of(loop.name)
+    with w.loop(f"int64_t {variable} = {LOW}; {variable} < lw_then; ++{variable}", lanes=lanes):
+        _WithoutJumps(w, ctype).body(loop.body, None)
+
+
+@dataclass
+class _WithoutJumps:
+    """Writes additions under conditions as additions of what may be nothing."""
+
+    w: Writer
+    ctype: str
+    conditions: int = 0
+
+    def body(self, body: Body, path: Expr | None) -> None:
+        """path: whether control comes to this body; None where it always does."""
+        for stmt in body:
+            if isinstance(stmt, If):
+                holds = self._kept(stmt.condition)
+                self.body(stmt.then, _both(path, holds))
+                self.body(stmt.otherwise, _both(path, Unary("not", holds)))
+                continue
+            assert isinstance(stmt, Assign)
+            added = _added(stmt)
+            assert added is not None
+            target, value = self.w.function.renamed[stmt.name], f"({self.ctype}){self.w.text(eager(added))}"
+            chosen = value if path is None else f"({self.w.text(path)} ? {value} : ({self.ctype})0)"
+            self.w.line(f"{target} = {target} + {chosen};")
+
+    def _kept(self, condition: Expr) -> Var:
+        name = f"lw_when_{self.conditions}"
+        self.conditions += 1
+        self.w.line(f"const bool {name} = {self.w.text(eager(condition))};")
+        self.w.function.renamed[name] = name
+        return Var(name, BOOL)
+
+
+def _both(path: Expr | None, condition: Expr) -> Expr:
+    return condition if path is None else Binary("and", path, condition)

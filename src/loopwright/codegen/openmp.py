@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 
 from loopwright.analysis.facts import Facts
@@ -22,6 +22,8 @@ from loopwright.ir.program import Program
 
 CALL = (("call", "const lw_call *"),)
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
+MORE_HEADERS = ("room.h", "reserved.h")
+"""What follows it in programs that need it."""
 
 
 def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, deterministic: bool = False) -> Program:
@@ -56,9 +58,14 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
 
 def _header(w: Writer) -> str:
     """What the text begins with."""
-    if not w.reserved:
-        return HEADER
-    return HEADER + (resources.files("loopwright.codegen") / "reserved.h").read_text()
+    used = {"room.h": w.rooms, "reserved.h": bool(w.reserved)}
+    return HEADER + "".join(more_header(name) for name in MORE_HEADERS if used[name])
+
+
+@cache
+def more_header(name: str) -> str:
+    """One of MORE_HEADERS."""
+    return (resources.files("loopwright.codegen") / name).read_text()
 
 
 def _write_loop(loop: For, w: Writer) -> None:

@@ -139,7 +139,9 @@ def _own_array(array: ArrayText, w: Writer) -> None:
     count = " * ".join(w.size(array.name, axis) for axis in range(array.rank)) or "1"
     w.function.buffers.append(pointer)
     site = w.site("memory", array.name, 0, None)
-    w.line(f"{pointer} = malloc((size_t)({count}) * sizeof({array.memory_type}) + 1);")
+    capacity = w.declare(w.fresh(f"lw_capacity_{pointer}", "int64_t"))
+    w.rooms = True
+    w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * (int64_t)sizeof({array.memory_type}));")
     w.fail(site, condition=f"!{pointer}")
 
 

@@ -188,6 +188,7 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     w.only(zero, f"{count} = 0;")
     with w.otherwise():
         w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
+    w.rooms = True
     w.line(f"{pointer} = lw_room({pointer}, &{capacity}, {count} * {size});")
     w.fail(memory, count, condition=f"!{pointer}")
     return count

@@ -1,0 +1,54 @@
+/* The memory of local arrays. A program keeps blocks of a middle size for its next calls: malloc gives such memory back
+   to the system, and to touch it anew takes longer than most sweeps over it. */
+#define LW_KEEP_LEAST (INT64_C(1) << 16) /* bytes: smaller ones malloc keeps */
+#define LW_KEEP_MOST (INT64_C(2) << 20)
+#define LW_ROOMS 4
+
+typedef struct { int64_t bytes, unused[7]; } lw_block; /* what stands before the elements */
+
+static lw_block *lw_rooms[LW_ROOMS];
+
+/* A block that was kept, and is large enough but not much too large; NULL where there is none. */
+LW_PART lw_block *lw_kept_block(int64_t bytes) {
+  for (int k = 0; k < LW_ROOMS; ++k) {
+    lw_block *none = NULL, *found = __atomic_exchange_n(&lw_rooms[k], NULL, __ATOMIC_ACQUIRE);
+    if (found && found->bytes >= bytes && found->bytes / 4 <= bytes) return found;
+    if (found && !__atomic_compare_exchange_n(&lw_rooms[k], &none, found, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) free(found);
+  }
+  return NULL;
+}
+
+/* Keeps the block in a free place, or in that of the one that was kept for longest. */
+LW_PART void lw_give_back(void *elements) {
+  if (!elements) return;
+  lw_block *block = (lw_block *)elements - 1, *before = block;
+  for (int k = 0; before && k < LW_ROOMS && block->bytes >= LW_KEEP_LEAST && block->bytes <= LW_KEEP_MOST; ++k)
+    before = __atomic_exchange_n(&lw_rooms[k], before, __ATOMIC_ACQ_REL);
+  free(before);
+}
+
+/* Room for the elements of a local array: keeps the block that is there where it is large enough. A large one is asked
+   for in pages of 2 MiB, as NumPy's are: with small ones the first touch costs more than the arithmetic of a sweep. */
+LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
+  if (old && *capacity >= bytes) return old;
+  lw_give_back(old);
+  *capacity = bytes = bytes > 0 ? bytes : 1;
+  void *block = bytes >= LW_KEEP_LEAST && bytes <= LW_KEEP_MOST ? lw_kept_block(bytes) : NULL;
+  if (block) return (lw_block *)block + 1;
+  if (bytes > INT64_MAX - LW_HUGE) return NULL;
+  size_t whole = (size_t)bytes + sizeof(lw_block);
+#ifdef MADV_HUGEPAGE
+  if (bytes >= LW_LARGE) {
+    if (posix_memalign(&block, LW_HUGE, whole)) return NULL;
+    madvise(block, whole / LW_HUGE * LW_HUGE, MADV_HUGEPAGE);
+  }
+#endif
+  if (!block) block = malloc(whole);
+  if (!block) return NULL;
+  ((lw_block *)block)->bytes = bytes;
+  return (lw_block *)block + 1;
+}
+
+__attribute__((destructor)) static void lw_forget_rooms(void) {
+  for (int k = 0; k < LW_ROOMS; ++k) free(__atomic_exchange_n(&lw_rooms[k], NULL, __ATOMIC_ACQUIRE));
+}
