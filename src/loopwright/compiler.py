@@ -27,6 +27,7 @@ from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
 from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
@@ -93,6 +94,8 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu:
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # Divisions in indices would leave little to be proven.
+    kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
     facts = replace(analyse(kernel), gpu=gpu)
     # Last, from facts alone.
