@@ -31,6 +31,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import (
     children,
@@ -50,9 +51,7 @@ Factors = tuple[Dim, ...]
 
 def flat_loops_as_nests(kernel: Kernel) -> Kernel:
     """The same kernel, its flat loops as nests."""
-    taken = (
-        set(loops(kernel)) | {one.name for one in kernel.params} | {one.name for one in statements(kernel.body, Assign)}
-    )
+    taken = {*loops(kernel), *(one.name for one in kernel.params), *names_assigned(kernel.body)}
     shapes = _shapes(kernel)
     outside = Counter(one.name for one in expressions(kernel.body, Var))
 
@@ -169,7 +168,7 @@ def _digits(expr: Expr, name: str) -> Iterator[Digit | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class NestOfDigits:
     """A flat loop, and the number of iterations of each loop that takes its place, the outermost first."""
 
     loop: For
@@ -215,7 +214,7 @@ class Nest:
         return found
 
 
-def _nest_of(loop: For, shapes: Mapping[str, tuple[Expr, ...]]) -> Nest | None:
+def _nest_of(loop: For, shapes: Mapping[str, tuple[Expr, ...]]) -> NestOfDigits | None:
     """The nest that a loop is; None where it is none, or where it would gain nothing."""
     whole = factors_of(loop.upper)
     if whole is None or (loop.lower, loop.step) != (Const(0, INT64), Const(1, INT64)):
@@ -231,7 +230,7 @@ def _nest_of(loop: For, shapes: Mapping[str, tuple[Expr, ...]]) -> Nest | None:
     trips = _trips(whole, digits)
     if trips is None or len(trips) < 2 or (None in found and not _may_be_made_again(loop, whole, shapes)):
         return None
-    return Nest(loop, trips)
+    return NestOfDigits(loop, trips)
 
 
 def _trips(whole: Factors, digits: Iterable[Digit]) -> tuple[Factors, ...] | None:
