@@ -68,7 +68,7 @@ def test_benchmarks(case: Case) -> None:
 
 
 TWO = ("arctan2", "hypot", "copysign", "fmod", "maximum", "minimum", "fmax", "fmin")
-TRUTHS = ("isnan", "isinf", "isfinite", "signbit")
+TRUTHS = ("isnan", "isinf", "isfinite", "signbit", "bits")  # of another type than their argument
 
 
 def of_functions(dtype: str) -> Kernel:

@@ -7,7 +7,7 @@ import pytest
 
 import loopwright as lw
 from frontend.judge import define, same
-from loopwright.frontend import library, numerics, sets
+from loopwright.frontend import library, numerics, sets, sorting
 
 VECTORS = [
     "np.cumsum(a)", "np.cumprod(a)", "np.diff(a)", "a.cumsum()", "np.searchsorted(s, a)", "np.searchsorted(s, 2.0)",
@@ -77,7 +77,7 @@ def test_of_any_size(text, size):
 @pytest.mark.parametrize("name", ["sort", "argsort", "unique", "median", "cumsum"])
 def test_of_nan_and_of_equal_elements(name):
     own, theirs = f"_{name}", getattr(np, name)
-    ours = next(getattr(module, own) for module in (library, numerics, sets) if hasattr(module, own))
+    ours = next(getattr(module, own) for module in (library, sorting, numerics, sets) if hasattr(module, own))
     for values in ([2.0, np.nan, 1.0], [np.nan, np.nan, 3.0], [-0.0, 0.0, -1.0], [1.0, 1.0, 1.0]):
         array = np.array(values)
         expected = theirs(array, kind="stable") if name == "argsort" else theirs(array)
@@ -86,7 +86,7 @@ def test_of_nan_and_of_equal_elements(name):
 
 def test_an_order_of_equal_elements_is_stable():
     array = np.array([2, 1, 2, 1, 2, 0] * 9)
-    assert (library._argsort(array) == np.argsort(array, kind="stable")).all()
+    assert (sorting._argsort(array) == np.argsort(array, kind="stable")).all()
 
 
 def in_place(a, k):
@@ -98,55 +98,3 @@ def in_place(a, k):
 def test_sorting_in_place():
     same(in_place, np.array([3.0, 1.0, 2.0]), np.array([5, 4, 3, 2]))
     same(in_place, np.arange(6.0)[::-2], np.array([5, 4, 3, 2], np.int8))
-
-
-def ordered(a, q):
-    return np.sort(a), np.argsort(a), np.median(a), np.percentile(a, q), np.quantile(a, np.array([0.1, 0.5, 0.9]))
-
-
-@pytest.mark.parametrize("kind", ["random", "few", "sorted", "falling", "nan", "all nan", "float32", "uint8", "int64"])
-def test_orders_of_many_elements(kind):
-    draw = np.random.default_rng(len(kind))
-    for size in (1, 2, 15, 16, 17, 33, 64, 65, 1025):
-        values = {
-            "random": draw.random(size), "few": draw.integers(0, 3, size).astype(float),
-            "sorted": np.arange(float(size)), "falling": -np.arange(float(size)),
-            "nan": np.where(draw.random(size) < 0.1, np.nan, draw.random(size)),
-            "all nan": np.full(size, np.nan), "float32": draw.random(size).astype(np.float32),
-            "uint8": draw.integers(0, 200, size).astype(np.uint8), "int64": draw.integers(-(2**62), 2**62, size),
-        }[kind]  # fmt: skip
-        places = np.argsort(values, kind="stable")
-        found = compiled_order(values, 30.0)
-        assert found[0].tobytes() == np.sort(values).tobytes()
-        assert (found[1] == places).all()
-        assert np.array_equal(found[2], np.median(values), equal_nan=True)
-        for mine, theirs in zip(found[3:], ordered(values, 30.0)[3:], strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-6 if kind == "float32" else 1e-14)
-
-
-compiled_order = lw.kernel(ordered)
-
-
-def test_unlucky_pivots_end_in_a_sort():
-    """M. D. McIlroy's adversary (A killer adversary for quicksort, 1999): values are chosen as they are compared."""
-    size = 3000
-    values = [float("inf")] * size
-    solid = 0
-
-    class Gas:
-        def __init__(self, place):
-            self.place = place
-
-        def __lt__(self, other):
-            nonlocal solid
-            if values[self.place] == values[other.place] == float("inf"):
-                values[self.place], solid = float(solid), solid + 1
-            return values[self.place] < values[other.place]
-
-        def __gt__(self, other):
-            return other < self
-
-    items = np.array([Gas(place) for place in range(size)], dtype=object)
-    library._put_in_place(items, size // 2)
-    killer = np.array(values)
-    assert compiled_order(killer, 50.0)[2] == np.median(killer)

@@ -59,7 +59,7 @@ from loopwright.ir.types import ALL, BOOL, INT64, Scalar
 T = TypeVar("T")
 TESTS: tuple[Function, ...] = ("isnan", "isinf", "isfinite", "signbit")
 OF_TWO: tuple[Function, ...] = ("arctan2", "hypot", "copysign", "fmod", "maximum", "minimum", "fmax", "fmin")
-OF_ONE: tuple[Function, ...] = tuple(f for f in get_args(Function) if f not in (*TESTS, *OF_TWO))
+OF_ONE: tuple[Function, ...] = tuple(f for f in get_args(Function) if f not in (*TESTS, *OF_TWO, "bits"))
 TRUE, FALSE = Const(True, BOOL), Const(False, BOOL)
 
 

@@ -209,7 +209,7 @@ def _call(expr: Call, arguments: list[str], env: Environment) -> str:
     joined = ", ".join(arguments)
     if expr.function in _TESTS:
         return f"({expr.function}({joined}) != 0)"
-    if expr.function in ("maximum", "minimum", "fmax", "fmin"):
+    if expr.function in ("maximum", "minimum", "fmax", "fmin", "bits"):
         return f"lw_{expr.function}_{first.name}({joined})"
     library = LIBRARY.get(expr.function, expr.function)
     if expr.function in VECTOR_FUNCTIONS:

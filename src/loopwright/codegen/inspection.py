@@ -36,7 +36,7 @@ from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, has
 from loopwright.ir.walk import children, expressions, own_expressions, statements
 
 CHEAP = {"sqrt", "floor", "ceil", "trunc", "rint", "maximum", "minimum", "fmax", "fmin"}
-CHEAP |= {"isnan", "isinf", "isfinite", "signbit", "copysign"}
+CHEAP |= {"isnan", "isinf", "isfinite", "signbit", "copysign", "bits"}
 
 
 def inspect_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:

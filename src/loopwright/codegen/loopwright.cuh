@@ -226,6 +226,11 @@ LW_PURE int64_t lw_bits(double number) {
   union { double number; int64_t bits; } same = {number};
   return same.bits;
 }
+LW_PURE int64_t lw_bits_float64(double number) { return lw_bits(number); }
+LW_PURE int32_t lw_bits_float32(float number) {
+  union { float number; int32_t bits; } same = {number};
+  return same.bits;
+}
 
 /* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
 LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {

@@ -244,6 +244,12 @@ LW_PURE int64_t lw_bits(double number) {
   memcpy(&bits, &number, sizeof bits);
   return bits;
 }
+LW_PURE int64_t lw_bits_float64(double number) { return lw_bits(number); }
+LW_PURE int32_t lw_bits_float32(float number) {
+  int32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
 
 /* A float that is converted, provided that it fits: x86 converts what does not to the least integer, so that is all that
    there is to be asked. */

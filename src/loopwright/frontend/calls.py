@@ -67,7 +67,7 @@ else:
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
 }  # fmt: skip
-_NUMBER_METHODS = ("astype", "item", "conjugate", "conj")
+_NUMBER_METHODS = ("astype", "view", "item", "conjugate", "conj")
 _OF_COMPLEX = frozenset({"complex", "real", "imag", "angle", "vdot", "iscomplexobj", "isrealobj", "pair"})
 
 

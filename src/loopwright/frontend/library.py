@@ -11,19 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend.sorting import _argsort, _argsort_rows, _numbers_first, _put_in_place, _sort, _sort_method
+
 
 def _searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
+    """NaN stands behind all numbers: a comparison with one in `a` says that the place of a number is before it."""
     low, high = 0, len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if side == "left":
-            goes_right = a[middle] < v or (a[middle] == a[middle] and v != v)
-        else:
-            goes_right = not v < a[middle] and (a[middle] == a[middle] or v != v)
-        if goes_right:
-            low = middle + 1
-        else:
-            high = middle
+    if v == v:
+        while low < high:
+            middle = (low + high) // 2
+            if a[middle] < v if side == "left" else a[middle] <= v:
+                low = middle + 1
+            else:
+                high = middle
+    elif side == "left":
+        while low < high:
+            middle = (low + high) // 2
+            if a[middle] == a[middle]:
+                low = middle + 1
+            else:
+                high = middle
+    else:
+        low = high
     return np.int64(low)
 
 
@@ -32,175 +41,6 @@ def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
     for place, x in np.ndenumerate(v):
         result[place] = _searchsorted(a, x, side)
     return result
-
-
-def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    result = a.copy()
-    if a.ndim == 1:
-        _sort_in_place(result)
-    elif axis == 0:
-        for j in range(a.shape[1]):
-            _sort_in_place(result[:, j])
-    else:
-        for i in range(a.shape[0]):
-            _sort_in_place(result[i])
-    return result
-
-
-def _sort_method(a: Any, axis: Any = -1) -> None:
-    if a.ndim == 1:
-        _sort_in_place(a)
-    elif axis == 0:
-        for j in range(a.shape[1]):
-            _sort_in_place(a[:, j])
-    else:
-        for i in range(a.shape[0]):
-            _sort_in_place(a[i])
-
-
-def _sort_in_place(a: Any) -> None:
-    """Short runs by insertion, then merged: from `a` into `other` and back."""
-    n = _numbers_first(a)
-    run = 16
-    for start in range(0, n, run):
-        for k in range(start + 1, min(start + run, n)):
-            x = a[k]
-            j = k - 1
-            while j >= start and x < a[j]:
-                a[j + 1] = a[j]
-                j -= 1
-            a[j + 1] = x
-    other = np.empty_like(a)
-    while run < n:
-        _merge_runs(a, other, run, n)
-        _merge_runs(other, a, 2 * run, n)
-        run *= 4
-
-
-def _numbers_first(a: Any) -> Any:
-    """Puts what is no number behind all others; how many these are."""
-    n = len(a)
-    for k in range(n - 1, -1, -1):
-        if a[k] != a[k]:
-            n -= 1
-            a[k], a[n] = a[n], a[k]
-    return n
-
-
-def _merge_runs(a: Any, merged: Any, run: Any, n: Any) -> None:
-    """Merges neighbouring runs, without a jump that the data decide; copies what is in order."""
-    for start in range(0, n, 2 * run):
-        middle, end = min(start + run, n), min(start + 2 * run, n)
-        i, j, k = start, middle, start
-        is_ordered = middle == end or not a[min(middle, n - 1)] < a[middle - 1]
-        while i < middle and j < end and not is_ordered:
-            x, y = a[i], a[j]
-            is_right = y < x
-            merged[k] = y if is_right else x
-            j += is_right
-            i += not is_right
-            k += 1
-        for left in range(i, middle):
-            merged[left + j - middle] = a[left]
-        for right in range(j, end):
-            merged[right] = a[right]
-
-
-def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    orders = np.empty(a.shape, np.int64)
-    if axis == 0:
-        for j in range(a.shape[1]):
-            orders[:, j] = _argsort(a[:, j])
-    else:
-        for i in range(a.shape[0]):
-            orders[i] = _argsort(a[i])
-    return orders
-
-
-def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """As `_sort_in_place`, of a copy with the place of each element."""
-    order, other_order = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
-    keys, other_keys = np.empty_like(a), np.empty_like(a)
-    n = 0
-    for k in range(len(a)):
-        if a[k] == a[k]:
-            keys[n] = a[k]
-            order[n] = k
-            n += 1
-    behind = n
-    for k in range(len(a)):
-        if a[k] != a[k]:
-            order[behind] = k
-            behind += 1
-    run = 16
-    for start in range(0, n, run):
-        for k in range(start + 1, min(start + run, n)):
-            x, place = keys[k], order[k]
-            j = k - 1
-            while j >= start and x < keys[j]:
-                keys[j + 1] = keys[j]
-                order[j + 1] = order[j]
-                j -= 1
-            keys[j + 1] = x
-            order[j + 1] = place
-    while run < n:
-        _merge_places(keys, order, other_keys, other_order, run, n)
-        _merge_places(other_keys, other_order, keys, order, 2 * run, n)
-        run *= 4
-    return order
-
-
-def _merge_places(a: Any, order: Any, merged: Any, merged_order: Any, run: Any, n: Any) -> None:
-    """As `_merge_runs`, with the places of elements; here a jump is cheaper than to carry both along."""
-    for start in range(0, n, 2 * run):
-        middle, end = min(start + run, n), min(start + 2 * run, n)
-        i, j, k = start, middle, start
-        is_ordered = middle == end or not a[min(middle, n - 1)] < a[middle - 1]
-        while i < middle and j < end and not is_ordered:
-            if a[j] < a[i]:
-                merged[k] = a[j]
-                merged_order[k] = order[j]
-                j += 1
-            else:
-                merged[k] = a[i]
-                merged_order[k] = order[i]
-                i += 1
-            k += 1
-        for left in range(i, middle):
-            merged[left + j - middle] = a[left]
-            merged_order[left + j - middle] = order[left]
-        for right in range(j, end):
-            merged[right] = a[right]
-            merged_order[right] = order[right]
-
-
-def _put_in_place(a: Any, k: Any) -> None:
-    """Quickselect (C. A. R. Hoare, 1961): a[k] as in sorted order, nothing greater before it, nothing less behind it.
-    There is no NaN. Where pivots are unlucky, the rest is sorted."""
-    low, high, rounds = 0, a.size - 1, 0
-    while low < high:
-        middle = (low + high) // 2
-        pivot = max(min(a[low], a[middle]), min(max(a[low], a[middle]), a[high]))
-        i, j = low, high
-        while i <= j:
-            while a[i] < pivot:
-                i += 1
-            while pivot < a[j]:
-                j -= 1
-            if i <= j:
-                a[i], a[j] = a[j], a[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            low = high
-        rounds += 1
-        if rounds == 100 and low < high:
-            _sort_in_place(a[low : high + 1])
-            low = high
 
 
 def _medians(a: Any, axis: Any = None) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopwright.frontend.library import _argsort, _sort_in_place
+from loopwright.frontend.sorting import _argsort, _sort_in_place
 
 
 def sort_numbers(a: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend.library import _numbers_first, _put_in_place
+from loopwright.frontend.sorting import _numbers_first, _put_in_place
 
 # ---- sums along an axis ----------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from loopwright.frontend.convert import convert, negated, truth
 from loopwright.frontend.promote import WEAK_FLOAT, NoSuchOperation
 from loopwright.frontend.values import Fixed, Literal, Number, Value, describe, from_object
 from loopwright.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Const, Expr, Function, Select, Unary
-from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, Scalar, from_dtype
+from loopwright.ir.types import BITS, BOOL, COMPLEX128, FLOAT64, Scalar, from_dtype
 
 if TYPE_CHECKING:
     from loopwright.frontend import complex_functions
@@ -210,7 +210,7 @@ def type_call(cx: Context, kind: type[np.generic], call: Arguments) -> Value:
 
 
 def number_method(cx: Context, name: str, number: Number | Literal, call: Arguments) -> Value:
-    """`x.astype(dtype)`, `x.item()`."""
+    """`x.astype(dtype)`, `x.view(dtype)`, `x.item()`."""
     if name in ("conjugate", "conj"):
         call.expect(cx, 0)
         return complex_functions.conjugate(cx, number, call.node)
@@ -223,11 +223,25 @@ def number_method(cx: Context, name: str, number: Number | Literal, call: Argume
         if number.type.is_float or number.type.is_complex:
             return Number(convert(cx, number, COMPLEX128 if number.type.is_complex else FLOAT64, call.node), weak=True)
         return Number(number.expr, weak=True)
-    call.expect(cx, 1, 1, ("copy",))
+    call.expect(cx, 1, 1, () if name == "view" else ("copy",))
     to = scalar_of_dtype(cx, call.values[0], call.place(0))
+    if name == "view":
+        return _same_bits(cx, number, to, call)
     if number.type.is_complex or to.is_complex:
         return Number(convert(cx, number, to, call.node), weak=False)
     return Number(number.expr if number.type == to else Cast(number.expr, to), weak=False)
+
+
+def _same_bits(cx: Context, number: Number, to: Scalar, call: Arguments) -> Number:
+    """`x.view(np.int64)` of a number: the integer that is kept in the same bytes."""
+    if to == number.type:
+        return number
+    if number.type.is_complex or BOOL in (number.type, to) or not to.is_integer or to.bits != number.type.bits:
+        raise cx.error(call.node, f"'.view({to})' of {describe(number)}", "it gives integers of as many bits")
+    bits = number.expr
+    if number.type.is_float:
+        bits = Call("bits", (bits,), BITS[number.type.name])
+    return Number(bits if bits.type == to else Cast(bits, to), weak=False)
 
 
 def _dtype(cx: Context, call: Arguments) -> Value:

@@ -10,22 +10,28 @@ import numpy as np
 
 def _unique(ar: Any, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False) -> Any:
     flat = ar.flatten()
-    order = np.argsort(flat)
-    ordered = flat[order]
+    if return_index or return_inverse:
+        order = np.argsort(flat)
+        ordered = flat[order]
+    else:
+        ordered = np.sort(flat)
     first = np.empty(ordered.size, np.bool_)
     for i in range(ordered.size):
         first[i] = i == 0 or (
             ordered[i] != ordered[i - 1] and (ordered[i] == ordered[i] or ordered[i - 1] == ordered[i - 1])
         )
-    starts = np.flatnonzero(first)
-    inverse = np.empty(flat.size, np.int64)
-    place = -1
-    for i in range(flat.size):
-        place += int(first[i])
-        inverse[order[i]] = place
-    counts = np.empty(len(starts), np.int64)
-    for k in range(len(starts)):
-        counts[k] = (starts[k + 1] if k + 1 < len(starts) else flat.size) - starts[k]
+    if return_index or return_counts:
+        starts = np.flatnonzero(first)
+    if return_inverse:
+        inverse = np.empty(flat.size, np.int64)
+        place = -1
+        for i in range(flat.size):
+            place += int(first[i])
+            inverse[order[i]] = place
+    if return_counts:
+        counts = np.empty(len(starts), np.int64)
+        for k in range(len(starts)):
+            counts[k] = (starts[k + 1] if k + 1 < len(starts) else flat.size) - starts[k]
     made: Any
     if return_index and return_inverse and return_counts:
         made = ordered[first], order[starts], inverse, counts

@@ -119,6 +119,8 @@ def wrapped(value: int, type: Scalar) -> int:
 def function(name: Function, type: Scalar) -> Callable[..., Value]:
     """The function of NumPy scalars of one float type. `type` is the result's."""
     match name:
+        case "bits":
+            return lambda value: value.view(type.dtype)
         case "erf":
             return _rounded(math.erf, type)
         case "erfc":

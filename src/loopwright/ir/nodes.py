@@ -69,7 +69,7 @@ Function = Literal[
     "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh",
     "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint", "hypot", "copysign", "fmod",
     "maximum", "minimum", "fmax", "fmin", "isnan", "isinf", "isfinite", "signbit",
-    "erf", "erfc", "gamma", "lgamma",
+    "erf", "erfc", "gamma", "lgamma", "bits",
 ]  # fmt: skip
 
 
@@ -197,7 +197,8 @@ class Cast:
 @dataclass(frozen=True, slots=True)
 class Call:
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
-    isnan, isinf, isfinite, signbit. maximum and minimum carry NaN through, fmax and fmin drop it."""
+    isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
+    NaN through, fmax and fmin drop it."""
 
     function: Function
     arguments: tuple[Expr, ...]

@@ -49,7 +49,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.printing import BINARY_SIGNS, BIT_OR, COMPARE_SIGNS, SUFFIXES
 from loopwright.ir.tokens import TextError, Token, TokenKind, fault, tokens
-from loopwright.ir.types import BOOL, BY_NAME, FLOAT64, INT64, Scalar
+from loopwright.ir.types import BITS, BOOL, BY_NAME, FLOAT64, INT64, Scalar
 
 __all__ = ["TextError", "parse_kernel"]
 
@@ -429,6 +429,7 @@ class _Parser:
             case _, (operand,) if name in BY_NAME:
                 return Cast(operand, BY_NAME[name])
             case _, (first, *_) if name in get_args(Function):
-                return Call(cast(Function, name), arguments, BOOL if name in _TESTS else first.type)
+                of = BOOL if name in _TESTS else BITS[first.type.name] if name == "bits" else first.type
+                return Call(cast(Function, name), arguments, of)
             case _:
                 raise fault(f"{name!r} of {len(arguments)} values is no function", self.peek().line)

@@ -44,7 +44,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.printing import print_expr, print_stmt
-from loopwright.ir.types import BOOL, INT64, Scalar
+from loopwright.ir.types import BITS, BOOL, INT64, Scalar
 from loopwright.ir.walk import bodies, children, expressions, own_expressions, statements, subexpressions
 
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
@@ -279,7 +279,7 @@ class _Checker:
         type = expr.arguments[0].type
         same = all(argument.type == type for argument in expr.arguments)
         self.require(same and type.is_float, "arguments are of one float type", expr)
-        result = BOOL if expr.function in _TESTS else type
+        result = BOOL if expr.function in _TESTS else BITS[type.name] if expr.function == "bits" else type
         self.require(expr.type == result, f"the result is {result}", expr)
 
     def operator(self, expr: Unary | Binary | Compare | Logical | Select) -> None:
