@@ -73,11 +73,34 @@ class Analysed:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the front end made of a function for one kind of call: all that the interpreter needs. `passes`: so far;
+    `seconds`: how long they took."""
+
+    written: Kernel
+    constants: tuple[CapturedConstant, ...]
+    passes: Passes
+    seconds: float
+
+
 def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
     """All passes up to the schedule. `outside`: as `lower` takes it. gpu: what it may run on. Raises KernelError where
     the function is outside the language."""
     with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
-        return _analysed(source, wanted, outside, gpu)
+        return _analysed(_read(source, wanted, outside), wanted, gpu)
+
+
+def read(source: Source, wanted: Compilation) -> Reading:
+    """The passes before the first that proves anything. Raises KernelError as `analysed` does."""
+    with stack_of_python(lambda: too_deep(source.definition)):
+        return _read(source, wanted, None)
+
+
+def analysed_further(source: Source, reading: Reading, wanted: Compilation) -> Analysed:
+    """The passes up to the schedule, of what was read of this source. Raises ScheduleError."""
+    with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
+        return _analysed(reading, wanted, CUDA)
 
 
 def _total(wanted: Compilation) -> int:
@@ -85,7 +108,7 @@ def _total(wanted: Compilation) -> int:
     return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
 
 
-def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu: GpuTarget) -> Analysed:
+def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Reading:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
     lowered = lower(source, wanted.signature, outside, wanted.semantics.narrowing_raises)
@@ -93,14 +116,19 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu:
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
+
+
+def _analysed(reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
+    started, kernel = time.perf_counter(), reading.written
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
     facts = replace(analyse(kernel), gpu=gpu)
     # Last, from facts alone.
     found = scheduled(kernel, facts, wanted)
-    passes.after("schedule", found.kernel)
+    reading.passes.after("schedule", found.kernel)
     if "schedule" in wanted.tools.debug:
         say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
-    return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
+    return Analysed(kernel, facts, found, reading.constants, reading.seconds + time.perf_counter() - started)
 
 
 @together(FOR_PARTS)
