@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import resources
 
 from loopwright import specialisation
 from loopwright.codegen.openmp import HEADER
@@ -26,6 +27,9 @@ from loopwright.toolchain import cc
 from .ways import set_thresholds, thresholds
 
 DEFINED = re.compile(r"^(?:LW_PART [a-z0-9_]+|int32_t) (\w+)\(", re.MULTILINE)
+
+RESERVED = (resources.files("loopwright.codegen") / "reserved.h").read_text()
+"""What stands behind HEADER in programs with lists."""
 
 
 @dataclass(frozen=True)
@@ -163,10 +167,12 @@ def _compile_alone(group: Sequence[Job]) -> None:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """One C file with the functions of all texts: those of text number k have `_k` behind their names."""
-    parts = [HEADER]
-    for number, text in enumerate(texts):
-        names = DEFINED.findall(text.removeprefix(HEADER))
+    """One C file with the functions of all texts: those of text number k have `_k` behind their names. What texts begin
+    with stands there once."""
+    own = [text.removeprefix(HEADER) for text in texts]
+    parts = [HEADER, *([RESERVED] if any(text.startswith(RESERVED) for text in own) else [])]
+    for number, text in enumerate(text.removeprefix(RESERVED) for text in own):
+        names = DEFINED.findall(text)
         parts += [f"#define {name} {name}_{number}" for name in names]
-        parts += [text.removeprefix(HEADER), *(f"#undef {name}" for name in names)]
+        parts += [text, *(f"#undef {name}" for name in names)]
     return "\n".join(parts)
