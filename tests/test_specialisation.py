@@ -77,6 +77,18 @@ def test_the_interpreter_waits_for_no_proof(monkeypatch: pytest.MonkeyPatch) -> 
     assert one.facts.loops["i"].verdict == "parallel" and one.analysed.written is one.written
 
 
+def test_where_every_access_is_checked_nothing_is_proven_before_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def summed(a: Any, b: Any) -> None:
+        for i in range(len(a)):
+            b[0] += a[i]
+
+    with monkeypatch.context() as patched:
+        patched.setattr("loopwright.compiler.analyse", lambda *_: pytest.fail("analysed"))
+        one = special(summed, A, B, device="cpu", checks="all")
+        assert one.executable is not None and one.program is not None and not one.program.guard
+    assert one.facts.loops["i"].verdict == "reduction" and one.kernel is one.analysed.written
+
+
 def test_a_schedule_that_is_not_legal_is_refused_in_the_interpreter_too() -> None:
     with pytest.raises(ScheduleError):
         special(shift, A, B, 3, schedule="split z 4")

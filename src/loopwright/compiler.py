@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import NOTHING_PROVEN, Facts
 from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
@@ -91,10 +91,10 @@ def analysed(source: Source, wanted: Compilation, outside: Outside | None = None
         return _analysed(_read(source, wanted, outside), wanted, gpu)
 
 
-def read(source: Source, wanted: Compilation) -> Reading:
+def read(source: Source, wanted: Compilation, outside: Outside | None = None) -> Reading:
     """The passes before the first that proves anything. Raises KernelError as `analysed` does."""
     with stack_of_python(lambda: too_deep(source.definition)):
-        return _read(source, wanted, None)
+        return _read(source, wanted, outside)
 
 
 def analysed_further(source: Source, reading: Reading, wanted: Compilation) -> Analysed:
@@ -212,6 +212,13 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
     if "source" in wanted.tools.debug:
         say(program.text)
     return program
+
+
+def checked_program_of(reading: Reading, wanted: Compilation) -> Program:
+    """The program with every access checked: it relies on no proof, and runs its loops as they are written."""
+    kernel, meaning = reading.written, wanted.semantics
+    with stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)):
+        return generate(kernel, NOTHING_PROVEN, True, meaning.strict, meaning.deterministic)
 
 
 def say(text: str) -> None:

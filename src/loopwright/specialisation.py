@@ -66,7 +66,7 @@ class Specialisation:
     `why_not_gpu`: where a GPU was asked for and the CPU runs it. `reading`: what the interpreter runs.
 
     `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered, or
-    the interpreter runs, nothing is analysed before somebody asks."""
+    the interpreter runs, or every access is checked, nothing is analysed before somebody asks."""
 
     compilation: Compilation
     analyse: Callable[[], Analysed]
@@ -368,19 +368,28 @@ def _told(source: Source, error: Exception, where: str, instead: str) -> str:
 
 def _interpreted(source: Source, wanted: Compilation) -> Specialisation:
     """Loops run as they are written: what is proven of them is found where somebody asks. Of a given schedule it has to
-    be said at once where it is not legal, and who debugs wants to see all passes."""
+    be said at once where it is not legal."""
     reading = compiler.read(source, wanted)
     analyse: Callable[[], Analysed] = partial(compiler.analysed_further, source, reading, wanted)
-    if wanted.steps or wanted.tools.debug or wanted.tools.dump is not None:
+    if wanted.steps or _shows_passes(wanted):
         analyse = _Known(analyse())
     return Specialisation(wanted, analyse, None, None, None, reading=reading)
+
+
+def _shows_passes(wanted: Compilation) -> bool:
+    """Whether somebody debugs, and wants to see what every pass makes."""
+    return bool(wanted.tools.debug) or wanted.tools.dump is not None
 
 
 def _on_cpu(source: Source, wanted: Compilation) -> Specialisation:
     ready, place = recall(source, wanted)
     analyse: Callable[[], Analysed] = partial(_analysed, source, wanted, place.outside)
     is_new = ready is None
-    if ready is None:
+    if ready is None and wanted.semantics.checks == "all" and not _shows_passes(wanted):
+        reading = compiler.read(source, wanted, place.outside)
+        analyse = partial(compiler.analysed_further, source, reading, wanted)
+        ready = ready_of(compiler.checked_program_of(reading, wanted), reading.written, reading.constants)
+    elif ready is None:
         found = analyse()
         analyse = _Known(found)
         ready = ready_of(compiler.program_of(found, wanted), found.written, found.constants)
