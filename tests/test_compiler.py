@@ -17,7 +17,9 @@ from loopwright.compiler import (
     Passes,
     analysed,
     analysed_in_parts,
+    checked_program_of,
     program_of,
+    read,
     space_for,
     target_of_machine,
 )
@@ -31,6 +33,9 @@ from loopwright.recipe.target import CpuTarget
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.ranges import tunable
 from loopwright.steps.schedule import print_schedule
+from meaning.arguments import make
+from meaning.judge import function_of, set_globals
+from meaning.programs import program as random_program
 
 
 def add(a, b):
@@ -103,6 +108,26 @@ def test_nothing_is_reordered_where_every_access_is_checked() -> None:
     for changes in ({}, {"schedule": "parallelize i"}, {"device": "emulated"}):
         one = found(add, SQUARE, checks="all", **changes)
         assert one.recipe.schedule == () and one.recipe.kernel is one.written
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_where_every_access_is_checked_proofs_make_no_difference(strict: bool, deterministic: bool) -> None:
+    compared = 0
+    for one in map(random_program, range(25)):
+        function, (call, *_) = function_of(one.source), one.calls
+        set_globals(function, call)
+        source = capture(function)
+        written = [place for place, parameter in enumerate(source.parameters) if parameter.name in source.written]
+        with options(checks="all", device="cpu", strict=strict, deterministic=deterministic) as config:
+            wanted = compilation_of(signature_of(make(call).arguments, written), config)
+            try:
+                proven = analysed(source, wanted)
+            except KernelError:
+                continue
+            compared += 1
+            assert checked_program_of(read(source, wanted), wanted) == program_of(proven, wanted), one.source
+    assert compared > 20
 
 
 def test_plain_only_says_how_loops_run() -> None:

@@ -67,6 +67,33 @@ def test_in_the_interpreter_nothing_is_compiled() -> None:
     assert b.tolist() == [2, 4, 6, 0, 0, 0]
 
 
+def test_the_interpreter_waits_for_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("loopwright.compiler.analyse", lambda *_: pytest.fail("analysed"))
+        one = special(shift, A, B, 3)
+        a, b = np.arange(6.0), np.zeros(6)
+        one.interpret((a, b, 3))
+        assert b.tolist() == [2.0, 4.0, 6.0, 0, 0, 0] and one.constants and one.returns.shape == 0
+    assert one.facts.loops["i"].verdict == "parallel" and one.analysed.written is one.written
+
+
+def test_where_every_access_is_checked_nothing_is_proven_before_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def summed(a: Any, b: Any) -> None:
+        for i in range(len(a)):
+            b[0] += a[i]
+
+    with monkeypatch.context() as patched:
+        patched.setattr("loopwright.compiler.analyse", lambda *_: pytest.fail("analysed"))
+        one = special(summed, A, B, device="cpu", checks="all")
+        assert one.executable is not None and one.program is not None and not one.program.guard
+    assert one.facts.loops["i"].verdict == "reduction" and one.kernel is one.analysed.written
+
+
+def test_a_schedule_that_is_not_legal_is_refused_in_the_interpreter_too() -> None:
+    with pytest.raises(ScheduleError):
+        special(shift, A, B, 3, schedule="split z 4")
+
+
 def test_compiled_code_and_the_text_that_it_came_from() -> None:
     one = special(shift, A, B, 3, device="cpu")
     assert one.executable is not None and one.artifact is not None and one.program is not None

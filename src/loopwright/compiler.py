@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import NOTHING_PROVEN, Facts
 from loopwright.analysis.reach import iterations_of
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
@@ -74,11 +74,34 @@ class Analysed:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the front end made of a function for one kind of call: all that the interpreter needs. `passes`: so far;
+    `seconds`: how long they took."""
+
+    written: Kernel
+    constants: tuple[CapturedConstant, ...]
+    passes: Passes
+    seconds: float
+
+
 def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
     """All passes up to the schedule. `outside`: as `lower` takes it. gpu: what it may run on. Raises KernelError where
     the function is outside the language."""
     with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
-        return _analysed(source, wanted, outside, gpu)
+        return _analysed(_read(source, wanted, outside), wanted, gpu)
+
+
+def read(source: Source, wanted: Compilation, outside: Outside | None = None) -> Reading:
+    """The passes before the first that proves anything. Raises KernelError as `analysed` does."""
+    with stack_of_python(lambda: too_deep(source.definition)):
+        return _read(source, wanted, outside)
+
+
+def analysed_further(source: Source, reading: Reading, wanted: Compilation) -> Analysed:
+    """The passes up to the schedule, of what was read of this source. Raises ScheduleError."""
+    with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
+        return _analysed(reading, wanted, CUDA)
 
 
 def _total(wanted: Compilation) -> int:
@@ -86,7 +109,7 @@ def _total(wanted: Compilation) -> int:
     return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
 
 
-def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu: GpuTarget) -> Analysed:
+def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Reading:
     started = time.perf_counter()
     # First the types: everything after this works on a kernel without Python in it.
     lowered = lower(source, wanted.signature, outside, wanted.semantics.narrowing_raises)
@@ -96,14 +119,19 @@ def _analysed(source: Source, wanted: Compilation, outside: Outside | None, gpu:
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # Divisions in indices would leave little to be proven.
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
+    return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
+
+
+def _analysed(reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
+    started, kernel = time.perf_counter(), reading.written
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
     facts = replace(analyse(kernel), gpu=gpu)
     # Last, from facts alone.
     found = scheduled(kernel, facts, wanted)
-    passes.after("schedule", found.kernel)
+    reading.passes.after("schedule", found.kernel)
     if "schedule" in wanted.tools.debug:
         say(f"{kernel.name}: {print_schedule(found.schedule) or 'sequential'}")
-    return Analysed(kernel, facts, found, lowered.constants, time.perf_counter() - started)
+    return Analysed(kernel, facts, found, reading.constants, reading.seconds + time.perf_counter() - started)
 
 
 @together(FOR_PARTS)
@@ -187,6 +215,13 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
     if "source" in wanted.tools.debug:
         say(program.text)
     return program
+
+
+def checked_program_of(reading: Reading, wanted: Compilation) -> Program:
+    """The program with every access checked: it relies on no proof, and runs its loops as they are written."""
+    kernel, meaning = reading.written, wanted.semantics
+    with stack_of_python(lambda: KernelError(f"'{kernel.name}' is nested too deeply", remedy=REMEDY)):
+        return generate(kernel, NOTHING_PROVEN, True, meaning.strict, meaning.deterministic)
 
 
 def say(text: str) -> None:

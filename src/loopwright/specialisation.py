@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from loopwright.analysis import bounds, reach
     from loopwright.analysis.facts import Facts
     from loopwright.codegen import gpu_writer, openmp
-    from loopwright.compiler import Analysed
+    from loopwright.compiler import Analysed, Reading
     from loopwright.devices import gpus
     from loopwright.devices.gpu import Gpu
     from loopwright.ir import interp, nodes, size_programs, walk
@@ -65,10 +65,10 @@ class Specialisation:
     """One function for one Compilation. `ready`, `artifact`, `executable` are None where it runs in the
     interpreter: by option, or because there is no compiler. It is what `runtime.compiled.Compiled` asks for.
 
-    `why_not_gpu`: where a GPU was asked for and the CPU runs it.
+    `why_not_gpu`: where a GPU was asked for and the CPU runs it. `reading`: what the interpreter runs.
 
-    `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered,
-    nothing is analysed before somebody asks."""
+    `analyse` gives the same each time, whatever has changed outside the function: where the program was remembered, or
+    the interpreter runs, or every access is checked, nothing is analysed before somebody asks."""
 
     compilation: Compilation
     analyse: Callable[[], Analysed]
@@ -76,6 +76,7 @@ class Specialisation:
     artifact: Artifact | None
     executable: Executable | None
     why_not_gpu: str = ""
+    reading: Reading | None = None
 
     @property
     def signature(self) -> Signature:
@@ -88,6 +89,11 @@ class Specialisation:
         return kept["found"] if "found" in kept else kept.setdefault("found", self.analyse())  # type: ignore[no-any-return]
 
     @property
+    def written(self) -> Kernel:
+        """As the user wrote it."""
+        return self.analysed.written if self.reading is None else self.reading.written
+
+    @property
     def program(self) -> Program | None:
         return None if self.ready is None else self.ready.program
 
@@ -95,7 +101,7 @@ class Specialisation:
     def fingerprint(self) -> str:
         """Of the kernel as it was written, for these types: measurements are kept under it. Under `strict` other
         schedules are legal, and times are others."""
-        found = fingerprint_of(self.analysed.written) if self.ready is None else self.ready.fingerprint
+        found = fingerprint_of(self.written) if self.ready is None else self.ready.fingerprint
         return f"{found} strict" if self._strict else found
 
     @property
@@ -126,7 +132,8 @@ class Specialisation:
 
     @property
     def constants(self) -> tuple[CapturedConstant, ...]:
-        return self.analysed.constants if self.ready is None else self.ready.constants
+        known = self.ready or self.reading
+        return self.analysed.constants if known is None else known.constants
 
     def scheduled(self, steps: str) -> Scheduled:
         """The kernel as it was written after another schedule, given as text. Raises ScheduleError."""
@@ -142,17 +149,17 @@ class Specialisation:
 
     @cached_property
     def returns(self) -> Returns:
-        return returns_of(self.kernel) if self.ready is None else self.ready.returns
+        return returns_of(self.written) if self.ready is None else self.ready.returns
 
     @cached_property
     def interpret(self) -> Callable[[Sequence[object]], object]:
         """Run through the interpreter; takes the arguments of a call in order."""
-        return interp.prepare(self.analysed.written)
+        return interp.prepare(self.written)
 
     @cached_property
     def results(self) -> FreshArrays | None:
         """From the arguments to shape, dtype and fill of each array that the call allocates."""
-        kernel = self.kernel if self.ready is None else self.ready.results
+        kernel = self.written if self.ready is None else self.ready.results
         if kernel is None or not kernel.results:
             return None
         parts = [part for one in kernel.results for size in one.shape for part in walk.subexpressions(size)]
@@ -181,7 +188,7 @@ class Specialisation:
         for name, (source, argument, axis) in self.analysed.facts.guard.parameters:
             value: Any = arguments[argument]
             values[name] = int(value.shape[axis] if source == "size" else value)
-        return bounds.violation(self.analysed.written, values)
+        return bounds.violation(self.written, values)
 
 
 @dataclass(frozen=True)
@@ -319,7 +326,7 @@ def specialise(source: Source, wanted: Compilation) -> Specialisation:
     """Compile `source` for one kind of call, with no more work than nobody did before. A mistake of ours in what makes
     a program faster is told, and a simpler program runs. Raises KernelError, CompilerError."""
     if wanted.device == "interpreter" or find_compiler(wanted.tools) is None:
-        return Specialisation(wanted, _Known(compiler.analysed(source, wanted)), None, None, None)
+        return _interpreted(source, wanted)
     if wanted.on_gpu:
         try:
             return _on_gpu(source, wanted)
@@ -362,11 +369,30 @@ def _told(source: Source, error: Exception, where: str, instead: str) -> str:
     return text
 
 
+def _interpreted(source: Source, wanted: Compilation) -> Specialisation:
+    """Loops run as they are written: what is proven of them is found where somebody asks. Of a given schedule it has to
+    be said at once where it is not legal."""
+    reading = compiler.read(source, wanted)
+    analyse: Callable[[], Analysed] = partial(compiler.analysed_further, source, reading, wanted)
+    if wanted.steps or _shows_passes(wanted):
+        analyse = _Known(analyse())
+    return Specialisation(wanted, analyse, None, None, None, reading=reading)
+
+
+def _shows_passes(wanted: Compilation) -> bool:
+    """Whether somebody debugs, and wants to see what every pass makes."""
+    return bool(wanted.tools.debug) or wanted.tools.dump is not None
+
+
 def _on_cpu(source: Source, wanted: Compilation) -> Specialisation:
     ready, place = recall(source, wanted)
     analyse: Callable[[], Analysed] = partial(_analysed, source, wanted, place.outside)
     is_new = ready is None
-    if ready is None:
+    if ready is None and wanted.semantics.checks == "all" and not _shows_passes(wanted):
+        reading = compiler.read(source, wanted, place.outside)
+        analyse = partial(compiler.analysed_further, source, reading, wanted)
+        ready = ready_of(compiler.checked_program_of(reading, wanted), reading.written, reading.constants)
+    elif ready is None:
         found = analyse()
         analyse = _Known(found)
         ready = ready_of(compiler.program_of(found, wanted), found.written, found.constants)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopwright.analysis.facts import Facts, SizeGuard
+from loopwright.analysis.facts import NOTHING_PROVEN, Facts
 from loopwright.codegen.openmp import generate
 from loopwright.config import Config
 from loopwright.devices import by_ctypes
@@ -16,12 +16,10 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.toolchain.cc import build
 
-NO_FACTS = Facts({}, (), SizeGuard((), "", ()), {})
-
 
 def compiled(
-    kernel: Kernel, cache: Path, facts: Facts = NO_FACTS, check_all: bool = True, strict: bool = True, threads: int = 1,
-    deterministic: bool = False, flags: Sequence[str] = (),
+    kernel: Kernel, cache: Path, facts: Facts = NOTHING_PROVEN, check_all: bool = True, strict: bool = True,
+    threads: int = 1, deterministic: bool = False, flags: Sequence[str] = (),
 ) -> by_ctypes.Entry:  # fmt: skip
     """The kernel as something to call with `run(arguments)`."""
     program = generate(kernel, facts, check_all, strict, deterministic)

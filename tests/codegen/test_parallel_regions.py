@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.execution import NO_FACTS
 from codegen.scheduled import after
+from loopwright.analysis.facts import NOTHING_PROVEN
 from loopwright.codegen.cpu_lowering import lowered
 from loopwright.codegen.decisions import ParallelRegion, Rows
 from loopwright.codegen.function import Writer
@@ -73,7 +73,7 @@ def test_which_loops_are_over_rows(body: str, found: tuple[str, str] | None) -> 
     kernel = parse_kernel(text)
     loop = loops(kernel)["i"]
     assert isinstance(loop, For)
-    rows = rows_of(loop, Writer(kernel, NO_FACTS, False, False).given)
+    rows = rows_of(loop, Writer(kernel, NOTHING_PROVEN, False, False).given)
     assert (rows and (rows.pointer, print_expr(rows.first), rows.loop)) == (found and (*found, "k"))
     assert isinstance(rows, Rows | None)
 

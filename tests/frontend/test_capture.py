@@ -12,7 +12,8 @@ import pytest
 
 from frontend.judge import define, same
 from loopwright.errors import KernelError
-from loopwright.frontend.capture import capture
+from loopwright.frontend import list_functions
+from loopwright.frontend.capture import capture, is_ours
 from loopwright.ir.captured import ABSENT, CapturedConstant
 from loopwright.ir.nodes import Location
 
@@ -194,6 +195,12 @@ def test_constants_of_other_modules():
 
     (constant,) = [c for c in lowered(function, 2).constants if c.key == "N"]
     assert constant.namespace is vars(settings)
+
+
+def test_functions_of_ours_are_read_once_and_those_of_users_each_time():
+    assert is_ours(list_functions.sort_numbers) and not is_ours(plain) and not is_ours(len)
+    assert capture(list_functions.sort_numbers) is capture(list_functions.sort_numbers)
+    assert capture(plain) is not capture(plain)
 
 
 def test_enumerations_and_numpy_scalars_are_constants():

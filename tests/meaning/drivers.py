@@ -9,8 +9,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from loopwright.runtime.specialise import signature_of
 
 from .arguments import make
 from .judge import function_of, set_globals
-from .programs import program
+from .programs import Program, program
 from .together import joined
 from .ways import eagerly, is_eager
 
@@ -65,26 +65,33 @@ class Made:
 
 def calls_of(seed: int, threads: int) -> Iterator[Made]:
     """The calls of a program for which there is code, and whose results the caller need not make room for."""
-    one = program(seed)
-    function = function_of(one.source)
+    for made in _for_any_threads(program(seed), seed):
+        yield replace(made, body=made.body.replace("THREADS", str(threads)))
+
+
+@lru_cache(maxsize=64)  # so many programs are looked at by several checkers
+def _for_any_threads(one: Program, seed: int) -> tuple[Made, ...]:
+    """The calls, with THREADS where the number of threads has to be."""
+    function, found = function_of(one.source), list[Made]()
     for number, call in enumerate(one.calls):
         set_globals(function, call)
         source = capture(function)
         written = {at for at, parameter in enumerate(source.parameters) if parameter.name in source.written}
         made = make(call)
-        config = Config(threads=threads, checks="all" if seed % 5 == 0 else "auto", strict=bool(seed % 2))
+        config = Config(checks="all" if seed % 5 == 0 else "auto", strict=bool(seed % 2))
         try:
             with eagerly(is_eager(one), owners=bool(seed % 3)):
                 wanted = compilation_of(signature_of(made.arguments, written), config)
-                code = compiler.program_of(found := compiler.analysed(source, wanted), wanted)
+                code = compiler.program_of(analysed := compiler.analysed(source, wanted), wanted)
         except KernelError:
             continue
-        if not found.written.results:
-            yield Made(seed, number, code, _call(found.written, made.arguments, code, threads))
+        if not analysed.written.results:
+            found.append(Made(seed, number, code, _call(analysed.written, made.arguments, code)))
+    return tuple(found)
 
 
-def _call(kernel: Kernel, arguments: Sequence[object], code: Code, threads: int) -> str:
-    """C statements that make one call. `ENTRY` and `GUARD` are its functions."""
+def _call(kernel: Kernel, arguments: Sequence[object], code: Code) -> str:
+    """C statements that make one call. `ENTRY` and `GUARD` are its functions, `THREADS` how many it may take."""
     lines: list[str] = []
     places = dict(_blocks(arguments, lines))
     scalars = {param.argument: param for param in kernel.params if isinstance(param, ScalarParam)}
@@ -110,7 +117,7 @@ def _call(kernel: Kernel, arguments: Sequence[object], code: Code, threads: int)
         f"lw_slot *returned = malloc({room} * sizeof(lw_slot));",
         "lw_failure failure = {-1, 0, 0};",
         "lw_call call = {.data = data, .shape = shape, .strides = strides, .scalars = scalars, .returned = returned, "
-        f".threads = {threads}, .failure = &failure}};",
+        ".threads = THREADS, .failure = &failure};",
         f"const int fits = {'GUARD(&call)' if code.guard else '1'};",
         "if (fits && ENTRY(&call) == 0) {",
     ]

@@ -27,6 +27,8 @@ from .ways import set_thresholds, thresholds
 
 DEFINED = re.compile(r"^(?:LW_PART [a-z0-9_]+|int32_t) (\w+)\(", re.MULTILINE)
 
+"""What stands behind HEADER in programs with lists."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -163,7 +165,8 @@ def _compile_alone(group: Sequence[Job]) -> None:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """One C file with the functions of all texts: those of text number k have `_k` behind their names."""
+    """One C file with the functions of all texts: those of text number k have `_k` behind their names. What texts begin
+    with stands there once."""
     more = [one for one in map(more_header, MORE_HEADERS) if any(one in text for text in texts)]
     parts = [HEADER, *more]
     for number, text in enumerate(texts):

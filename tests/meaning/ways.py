@@ -9,8 +9,9 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import loopwright as lw
@@ -21,6 +22,7 @@ from loopwright.frontend.capture import capture
 from loopwright.frontend.lower import lower
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
+from loopwright.ir.signature import Signature
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
@@ -113,14 +115,32 @@ def ways_for(program: Program, rounded: bool, rarely: int = 15, device: Device =
     return ways
 
 
-def lowered(function: FunctionType, recipes: tuple[Recipe, ...]) -> Kernel:
-    """The kernel for a call, verified. Raises KernelError where the front end refuses it."""
+def lowered(function: FunctionType, recipes: tuple[Recipe, ...]) -> tuple[Kernel, Kernel]:
+    """The kernel for a call, and what `simplify` makes of it, both verified; their text forms lose nothing. Most calls
+    of a program have the same one. Raises KernelError where the front end refuses it."""
     set_globals(function, recipes)
     source = capture(function)
     written = {at for at, parameter in enumerate(source.parameters) if parameter.name in source.written}
-    kernel = lower(source, signature_of(make(recipes).arguments, written)).kernel
+    outside = tuple(
+        (name, type(value), repr(value))
+        for name, value in function.__globals__.items()
+        if not (name.startswith("__") or callable(value) or isinstance(value, ModuleType))
+    )
+    return _lowered(function, signature_of(make(recipes).arguments, written), outside)
+
+
+@lru_cache(maxsize=256)
+def _lowered(function: FunctionType, signature: Signature, _outside: tuple[object, ...]) -> tuple[Kernel, Kernel]:
+    """_outside: the values that globals of the function have now."""
+    kernel = lower(capture(function), signature).kernel
     verify(kernel)
-    return kernel
+    simple = simplify(kernel)
+    verify(simple)
+    for one in (kernel,) if simple is kernel else (kernel, simple):
+        text = print_kernel(one)
+        again = parse_kernel(text)
+        assert again == one, f"the text form does not parse back\n{text}\n{print_kernel(again)}"
+    return kernel, simple
 
 
 def interpreter(kernel: Kernel) -> Callable[..., object]:
@@ -157,16 +177,10 @@ def check_program(
 
 def check_interpreter(function: FunctionType, call: tuple[Recipe, ...], right: Outcome, where: str) -> None:
     """The interpreter agrees, before and after `simplify`, and the text form loses nothing."""
-    kernel = lowered(function, call)
+    kernel, simple = lowered(function, call)
     _same(right, run(interpreter(kernel), call), f"{where}, interpreter", kernel)
-    simple = simplify(kernel)
-    verify(simple)
     if simple is not kernel:
         _same(right, run(interpreter(simple), call), f"{where}, interpreter after simplify", simple)
-    for one in (kernel, simple):
-        text = print_kernel(one)
-        again = parse_kernel(text)
-        assert again == one, f"{where}: the text form does not parse back\n{text}\n{print_kernel(again)}"
 
 
 def check_compiled(

@@ -99,6 +99,22 @@ def test_probes_are_kept_between_processes(config, monkeypatch):
     assert cc.find_compiler(config) is not None
 
 
+def test_what_works_is_not_probed_again_for_another_folder(config, tmp_path, monkeypatch):
+    found = cc.find_compiler(config)
+    monkeypatch.setattr(cc, "_runs", lambda *_: pytest.fail("probed again"))
+    other = replace(config, cache=tmp_path / "other")
+    assert found is not None and cc.find_compiler(other) is found
+    assert ctypes.CDLL(str(cc.build(THREE, (), other).path)).three() == 3
+
+
+def test_what_failed_in_one_folder_is_tried_in_another(config, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(cc, "_runs", lambda *_: "no room")
+        assert cc.find_compiler(config) is None
+    assert cc.find_compiler(config) is None
+    assert cc.find_compiler(replace(config, cache=tmp_path / "other")) is not None
+
+
 def test_a_compiler_without_openmp_works_on_one_thread(tmp_path, config):
     real = shutil.which("cc")
     fake = script(

@@ -159,3 +159,7 @@ class Facts:
         """One Bounds for each axis of a Load or Store; exactly one for a Checked. Also of a copy that a step made."""
         found = self.bounds.get(id(node))
         return self.known[node.key, "" if isinstance(node, Checked) else node.array] if found is None else found
+
+
+NOTHING_PROVEN = Facts({}, (), SizeGuard((), "", ()), {})
+"""What is known of a kernel that nobody analysed: enough for loops in order, with every access checked."""

@@ -15,7 +15,7 @@ from loopwright.analysis.affine import Affine, Formula
 from loopwright.analysis.condition_text import as_text
 from loopwright.analysis.effort import Effort
 from loopwright.analysis.facts import Bounds, Condition
-from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, renamed, simpler
+from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, parsed, renamed, simpler
 from loopwright.analysis.trace import Trace
 
 ROOM = 4
@@ -144,16 +144,14 @@ def _adopted(proof: Proof, stack: tuple[str, ...], choice: isl.Set, allowed: isl
 
 def _ample(among: isl.Set) -> isl.Set:
     """All sizes and whole arguments are as large as the loops' room."""
-    names = among.get_var_names(isl.dim_type.param)
-    large = " and ".join(f"{name} >= {ROOM}" for name in names)
-    return isl.Set(f"[{', '.join(names)}] -> {{ : {large or 'true'} }}")
+    names = tuple(among.get_var_names(isl.dim_type.param))
+    return parsed(" and ".join(f"{name} >= {ROOM}" for name in names) or "true", names)
 
 
 def _usual(among: isl.Set) -> isl.Set:
     """No array has as many as 2**31 elements along an axis."""
-    names = among.get_var_names(isl.dim_type.param)
-    few = " and ".join(f"{name} < {1 << 31}" for name in names)
-    return isl.Set(f"[{', '.join(names)}] -> {{ : {few or 'true'} }}")
+    names = tuple(among.get_var_names(isl.dim_type.param))
+    return parsed(" and ".join(f"{name} < {1 << 31}" for name in names) or "true", names)
 
 
 def _all(conditions: Sequence[isl.Set]) -> isl.Set:

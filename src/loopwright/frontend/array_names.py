@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.scopes import all_nodes
 from loopwright.frontend.written import DefReader
 
 CALLER = "<caller>"
@@ -40,7 +41,8 @@ def is_written_through(cx: Context, node: ast.AST) -> bool:
 
 def has_aliases(frame: Frame, name: str) -> bool:
     """Whether a name is given the array of another one somewhere, or another one its array."""
-    pairs = [pair for node in ast.walk(frame.tree) for pair in _reader(frame).aliases(node)]
+    reader = _reader(frame)
+    pairs = [pair for node in all_nodes(frame.tree) for pair in reader.aliases(node)]
     return any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs)
 
 
@@ -53,7 +55,7 @@ def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | N
         isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside
     ):  # they write what is theirs and ours, whenever they are called
         return bool(reader.names_written() & {name, *others})
-    pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)] if node is not None else []
+    pairs = [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)] if node is not None else []
     group = {*others, *(old for new, old in pairs if new == name)} - {name}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown

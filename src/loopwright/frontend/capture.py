@@ -10,7 +10,7 @@ import ast
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,15 @@ def _found(kind: Kind, namespace: Any, key: str) -> Found:
 def capture(function: object) -> Source:
     """Read a Python function. Raises KernelError for a lambda, a builtin, a class, a method, a generator, a
     function without source text, and for `**kwargs`."""
+    return _captured_once(function) if is_ours(function) else _captured(function)
+
+
+def is_ours(function: object) -> bool:
+    """Whether it is one of those that this package has for what NumPy, lists and the like do."""
+    return isinstance(function, FunctionType) and (function.__module__ or "").startswith("loopwright.frontend.")
+
+
+def _captured(function: object) -> Source:
     plain, definition = parse(function)
     extra = definition.tree.args.kwarg
     if extra is not None:
@@ -125,6 +134,10 @@ def capture(function: object) -> Source:
         )
     parameters = _parameters(plain, definition.tree)
     return Source(plain, plain.__code__, definition, parameters, written_parameters(plain, definition.tree))
+
+
+_captured_once = cache(_captured)
+"""For functions of ours: neither they nor what they call changes in a process."""
 
 
 def _parameters(function: FunctionType, tree: ast.FunctionDef) -> tuple[Parameter, ...]:

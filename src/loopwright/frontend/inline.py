@@ -17,7 +17,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_names import CALLER, copy_shows
 from loopwright.frontend.arrays import check_range
-from loopwright.frontend.capture import Source
+from loopwright.frontend.capture import Source, is_ours
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
@@ -135,16 +135,12 @@ def _blame_the_call(cx: Context, source: Source, call: Arguments) -> None:
     """An error inside of a function of ours is one of its call: the line to look at is the user's."""
     failure = cx.session.failure
     if failure is None or not all(
-        _is_ours(one) is wanted for one, wanted in ((source, True), (cx.frame.source, False))
+        is_ours(one.function) is wanted for one, wanted in ((source, True), (cx.frame.source, False))
     ):
         return
     what = f"'{ast.unparse(call.node.func)}' of these arguments is outside the language"
     remedy = "write its loops out, or call it before and pass the result"
     cx.session.failure = type(failure)(what, cx.at(call.node), failure.what, remedy)
-
-
-def _is_ours(source: Source) -> bool:
-    return source.function.__module__.startswith("loopwright.frontend.")
 
 
 def _leaves_early(webs: Webs, tree: ast.FunctionDef) -> bool:

@@ -31,6 +31,12 @@ class Definition:
 
     def at(self, node: ast.AST) -> Location:
         """Where a node of the tree stands; of a node over several lines, the part on its first line."""
+        known: Location | None = getattr(node, "location", None)  # asked for again in each reading
+        if known is None or known.file != self.file:
+            known = node.location = self._found(node)  # type: ignore[attr-defined]
+        return known
+
+    def _found(self, node: ast.AST) -> Location:
         line = getattr(node, "lineno", self.tree.lineno)
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         start = _characters(text, getattr(node, "col_offset", 0))
@@ -59,7 +65,7 @@ def parse(function: object) -> tuple[FunctionType, Definition]:
             why=f"there is no text of {code.co_filename!r} to read",
             remedy="write the function in a file, or in a notebook cell",
         )
-    tree = _find(tuple(lines), code.co_firstlineno, code.co_name)
+    tree = _definitions(tuple(lines)).get((code.co_firstlineno, code.co_name))
     if tree is None or not _same_code(tuple(lines), code):
         raise KernelError(
             f"the source of '{plain.__name__}' in {code.co_filename} does not match what was loaded",
@@ -112,14 +118,16 @@ def _parse_file(lines: tuple[str, ...]) -> ast.Module | None:
         return None
 
 
-def _find(lines: tuple[str, ...], first_line: int, name: str) -> ast.FunctionDef | None:
+@lru_cache(maxsize=64)
+def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], ast.FunctionDef]:
+    """The functions of a file by their first line, that of a decorator included, and their name."""
     tree = _parse_file(lines)
+    found: dict[tuple[int, str], ast.FunctionDef] = {}
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+        if isinstance(node, ast.FunctionDef):
             start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if start == first_line:
-                return node
-    return None
+            found.setdefault((start, node.name), node)
+    return found
 
 
 _FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))

@@ -40,6 +40,12 @@ def lambda_definition(node: ast.Lambda) -> ast.FunctionDef:
 
 
 @_asked_once
+def all_nodes(tree: ast.FunctionDef) -> tuple[ast.AST, ...]:
+    """Every node of a function, outer ones first."""
+    return tuple(ast.walk(tree))
+
+
+@_asked_once
 def own_nodes(tree: ast.FunctionDef) -> tuple[ast.AST, ...]:
     """The nodes of a function's body, in the order of the text, without the inside of nested functions (but with their
     defaults), lambdas and comprehensions."""
@@ -109,6 +115,6 @@ def free_through_siblings(tree: ast.FunctionDef) -> Mapping[str, frozenset[str]]
 @_asked_once
 def names_inside(tree: ast.FunctionDef) -> frozenset[str]:
     """Every name that the function, or one nested in it, owns."""
-    nested = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    nested += [lambda_definition(node) for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+    nested = [node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef)]
+    nested += [lambda_definition(node) for node in all_nodes(tree) if isinstance(node, ast.Lambda)]
     return frozenset().union(*map(locals_of, nested))

@@ -17,6 +17,7 @@ from loopwright.frontend.scopes import free_names, free_through_siblings, lambda
 Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
 _State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
 _UNASSIGNED = -1
+_NAMELESS = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,8 @@ class _Reach:
                 return _join(self.expression(body, state), self.expression(orelse, state))
             case _:
                 for child in ast.iter_child_nodes(node):
-                    state = self.expression(child, state)
+                    if not isinstance(child, _NAMELESS):
+                        state = self.expression(child, state)
                 return state
 
     def comprehension(self, inner: list[ast.expr], generators: list[ast.comprehension], state: _State) -> _State:

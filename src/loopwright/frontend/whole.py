@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.scopes import all_nodes
 from loopwright.ir.signature import BY_ELEMENT
 
 _OF_ALL = ("shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides")
@@ -16,8 +17,8 @@ def fewest_indices(tree: ast.FunctionDef) -> dict[str, int]:
     """For each parameter the least number of indices with which it is used; 0: it is used as a whole, or sliced. An
     array with as many axes as that is only used element by element."""
     found = dict.fromkeys((one.arg for one in parameters_of(tree)), BY_ELEMENT)
-    above = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
+    above = {id(child): node for node in all_nodes(tree) for child in ast.iter_child_nodes(node)}
+    for node in all_nodes(tree):
         if isinstance(node, ast.Name) and node.id in found:
             found[node.id] = min(found[node.id], _indices(node, above))
     return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from loopwright.errors import KernelError
 from loopwright.frontend.parse import parameters_of, parse, positional_of
-from loopwright.frontend.scopes import locals_of
+from loopwright.frontend.scopes import all_nodes, locals_of
 
 
 def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozenset[str]:
@@ -34,7 +34,7 @@ class DefReader:
         self.function, self.tree, self.seen = function, tree, seen
         self.known: _Known = {} if known is None else known
         self.cut: set[object] = set()
-        inner = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
+        inner = [node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
         self.nested = {node.name: node for node in inner}
         self.locals = locals_of(tree)
 
@@ -48,7 +48,7 @@ class DefReader:
         updated: set[str] = set()
         aliases: list[tuple[str, str]] = []  # (new name, the name that it may be a view of)
         arrays: list[tuple[str, str]] = []  # those where it is no element
-        for node in ast.walk(self.tree):
+        for node in all_nodes(self.tree):
             now, by_update = self.writes(node)
             written |= now
             updated |= by_update
@@ -206,7 +206,7 @@ _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diago
 def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
     """The names with an index or an attribute behind them, or inside of `len()`: no numbers."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Subscript(value=ast.Name(id=name)) | ast.Attribute(value=ast.Name(id=name)):
                 found.add(name)

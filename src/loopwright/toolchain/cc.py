@@ -107,6 +107,8 @@ class _CompilerSearch:
 
 
 _searches: dict[tuple[str, ...], _CompilerSearch] = {}
+"""What was found, by how it was looked for: what works does in whatever folder its output is kept, and what failed may
+have failed for want of one."""
 
 
 def find_compiler(config: Tools) -> Compiler | None:
@@ -242,11 +244,13 @@ def _killed(process: subprocess.Popen[bytes]) -> str:
 
 
 def _search(config: Tools) -> _CompilerSearch:
-    environment = (os.environ.get("CC", ""), os.environ.get("PATH", ""))
-    key = (config.compiler, str(config.cache), *environment)
-    if key not in _searches:
-        _searches[key] = _searched(config, environment[0])
-    return _searches[key]
+    asked = (config.compiler, os.environ.get("CC", ""), os.environ.get("PATH", ""))
+    in_folder = (*asked, str(config.cache))
+    found = _searches.get(asked) or _searches.get(in_folder)
+    if found is None:
+        found = _searched(config, asked[1])
+        _searches[in_folder if found.compiler is None else asked] = found
+    return found
 
 
 def _searched(config: Tools, variable: str) -> _CompilerSearch:
