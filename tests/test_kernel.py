@@ -113,7 +113,7 @@ def test_any_other_object_is_refused_where_the_kernel_is_written(call: str) -> N
 def test_other_faults_of_a_call_through_an_object_are_told_as_they_are() -> None:
     image = np.zeros(3).view(Image)
     with pytest.raises(lw.ArgumentTypeError, match=r"^argument 'value'"):
-        image.filled([1])
+        image.filled([object()])
     with pytest.raises(TypeError, match=r"^filled\(\) takes 2 positional arguments but 3"):
         image.filled(1, 2)
 

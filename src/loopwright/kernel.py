@@ -128,7 +128,8 @@ class LoopKernel:
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
-        pairs = zip(given, structures, strict=True)
+        pairs = list(zip(given, structures, strict=True))
+        structured.refuse_shared(known._source, pairs)
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 
     def _serving(

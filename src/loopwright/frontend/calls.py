@@ -23,6 +23,7 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.iteration import range_value
+from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
@@ -45,6 +46,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -95,6 +97,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
+        if isinstance(owner, Keyed):
+            return method_of_keyed(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, TableValue):
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
@@ -180,7 +184,26 @@ def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
 
 
 _OF_COMPREHENSIONS = frozenset(
-    {"array", "asarray", "sum", "any", "all", "min", "max", "len", "sorted", "prod", "mean", "std", "median", "sort"}
+    {
+        "array",
+        "asarray",
+        "concatenate",
+        "hstack",
+        "stack",
+        "vstack",
+        "sum",
+        "any",
+        "all",
+        "min",
+        "max",
+        "len",
+        "sorted",
+        "prod",
+        "mean",
+        "std",
+        "median",
+        "sort",
+    }
 )
 
 

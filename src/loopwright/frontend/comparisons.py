@@ -11,6 +11,7 @@ from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import run_written
+from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
@@ -19,6 +20,7 @@ from loopwright.frontend.tables import contains
 from loopwright.frontend.values import (
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -167,6 +169,8 @@ def _as_value(condition: bool | Expr) -> Literal | Number:
 
 
 def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
+    if isinstance(items, Keyed):
+        return has_key(cx, items, item, node)
     if isinstance(items, TableValue):
         return contains(cx, items, item, node)
     if isinstance(items, ListValue):

@@ -16,10 +16,11 @@ from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
-from loopwright.frontend.elementwise import binary, map_elements
+from loopwright.frontend.elementwise import binary, kept_array, map_elements
 from loopwright.frontend.iteration import comprehension
+from loopwright.frontend.keyed import is_keyed, item_of, keyed_literal
 from loopwright.frontend.lazy import conditional, logical
-from loopwright.frontend.list_methods import comprehension_list
+from loopwright.frontend.list_methods import comprehension_list, list_by_operator
 from loopwright.frontend.lists import index_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
@@ -34,6 +35,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -87,11 +89,13 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
         case ast.Slice():
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
-            return comprehension(cx, node)
+            return comprehension(cx, node) or comprehension_list(cx, node, node)
         case ast.ListComp():
             return comprehension_list(cx, node, node)
         case ast.Set():
             return set_literal(cx, node)
+        case ast.Dict(values=values) if is_keyed(node):
+            return keyed_literal(cx, node, tuple(kept_array(cx, one, node) for one in operands(cx, values)))
         case ast.Dict():
             return dict_literal(cx, node)
         case ast.SetComp() | ast.DictComp():
@@ -121,7 +125,11 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
-        return replace(left, items=left.items + right.items)
+        if bool(left.is_list) is bool(right.is_list):
+            return Items(left.items + right.items, is_list=left.is_list)
+        raise cx.error(node, "a list and a tuple are not added", "Python raises TypeError")
+    if (made := list_by_operator(cx, left, node.op, right, node)) is not None:
+        return made
     if isinstance(left, TableValue) and isinstance(right, TableValue):
         return set_operation(cx, operators.BINARY[type(node.op)], left, right, node)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
@@ -217,6 +225,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
         return _slice_of_items(cx, read, node.slice)
     base, indices = indexed(cx, node, read)
+    if isinstance(base, Keyed):
+        return item_of(cx, base, index_of(indices), node)
     if isinstance(base, TableValue):
         return get_item(cx, base, index_of(indices), node)
     if isinstance(base, Fixed) and any(base.value is one for one in grids.GRIDS):

@@ -28,6 +28,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -197,7 +198,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
                 _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)
             )
             return RangeValue((start, stop, step))
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return replace(value, items=tuple(bound))
         case Number(expr=expr):
@@ -354,7 +355,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
             return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case RangeValue(bounds=(start, stop, step)):
             return RangeValue((freeze(cx, start, at), freeze(cx, stop, at), freeze(cx, step, at)))
