@@ -88,6 +88,25 @@ def test_loops(size):
     same(levels, rng.integers(0, size + 1, (3 * size, 2)), size + 1)
 
 
+def products(a, k):
+    """Slices of tuples, with bounds that the run finds."""
+    total = 1
+    for size in a.shape[k:]:
+        total *= size
+    return total, np.prod(a.shape[k:]), sum(a.shape[:k]), len(a.shape[k:]), a.shape[-1]
+
+
+@pytest.mark.parametrize("k", [-1, 0, 1, 2])
+def test_slices_of_tuples(k):
+    same(products, np.zeros((2, 3, 4)), k)
+
+
+def test_a_slice_of_a_tuple_is_not_returned():
+    assert "a slice of a tuple cannot be returned" in refusal(
+        define("def f(a, k):\n    return a.shape[k:]\n"), np.zeros(3), 1
+    )
+
+
 SHARED = [
     "y = np.zeros(2); x.append(y); y[0] = 1.0; return x",
     "y = np.zeros(2); x.append(y); x[0][0] = 1.0; return y",
@@ -117,3 +136,15 @@ NOT_SHARED = [
 @pytest.mark.parametrize("body", NOT_SHARED)
 def test_what_shows_nothing_is_put_in(body):
     same(define(f"def f(a):\n    x = []\n    for k in range(3):\n        {body}\n    return x\n"), np.ones(3))
+
+
+NAMES = [
+    "x = [np.zeros(2), np.ones(2)]; y = x[0]; y = y if n > 3 else x[1]; y[0] = 9.0; return x",
+    "x = [np.zeros(2), np.ones(2)]; y = x[0] if n > 3 else x[1]; y[0] = 9.0; return x",
+]
+
+
+@pytest.mark.parametrize("body", NAMES)
+def test_a_name_for_several_arrays_of_a_list_is_no_copy_that_shows(body):
+    lines = "\n".join(f"    {line.strip()}" for line in body.split("; "))
+    assert "another name for" in refusal(define(f"def f(n):\n{lines}\n"), 3)

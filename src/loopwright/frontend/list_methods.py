@@ -43,7 +43,7 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
     match call.name:
         case "append":
             call.expect(cx, 1)
-            _refuse_shared(cx, call, 0)
+            _refuse_shared(cx, value, call, 0)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
@@ -59,12 +59,12 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
     return Fixed(None)
 
 
-def _refuse_shared(cx: Context, call: Arguments, position: int) -> None:
+def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int) -> None:
     """Raise KernelError where it shows that a list holds a copy of what is put into it."""
     owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
     item = call.node.args[position] if position < len(call.node.args) else None
     if isinstance(owner, ast.Name) and item is not None:
-        refuse_shared(cx, owner.id, call.values[position], item, call.node)
+        refuse_shared(cx, owner.id, call.values[position], item, call.node, value)
 
 
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
@@ -116,7 +116,7 @@ def delete_item(cx: Context, value: ListValue, index: Value, node: ast.expr) -> 
 
 def _insert(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 2)
-    _refuse_shared(cx, call, 1)
+    _refuse_shared(cx, value, call, 1)
     node = call.node
     index = Number(as_index(cx, call.values[0], call.place(0)), weak=True)
     before = Number(length_now(cx, value, node), weak=True)

@@ -35,7 +35,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import grow, presence
+from loopwright.frontend.variables import array_if_present, grow, or_zero, presence
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
 from loopwright.ir.nodes import (
     RESERVED,
@@ -46,6 +46,7 @@ from loopwright.ir.nodes import (
     Compare,
     Const,
     Expr,
+    If,
     Load,
     ResultArray,
     Return,
@@ -66,7 +67,7 @@ Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
 def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
-    value: Value = Fixed(None) if node.value is None else cx.evaluate(node.value)
+    value: Value = Fixed(None) if node.value is None else _evaluated(cx, node.value)
     if isinstance(value, Fixed) and value.value is None:
         if cx.session.maybe_returns:
             _return_none(cx, node)
@@ -89,17 +90,36 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     cx.emit(Return(tuple(expr for expr in values if expr is not None), at=cx.at(node)))
 
 
+def _evaluated(cx: Context, node: ast.expr) -> Value:
+    """What is returned; of names of arrays that are None at times, the array as if there were one."""
+    maybe = array_if_present(cx, node)
+    if maybe is not None:
+        return maybe[1]
+    if isinstance(node, ast.Tuple) and any(array_if_present(cx, one) is not None for one in node.elts):
+        if not all(isinstance(one, ast.Name | ast.Constant) for one in node.elts):
+            raise cx.error(node, "one of several results is an array that may be None",
+                           remedy="give the other ones names, and return these")  # fmt: skip
+        return Items(tuple(_evaluated(cx, one) for one in node.elts))
+    return cx.evaluate(node)
+
+
 def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
     written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
     """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
     in nested tuples."""
-    found = None if written is None else presence(cx, written)
+    maybe = None if written is None else array_if_present(cx, written)
+    if maybe is not None:
+        _flatten_maybe(cx, *maybe, node, flat, packing)
+        return
+    found: tuple[Expr, Literal | Number | Items] | None = None if written is None else presence(cx, written)
+    if found is None and isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
+        found = value.expr.condition, or_zero(value.expr.condition, value)
     if found is not None and place not in cx.session.maybe_results:
         cx.session.maybe_results.add(place)
         cx.session.types.grown = True
-    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number):
+    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number | Items):
         found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
@@ -145,10 +165,33 @@ def _flatten(
         packing.append(("complex", 1))
 
 
+def _flatten_maybe(
+    cx: Context, flag: Expr, array: Array | View, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """An array that is None at times: a result with its elements where there is one, and whether there is."""
+    place = node.value or node
+    sizes = [cx.temporary_name() for _ in array.shape]
+    for name in sizes:
+        cx.emit(Assign(name, _ZERO, at=cx.at(place)))
+    position = len(flat)
+    with cx.inner_body() as then:
+        result, found = _cut_result(cx, array, position, node)
+        for name, size in zip(sizes, found, strict=True):
+            cx.emit(Assign(name, size.expr, at=cx.at(place)))
+    cx.emit(If(flag, tuple(then), at=cx.at(place)))
+    flat += [result, *(Number(Var(name, INT64), weak=True) for name in sizes), Number(flag, weak=True)]
+    packing += [("value", position + k) for k in range(1 + len(sizes))]
+    packing += [("cut", len(sizes)), *[("complex", 1)] * array.element.is_complex]
+    packing += [("value", position + 1 + len(sizes)), ("maybe", 0)]
+
+
 def _flatten_list(
     cx: Context, value: ListValue, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
 ) -> None:
     """A list: its elements, for each place of its tuples."""
+    if value.is_of_tuple:
+        raise cx.error(node.value or node, "a slice of a tuple cannot be returned", "how long it is must be known",
+                       "return np.array(x)")  # fmt: skip
     if value.rows is not None:
         _flatten_rows(cx, value, node, flat, packing)
         return

@@ -62,6 +62,7 @@ def new_table(cx: Context, key: tuple[object, ...], kind: int, name: str, node: 
         fill = None if size == RESERVED else Const(0, element)
         cx.emit(statement := Allocate(full, element, (Const(size, INT64),), fill, at=cx.at(node)))
         cx.allocations[full], cx.made_in[full] = (statement, cx.depth), cx.scopes
+        cx.row_arrays.add(full)
         return Array(full, element, (Literal(size),))
 
     count = cx.session.types.of(key)
@@ -188,8 +189,14 @@ def set_size(cx: Context, table: RowTable, number: Expr, length: Expr, node: ast
     _put(cx, table.sizes[0], number, length, node)
 
 
-def refuse_shared(cx: Context, owner: str, item: Value, item_node: ast.expr, node: ast.AST) -> None:
-    """Raise KernelError for a list or an array that is put into the list `owner`, where it shows that it is a copy."""
+def refuse_shared(
+    cx: Context, owner: str, item: Value, item_node: ast.expr, node: ast.AST, into: ListValue | None = None
+) -> None:
+    """Raise KernelError for a list or an array that is put into the list `owner`, where it shows that it is a copy. One
+    that is in this list (`into`) already is none."""
+    place = item.home if isinstance(item, ListValue) else None
+    if place is not None and into is not None and place[0].key == (*into.key, "row"):
+        return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
         raise cx.error(

@@ -283,7 +283,7 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
                        "make it of all its items at once: {'x': a, 'y': b}")  # fmt: skip
     if isinstance(base, ListValue) and len(indices) == 1:
         if isinstance(target.value, ast.Name):
-            refuse_shared(cx, target.value.id, value, value_node, target)
+            refuse_shared(cx, target.value.id, value, value_node, target, base)
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
     if _is_part(base, indices):

@@ -155,7 +155,7 @@ class ListValue:
     known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable, or
     an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
     home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
-    changes."""
+    changes. is_of_tuple: it is a slice of a tuple, in Python."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -165,6 +165,7 @@ class ListValue:
     rows: RowTable | None = None
     home: tuple[RowTable, Expr] | None = None
     holds_lists: bool = False
+    is_of_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True)
