@@ -94,6 +94,17 @@ class LoopKernel:
         )
         if source.variadic is not None:
             self._dispatch.call = self._variadic_call
+        written = source.definition.tree.args
+        self._is_restricted = not source.structures and bool(written.kwonlyargs or written.posonlyargs)
+
+    def _refuse_other_ways(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+        """Raise TypeError, as the function would, for an argument that must not be given by position, or by name."""
+        written = self._source.definition.tree.args
+        most = len(written.posonlyargs) + len(written.args)
+        if len(args) > most and written.vararg is None:
+            raise TypeError(f"{self.name}() takes {most} positional arguments but {len(args)} were given")
+        if named := ", ".join(sorted({one.arg for one in written.posonlyargs} & kwargs.keys())):
+            raise TypeError(f"{self.name}() got positional-only arguments passed as keyword arguments: '{named}'")
 
     def _variadic_call(self, *args: object, **kwargs: object) -> object:
         found = self._by_structure(self._bound(args, kwargs))
@@ -149,6 +160,8 @@ class LoopKernel:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._is_restricted:
+            self._refuse_other_ways(args, kwargs)
         try:
             return self._dispatch.call(*args, **kwargs)
         except hidden.NeededError as needed:

@@ -379,26 +379,9 @@ helper star           def f(a):
                           def g(**x):
                               return 1
                           return g(x=1)
-helper without value  def f(a):
-                          def g(x):
-                              if x > 0:
-                                  return 1
-                          return g(a[0])
 helper gives None     def f(a):
                           def g(x):
                               x = 2
-                          return 1 + g(a[0])
-helper gives some     def f(a):
-                          def g(x):
-                              if x > 0:
-                                  return None
-                              return 1
-                          return g(a[0]) is None
-helper may give None  def f(a):
-                          def g(x, y=None):
-                              if x > 0:
-                                  return y
-                              return 1
                           return 1 + g(a[0])
 helper gives arrays   def f(a):
                           def g(x):

@@ -167,9 +167,61 @@ def test_an_array_of_a_list_that_is_written_under_another_name_is_refused():
     assert lw.kernel(first_after)([a, a], a.copy()) == 1.0
 
 
-@pytest.mark.parametrize(
-    "given", [[], [1, 2.5], [A, A.astype(np.float32)], [A, A.reshape(1, 3)], [object()], {}, {1: 2, 3: 0.5}]
-)
+@pytest.mark.parametrize("given", [[], [A, A.astype(np.float32)], [A, A.reshape(1, 3)], [object()], {}, {1: 2, 3: 0.5}])
 def test_what_is_of_several_kinds_is_no_argument(given):
     with pytest.raises((lw.ArgumentTypeError, lw.KernelError)):
         lw.kernel(numbers)(given)
+
+
+def of_a_range(r, a):
+    total = a[0]
+    for k in r:
+        total += a[k] * k
+    return total, len(r)
+
+
+def mixed(x):
+    total = 0.0
+    for v in x:
+        total += v
+    return total, x[0], len(x), x
+
+
+def of_pairs(pairs, a):
+    total = 0.0
+    for weight, b in pairs:
+        total += weight * b.sum()
+        b[0] = 7.0
+    return total, len(pairs), a[0]
+
+
+def zipped(a, b):
+    def from_there_on(k):
+        return zip(a[k:], b[k:])  # noqa: B905
+
+    total = 0.0
+    for k in range(2):
+        for x, y in from_there_on(k):
+            total += x * y
+    return total
+
+
+@pytest.mark.parametrize("function, arguments", [
+    (of_a_range, (range(3), A)), (of_a_range, (range(2, -1, -1), A)), (of_a_range, (range(0), A)),
+    (of_pairs, ([(3, A + 1), (4.5, A * 2)], A)), (mixed, ([1, 2.5, True],)), (zipped, (A, A + 1)),
+])  # fmt: skip
+def test_ranges_short_lists_of_anything_and_zips(function, arguments):
+    test_as_cpython(function, arguments)
+
+
+def named_zip(a, b):
+    def both():
+        return zip(a, b)  # noqa: B905
+
+    pairs = both()
+    return sum([x * y for x, y in pairs])
+
+
+def test_a_zip_that_could_be_gone_over_twice_is_refused():
+    with pytest.raises(lw.KernelError, match="a zip has no name here"):
+        lw.kernel(named_zip)(A, A)

@@ -35,6 +35,7 @@ from loopwright.frontend.values import (
     TableValue,
     Value,
     View,
+    Zipped,
     describe,
 )
 from loopwright.frontend.variables import freeze
@@ -95,6 +96,8 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return Sequence(size, item_of, after=after)
     if isinstance(value, RangeValue):
         return _of_range(cx, value, node)
+    if isinstance(value, Zipped):
+        return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     if isinstance(value, Items | Keyed):
@@ -165,7 +168,11 @@ def _sequences(cx: Context, argument: ast.expr) -> list[Sequence]:
 def _zip(cx: Context, node: ast.Call) -> Sequence:
     if not node.args or node.keywords:
         raise cx.error(node, "zip() takes sequences here")
-    parts = [part for argument in node.args for part in _sequences(cx, argument)]
+    return _in_step(cx, [part for argument in node.args for part in _sequences(cx, argument)])
+
+
+def _in_step(cx: Context, parts: list[Sequence]) -> Sequence:
+    """Several sequences at once, until the shortest one ends."""
     least = size_of(parts[0].size)
     for part in parts[1:]:
         other = size_of(part.size)

@@ -32,7 +32,18 @@ from loopwright.frontend.results import check_end, result_arrays, returned_value
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import Given, Held, Structure
-from loopwright.frontend.values import Array, Fixed, Items, Keyed, Literal, Number, Records, Value, from_object
+from loopwright.frontend.values import (
+    Array,
+    Fixed,
+    Items,
+    Keyed,
+    Literal,
+    Number,
+    RangeValue,
+    Records,
+    Value,
+    from_object,
+)
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import (
@@ -200,6 +211,11 @@ def _together(structure: Structure, values: Iterator[Value], source: Source) -> 
             return Fixed(value)
         case Packed():
             return given_list(source, structure, [next(values) for _ in range(structure.arrays)])
+        case Held(parts=parts, kind=kind) if kind is range:
+            start, stop, step = (_together(part, values, source) for part in parts)
+            return RangeValue((start, stop, step))
+        case Held(parts=parts, kind=kind) if kind is list:
+            return Items(tuple(_together(part, values, source) for part in parts), is_list=True)
         case Held(parts=parts, kind=kind, names=names) if kind is dict:
             return Keyed(names, tuple(_together(part, values, source) for part in parts))
         case Held(kind=kind) if issubclass(kind, complex | np.complexfloating):

@@ -46,6 +46,7 @@ class Held:
     names: tuple[str, ...] = ()
 
 
+_MOST_ITEMS = 32  # of a list of several kinds of things: each is an argument of its own
 Structure = Held | Given | Packed | None  # None: an argument as any other
 
 
@@ -54,8 +55,14 @@ def structure_of(value: object) -> Structure:
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
-        case dict() | list():
+        case dict():
             return packed(value)
+        case list():
+            found = packed(value)
+            is_short = found is None and 0 < len(value) <= _MOST_ITEMS
+            return Held(tuple(map(structure_of, value)), list) if is_short else found
+        case range():
+            return Held((None, None, None), range, ("start", "stop", "step"))
         case tuple() if hasattr(type(value), "_fields"):
             return Held(tuple(map(structure_of, value)), type(value), tuple(type(value)._fields))  # type: ignore[attr-defined]
         case tuple() if any(map(_is_no_constant, value)):

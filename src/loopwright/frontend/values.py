@@ -202,6 +202,13 @@ class RangeValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Zipped:
+    """`zip(...)` that a helper returns, to be gone over once."""
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
 
@@ -256,7 +263,7 @@ class Closure:
 
 Value = (
     Literal | Number | Array | View | Elementwise | ListValue | TableValue
-    | SliceIndex | RangeValue | Records | Items | Keyed | Fixed | Closure
+    | SliceIndex | RangeValue | Zipped | Records | Items | Keyed | Fixed | Closure
 )  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
@@ -296,6 +303,8 @@ def describe(value: Value) -> str:
             return "a slice"
         case RangeValue():
             return "a range"
+        case Zipped():
+            return "a zip"
         case ListValue():
             return "a list"
         case TableValue(is_dict=is_dict):

@@ -38,6 +38,7 @@ from loopwright.frontend.values import (
     TableValue,
     Value,
     View,
+    Zipped,
     describe,
     from_object,
 )
@@ -163,6 +164,9 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
     key = web_key(cx.frame, web)
+    if isinstance(value, Zipped):
+        raise cx.error(node, "a zip has no name here", "it can be gone over once only",
+                       "write its call behind 'in'")  # fmt: skip
     if web.is_single:
         value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
         if isinstance(value, ListValue):
@@ -193,7 +197,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue() | TableValue():
+        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped():
             return value
         case RangeValue(bounds=bounds):
             start, stop, step = (
