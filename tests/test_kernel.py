@@ -112,8 +112,8 @@ def test_any_other_object_is_refused_where_the_kernel_is_written(call: str) -> N
 
 def test_other_faults_of_a_call_through_an_object_are_told_as_they_are() -> None:
     image = np.zeros(3).view(Image)
-    with pytest.raises(lw.ArgumentTypeError, match=r"^argument 'value'"):
-        image.filled([1])
+    with pytest.raises(lw.ArgumentTypeError, match=r"^argument 'value\.0'"):
+        image.filled([object()])
     with pytest.raises(TypeError, match=r"^filled\(\) takes 2 positional arguments but 3"):
         image.filled(1, 2)
 
@@ -304,3 +304,16 @@ def test_arguments_of_any_number() -> None:
     for wrong in ({"a": a, "more": 1}, {}, {"a": a, "other": 1}):
         with pytest.raises(TypeError):
             _of_any_number(**wrong)
+
+
+def test_arguments_are_given_in_the_ways_that_the_function_allows() -> None:
+    def weighted(a: Any, b: float = 1.0, /, c: float = 2.0, *, d: float = 3.0) -> Any:
+        return a[0] + b + c * 10 + d * 100
+
+    kernel, a = lw.kernel(weighted), np.ones(2)
+    for _ in range(2):
+        assert kernel(a, 5.0, c=1.0, d=2.0) == 216.0 and kernel(a) == 322.0
+        with pytest.raises(TypeError, match="takes 3 positional arguments but 4"):
+            kernel(a, 1.0, 2.0, 3.0)
+        with pytest.raises(TypeError, match="positional-only"):
+            kernel(a, b=2.0)

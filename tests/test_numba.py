@@ -343,3 +343,13 @@ def test_neither_numba_nor_the_door_is_loaded_with_loopwright() -> None:
     code = "import sys, loopwright; assert not {'numba', 'loopwright.numba'} & set(sys.modules)"
     code += "; import loopwright.numba; assert 'numba' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_types_and_errors_are_found_in_core_too() -> None:
+    from loopwright.numba.core import errors, types
+    from loopwright.numba.core.errors import TypingError
+    from loopwright.numba.core.types import float64
+
+    assert (
+        types.int64 is nb.int64 and float64 is nb.float64 and errors.TypingError is TypingError is nb.errors.TypingError
+    )

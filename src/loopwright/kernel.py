@@ -115,6 +115,17 @@ class LoopKernel(_Called):
         self._call = self._called
         if source.variadic is not None:
             self._dispatch.call = self._variadic_call
+        written = source.definition.tree.args
+        self._is_restricted = not source.structures and bool(written.kwonlyargs or written.posonlyargs)
+
+    def _refuse_other_ways(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+        """Raise TypeError, as the function would, for an argument that must not be given by position, or by name."""
+        written = self._source.definition.tree.args
+        most = len(written.posonlyargs) + len(written.args)
+        if len(args) > most and written.vararg is None:
+            raise TypeError(f"{self.name}() takes {most} positional arguments but {len(args)} were given")
+        if named := ", ".join(sorted({one.arg for one in written.posonlyargs} & kwargs.keys())):
+            raise TypeError(f"{self.name}() got positional-only arguments passed as keyword arguments: '{named}'")
 
     def _variadic_call(self, *args: object, **kwargs: object) -> object:
         found = self._by_structure(self._bound(args, kwargs))
@@ -152,7 +163,8 @@ class LoopKernel(_Called):
             if place is None:
                 with suppress(ValueError):
                     self._dispatch.expand(tuple(map(structured.for_launcher, structures)), known)
-        pairs = zip(given, structures, strict=True)
+        pairs = list(zip(given, structures, strict=True))
+        structured.refuse_shared(known._source, pairs)
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
 
     def _serving(
@@ -173,6 +185,8 @@ class LoopKernel(_Called):
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         """A call until the launcher answers them by itself, and those that it cannot."""
+        if self._is_restricted:
+            self._refuse_other_ways(args, kwargs)
         try:
             return self._dispatch.call(*args, **kwargs)
         except Exception as error:
@@ -180,7 +194,7 @@ class LoopKernel(_Called):
             if isinstance(call, Exception):
                 raise call from error.__cause__
         finally:
-            self._call = self._dispatch.direct or self._called
+            self._call = (None if self._is_restricted else self._dispatch.direct) or self._called
         return call(*args, **kwargs)
 
     def _after(self, error: Exception) -> Exception | Callable[..., object]:

@@ -106,6 +106,43 @@ list of text          def f(a):
                           return x[int(a[0])]
 dict                  def f(a):
                           x = {"one": 2}
+                          return x["two"]
+text of a dict        def f(a):
+                          x = {"one": 2}
+                          return x[1]
+changed text dict     def f(a):
+                          x = {"one": 2}
+                          x["two"] = 3
+method of texts       def f(a):
+                          x = {"one": 2}
+                          x.pop("one")
+kinds in a list       def f(a):
+                          x = []
+                          x.append([1, 2])
+                          x.append((1, 2))
+lists of lists        def f(a):
+                          x = []
+                          x.append([[1], [2, 3]])
+                          x[0][0].append(1)
+array in a list       def f(a):
+                          x = []
+                          y = np.zeros(3)
+                          x.append(y)
+                          y[0] = 1.0
+                          return x
+list in a list        def f(a):
+                          x, y = [], [1]
+                          x.append(y)
+                          y.append(2)
+                          return x
+list of two types     def f(a):
+                          x = [np.zeros(2)]
+                          x.append(np.zeros(2, np.int64))
+                          return x
+found in lists        def f(a):
+                          x = [[1], [2, 3]]
+                          x[0].append(1)
+                          return [1] in x
 set                   def f(a):
                           x = {"one", 2}
 nested comprehension  def f(a):
@@ -342,26 +379,9 @@ helper star           def f(a):
                           def g(**x):
                               return 1
                           return g(x=1)
-helper without value  def f(a):
-                          def g(x):
-                              if x > 0:
-                                  return 1
-                          return g(a[0])
 helper gives None     def f(a):
                           def g(x):
                               x = 2
-                          return 1 + g(a[0])
-helper gives some     def f(a):
-                          def g(x):
-                              if x > 0:
-                                  return None
-                              return 1
-                          return g(a[0]) is None
-helper may give None  def f(a):
-                          def g(x, y=None):
-                              if x > 0:
-                                  return y
-                              return 1
                           return 1 + g(a[0])
 helper gives arrays   def f(a):
                           def g(x):
@@ -414,10 +434,4 @@ array in a loop       def f(a):
                               x[0] = a[i]
                               return x
                           return a
-computed size         def f(a):
-                          n = 0
-                          for i in range(len(a)):
-                              n += 1
-                          x = np.zeros((n, n))
-                          return x
 """

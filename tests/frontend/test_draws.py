@@ -34,6 +34,17 @@ def all_of_them(n, x):
     )  # fmt: skip
 
 
+def rows_of(n, x):
+    rows = np.arange(n * 3).reshape(n, 3)
+    np.random.shuffle(rows)
+    part = rows[::-1, 1:]
+    np.random.shuffle(part)
+    numbers = [k * 2 for k in range(n)]
+    numbers.append(7)
+    np.random.shuffle(numbers)
+    return rows, np.random.permutation(rows), numbers, np.random.rand()
+
+
 def drawing_helper(x):
     return x * np.random.normal()
 
@@ -60,6 +71,7 @@ def test_as_numpy(size):
     mine, theirs = _both(all_of_them, lambda: (size, np.arange(9.0)))
     assert alike(mine, theirs)
     assert alike(*_both(seeded, lambda: (size,)))
+    assert alike(*_both(rows_of, lambda: (size, None)))
     assert alike(*_both(through_a_helper, lambda: (np.arange(float(size)),)))
 
 

@@ -38,4 +38,4 @@ def test_star_of_what_is_no_tuple():
 
 
 def test_slices_of_tuples_need_constants():
-    assert "constant bounds" in refusal(define("def f(a, x):\n    return (1, 2)[x:]\n"), np.zeros(2), 1)
+    assert "constant bounds" in refusal(define("def f(a, x):\n    return (1, 2.5)[x:]\n"), np.zeros(2), 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, same, text_of
+from frontend.judge import define, refusal, same, text_of
 
 
 def test_a_name_for_an_expression_keeps_its_value():
@@ -141,3 +141,73 @@ def test_a_number_where_an_array_was_is_told_in_words():
         """)
     with pytest.raises(lw.KernelError, match="'x' is a Python float here and an array elsewhere"):
         lw.kernel(function)(np.ones(3), 1)
+
+
+NONE_AT_TIMES = [
+    "b = None\nif c > 0:\n    b = a * 2\nreturn b",
+    "b = None\nif c > 0:\n    b = a[a > c]\nif b is None:\n    return a[0]\nreturn b.sum()",
+    "b = None\nfor i in range(c):\n    if b is None:\n        b = a * i\n    else:\n        b = b + a\nreturn b",
+    "k, b = None, None\n"
+    "for i in range(len(a)):\n    if a[i] > c:\n        k, b = i, a + a[i]\n        break\nreturn k, b, c",
+    "b = a\nif c == 0:\n    b = None\nreturn b",
+    "b = None\nif c > 0:\n    b = np.zeros((c, 2))\nx = None\nif c == 1:\n    x = a * 1j\nreturn b, x",
+    "b = None\nif c > 0:\n    b = (c, 2.0)\nif b is None:\n    return -1.0\nreturn b[1]",
+    "b = None\nif c > 0:\n    b = (c, 2.0)\nreturn b",
+    "b = None\nfor i in range(c):\n    if b is None or a[i] < b[1]:\n        b = (i, a[i])\n"
+    "if b is not None:\n    i, v = b\n    return v\nreturn a[0]",
+    "b = (1, None)\nif c > 0:\n    b = (2, 3.0)\nif b[1] is None:\n    return 0.5\nreturn 0.25",
+    "def h():\n    if c > 0:\n        return a[c]\n    return None\nr = h()\nif r is None:\n    return a[0]\nreturn r",
+    "def h(x):\n    if x > 1.0:\n        return x ** 0.5\nreturn h(a[c])",
+    "def h(x):\n    if x > 1.0:\n        return x\nb = None\n"
+    "for i in range(len(a)):\n    t = h(a[i] + c)\n"
+    "    if t is None:\n        continue\n    if b is None or t < b:\n        b = t\nreturn b",
+]
+
+
+@pytest.mark.parametrize("body", NONE_AT_TIMES)
+@pytest.mark.parametrize("c", [0, 1, 2])
+def test_what_is_none_at_times(body, c):
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    same(define(f"def f(a, c):\n{lines}\n"), np.array([0.5, 3.0, 1.0]), c)
+
+
+def test_a_result_of_a_helper_that_is_an_array_or_none_is_refused():
+    function = define("""
+        def f(a, c):
+            def h():
+                if c > 0:
+                    return a * 2, None
+                return a * 1, a * 3
+            x, y = h()
+            return x, y
+        """)
+    assert "an array on some paths, and None on others" in refusal(function, np.ones(3), 1)
+
+
+def first_of(a, c):
+    b = None
+    if c > 1:
+        b = a * 2
+    return b[0]
+
+
+def one_more(a, c):
+    def above(x):
+        if x > c:
+            return x
+        return None
+
+    return above(a[0]) + 1
+
+
+@pytest.mark.parametrize("function", [first_of, one_more])
+def test_none_used_as_what_it_is_not_is_a_type_error(function):
+    for c in (0, 2):
+        a = np.array([1.5])
+        try:
+            expected = function(a, c)
+        except TypeError:
+            with pytest.raises(TypeError):
+                lw.kernel(function)(a, c)
+        else:
+            assert lw.kernel(function)(a, c) == expected

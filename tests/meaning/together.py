@@ -27,8 +27,6 @@ from .ways import set_thresholds, thresholds
 
 DEFINED = re.compile(r"^(?:LW_PART [a-z0-9_]+|int32_t) (\w+)\(", re.MULTILINE)
 
-"""What stands behind HEADER in programs with lists."""
-
 
 @dataclass(frozen=True)
 class Wanted:

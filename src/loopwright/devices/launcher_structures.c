@@ -31,6 +31,7 @@ static int find_leaves(Leaves *leaves, PyObject *value, PyObject *structure) {
   PyObject *kind = PyTuple_GET_ITEM(structure, 0), *names = PyTuple_GET_ITEM(structure, 1);
   PyObject *parts = PyTuple_GET_ITEM(structure, 2);
   if ((PyObject *)Py_TYPE(value) != kind) return 0;
+  if (names == Py_None && !PyTuple_Check(value)) return 0;
   if (PyTuple_Check(value) && PyTuple_GET_SIZE(value) != PyTuple_GET_SIZE(parts)) return 0;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
     PyObject *part;

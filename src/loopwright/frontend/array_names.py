@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.scopes import all_nodes
 from loopwright.frontend.written import DefReader
 
@@ -62,6 +63,60 @@ def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | N
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
     flow.body(frame.tree.body, flow.start if node is None else None)
     return flow.shows
+
+
+def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
+    """Whether it would show that a list of this name is given a copy of the list or array that an expression gives."""
+    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    reader.owner = owner
+    group = reader.roots(item) - {owner}
+    if not group:
+        return False
+    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
+    if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):
+        return bool(reader.names_written() & {owner, *group})
+    pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)]
+    while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {owner}:
+        group |= grown
+    if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
+        if frame.is_inlined:  # whoever called it may write its own
+            return True
+        group.add(CALLER)
+    flow = _Flow(reader, item, _Both((frozenset({owner}), frozenset(group))))
+    flow.body(frame.tree.body, None)
+    return flow.shows
+
+
+_CHANGING = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
+
+
+class _ListReader(DefReader):
+    """Takes what changes a list for writing, too, but for the list `owner` itself: what it holds counts."""
+
+    owner = ""
+
+    def roots(self, expression: ast.expr) -> set[str]:
+        return set() if isinstance(expression, ast.List) else super().roots(expression)  # a list of its own
+
+    def by_method(self, call: ast.Call) -> set[str]:
+        match call.func:
+            case ast.Attribute(value=ast.Name(id=name)) if name == self.owner:
+                return set()
+            case ast.Attribute(value=inner, attr=attribute) if attribute in _CHANGING:
+                return self.roots(inner)
+            case _:
+                return super().by_method(call)
+
+    def writes(self, node: ast.AST) -> tuple[set[str], set[str]]:
+        match node:
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Name(id=name)) if name == self.owner:
+                return set(), set()
+            case ast.Subscript(ctx=ast.Del()):
+                return self.roots(node), set()
+            case ast.AugAssign(target=ast.Name(id=name)) if name == self.owner:
+                return set(), set()
+            case _:
+                return super().writes(node)
 
 
 def _reader(frame: Frame) -> DefReader:

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.creation import array_of_items
+from loopwright.frontend.convert import as_index
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import assign_elements, materialised, require_same
 from loopwright.frontend.selection import assign_gathered, assign_where, chosen_by_mask, gathered, nonzero
 from loopwright.frontend.values import (
@@ -15,18 +16,22 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    ListValue,
     Literal,
     Number,
     SliceIndex,
     Value,
     View,
 )
-from loopwright.frontend.views import as_view, element_at, expanded, is_array, sliced, steady
+from loopwright.frontend.views import as_view, element_at, expanded, in_range, is_array, is_plain, sliced, steady
 
 
 def part_of(cx: Context, base: ArrayLike, indices: Sequence[Value], nodes: Sequence[ast.expr], node: ast.expr) -> Value:
     """`base[indices]`: an element, a view, or what masks and arrays of indices choose."""
     indices = _with_arrays(cx, indices, node)
+    if isinstance(base, Elementwise) and len(indices) == len(base.shape) and is_plain(list(indices)):
+        index = [as_index(cx, one, place) for one, place in zip(indices, nodes, strict=True)]
+        return base.at(cx, [in_range(cx, one, size, node) for one, size in zip(index, base.shape, strict=True)])
     if isinstance(base, Elementwise):
         base = materialised(cx, base, node)
     base = steady(cx, base, node)
@@ -49,7 +54,7 @@ def assign_part(
 ) -> None:  # fmt: skip
     """`base[indices] = value` where not every axis has a number as its index."""
     indices = _with_arrays(cx, indices, target)
-    value = array_of_items(cx, value, value_node) if isinstance(value, Items) else value
+    value = as_array(cx, value, value_node, "an assignment") if isinstance(value, Items | ListValue) else value
     if isinstance(base, Elementwise):
         raise cx.error(target, "the result of an expression cannot be assigned to")
     base = steady(cx, base, target)
@@ -68,7 +73,9 @@ def assign_part(
 
 
 def _with_arrays(cx: Context, indices: Sequence[Value], node: ast.AST) -> list[Value]:
-    return [array_of_items(cx, index, node) if isinstance(index, Items) else index for index in indices]
+    return [
+        as_array(cx, index, node, "an index") if isinstance(index, Items | ListValue) else index for index in indices
+    ]
 
 
 def _is_mask(indices: Sequence[Value]) -> bool:

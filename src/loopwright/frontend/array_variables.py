@@ -121,7 +121,7 @@ def _has_name(cx: Context, value: ArrayLike) -> bool:
     base = value.name if isinstance(value, Array) else value.array.name
     bound = [value for frame in cx.active for value in frame.bindings.values()]
     has_name = base in _names(bound) or any(one.name == base for one in cx.array_variables.values())
-    return has_name or base not in cx.allocations
+    return has_name or base not in cx.allocations or base in cx.row_arrays
 
 
 def _names(values: list[Value]) -> set[str]:

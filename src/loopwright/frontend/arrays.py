@@ -13,8 +13,21 @@ from loopwright.frontend.complex_pairs import part_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
 from loopwright.frontend.promote import NumberType, common
-from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Records, Value, describe
-from loopwright.frontend.views import in_range, shape_of
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Records,
+    Value,
+    View,
+    describe,
+)
+from loopwright.frontend.views import clipped, element_at, in_range, shape_of
+from loopwright.frontend.views import size_of as expr_of
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -161,11 +174,68 @@ def _index_items(cx: Context, base: Items, indices: Sequence[Value], nodes: Sequ
             return base.items[index]
         case Literal():
             raise cx.error(at, "an index must be an integer")
+        case index if (columns := _columns(base)) is not None:
+            place = Number(cx.once(as_index(cx, index, nodes[0]), cx.at(at)), weak=True)
+            return replace(columns, items=tuple(_index_items(cx, Items(one.items), [place], nodes, at)
+                                                for one in columns.items if isinstance(one, Items)))  # fmt: skip
+        case index if 0 < len(base.items) <= _MOST_CHOSEN and all(_is_only_read(cx, one) for one in base.items):
+            return _chosen_array(cx, base.items, as_index(cx, index, nodes[0]), at)  # type: ignore[arg-type]
         case index if 0 < len(base.items) <= _MOST_CHOSEN and not all(map(_is_constant, base.items)):
             return _chosen(cx, base, as_index(cx, index, nodes[0]), at)
         case index:
             table = _table(cx, base, at)
             return element(cx, view(cx, table, [index], nodes, at), cx.at(at))
+
+
+def _columns(base: Items) -> Items | None:
+    """Of a tuple of tuples of one length and class: for each place, what stands there in each of them."""
+    first = base.items[0] if base.items else None
+    if not isinstance(first, Items) or not first.items:
+        return None
+    kinds = {
+        (len(one.items), one.names, one.is_list, one.kind) if isinstance(one, Items) else None for one in base.items
+    }
+    if len(kinds) != 1:
+        return None
+    rows = [one.items for one in base.items if isinstance(one, Items)]
+    return replace(first, items=tuple(Items(column) for column in zip(*rows, strict=True)))
+
+
+def _is_only_read(cx: Context, value: Value) -> bool:
+    """Whether this is an array, or a part of one, that nobody writes during the call."""
+    if not isinstance(value, Array | View) or not value.shape:
+        return False
+    array = value if isinstance(value, Array) else value.array
+    return array.name in cx.arguments and array.name not in cx.session.source.written and not array.weak
+
+
+def _chosen_array(cx: Context, arrays: Sequence[Array | View], index: Expr, at: ast.expr) -> Elementwise:
+    """One of a few arrays of one type and number of axes, to be read."""
+    if len({(one.element, len(one.shape)) for one in arrays}) != 1:
+        raise cx.error(at, "this tuple can only be indexed by a constant", "its arrays are of several kinds",
+                       "write a loop over the tuple")  # fmt: skip
+    place = in_range(cx, index, Literal(len(arrays)), at)
+
+    def chosen(parts: Sequence[Expr]) -> Expr:
+        result = parts[-1]
+        for number in range(len(parts) - 2, -1, -1):
+            result = Select(Compare("eq", place, Const(number, INT64)), parts[number], result)
+        return result
+
+    def element_of(cx: Context, where: Sequence[Expr]) -> Number:
+        numbers = [element_at(cx, one, where, at) for one in arrays]
+        return Number(chosen([one.expr for one in numbers if isinstance(one, Number)]), weak=False)
+
+    shape: list[Literal | Number] = []
+    for sizes in zip(*(one.shape for one in arrays), strict=True):
+        size = sizes[0] if len(set(sizes)) == 1 else None
+        if size is None:
+            variable = cx.temporary(chosen([expr_of(clipped(cx, one)) for one in sizes]), cx.at(at))
+            cx.natural.add(variable.name)
+            size = Number(variable, weak=True)
+        shape.append(size)
+    reads = frozenset(one.name if isinstance(one, Array) else one.array.name for one in arrays)
+    return Elementwise(tuple(shape), arrays[0].element, element_of, reads)
 
 
 def _table(cx: Context, base: Items, at: ast.expr) -> Array:

@@ -19,6 +19,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -154,6 +155,8 @@ def _len(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     match call.values[0]:
         case Items(items=items):
+            return Literal(len(items))
+        case Keyed(items=items):
             return Literal(len(items))
         case ListValue() as value:
             return Number(value.length, weak=True)

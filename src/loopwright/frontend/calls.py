@@ -19,10 +19,11 @@ from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
-from loopwright.frontend.elementwise import any_array, map_elements
+from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import inline_closure, inline_function
 from loopwright.frontend.iteration import range_value
+from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
@@ -45,6 +46,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -52,6 +54,7 @@ from loopwright.frontend.values import (
     SliceIndex,
     TableValue,
     Value,
+    Zipped,
     describe,
     is_none,
 )
@@ -95,6 +98,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method(cx, owner.value, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
+        if isinstance(owner, Keyed):
+            return method_of_keyed(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, TableValue):
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
@@ -107,6 +112,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_array(cx, _of_one(owner), _arguments(cx, node, name))
     callee = cx.evaluate(node.func)
     if isinstance(callee, Fixed):
+        if callee.value is zip and _is_returned(cx, node):
+            return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
@@ -123,6 +130,11 @@ def call(cx: Context, node: ast.Call) -> Value:
         if callee.value is list or callee.value is sorted or maker is list:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _is_returned(cx: Context, node: ast.Call) -> bool:
+    """Whether a helper returns what this call gives."""
+    return cx.frame.is_inlined and any(one.value is node for one in cx.frame.webs.returns)
 
 
 def _apply(cx: Context, callee: Value, call: Arguments) -> Value:
@@ -180,7 +192,26 @@ def _evaluated(cx: Context, nodes: list[ast.expr]) -> list[Value]:
 
 
 _OF_COMPREHENSIONS = frozenset(
-    {"array", "asarray", "sum", "any", "all", "min", "max", "len", "sorted", "prod", "mean", "std", "median", "sort"}
+    {
+        "array",
+        "asarray",
+        "concatenate",
+        "hstack",
+        "stack",
+        "vstack",
+        "sum",
+        "any",
+        "all",
+        "min",
+        "max",
+        "len",
+        "sorted",
+        "prod",
+        "mean",
+        "std",
+        "median",
+        "sort",
+    }
 )
 
 

@@ -11,6 +11,7 @@ from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
 from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import run_written
+from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
 from loopwright.frontend.operands import kept, operands, twice
@@ -19,6 +20,7 @@ from loopwright.frontend.tables import contains
 from loopwright.frontend.values import (
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -27,9 +29,9 @@ from loopwright.frontend.values import (
     Value,
     describe,
 )
-from loopwright.frontend.variables import freeze, presence
+from loopwright.frontend.variables import freeze, is_present, presence
 from loopwright.frontend.views import is_array
-from loopwright.ir.nodes import CompareOp, Expr, Logical
+from loopwright.ir.nodes import Checked, CompareOp, Expr, Logical
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +40,26 @@ else:
     more = deferred("loopwright.frontend.more")
 
 
+def _is_number(cx: Context, node: ast.expr) -> Expr | None:
+    found = presence(cx, node)
+    return None if found is None else found[0]
+
+
 def comparisons(cx: Context, node: ast.Compare) -> Value:
     """`a < b <= c`: each operand once, from left to right, the rest only while it is true."""
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
         sides = [node.left, node.comparators[0]]
-        found = presence(cx, sides[_is_none(node.left)]) if any(map(_is_none, sides)) else None
-        if found is not None:
+        by_name = is_present if isinstance(node.ops[0], ast.Is | ast.IsNot) else _is_number
+        flag = by_name(cx, sides[_is_none(node.left)]) if any(map(_is_none, sides)) else None
+        if flag is not None:
             asks_presence = isinstance(node.ops[0], ast.IsNot | ast.NotEq)
-            return Number(found[0] if asks_presence else negated(found[0]), weak=True)
+            return Number(flag if asks_presence else negated(flag), weak=True)
+        if any(map(_is_none, sides)) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            value = cx.evaluate(sides[_is_none(node.left)])
+            if isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
+                flag = value.expr.condition
+                return Number(flag if isinstance(node.ops[0], ast.IsNot) else negated(flag), weak=True)
+            return _compare(cx, node.ops[0], value, Fixed(None), node)
     nodes = [node.left, *node.comparators]
     parts: list[LazyOperand] = []
     left: Value = Literal(0)
@@ -167,6 +181,8 @@ def _as_value(condition: bool | Expr) -> Literal | Number:
 
 
 def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
+    if isinstance(items, Keyed):
+        return has_key(cx, items, item, node)
     if isinstance(items, TableValue):
         return contains(cx, items, item, node)
     if isinstance(items, ListValue):

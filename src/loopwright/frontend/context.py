@@ -63,6 +63,7 @@ class Session:
     unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
     named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
+    deep_lists: set[Key] = field(default_factory=set)  # lists of lists that change, by key
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
@@ -153,6 +154,8 @@ class Context:
     made_of: dict[str, Expr] = field(default_factory=dict)  # scalars that are assigned once, and what they are
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     hash_tables: dict[Key, TableValue] = field(default_factory=dict)  # sets and dicts with their arrays
+    row_arrays: set[str] = field(default_factory=set)  # memory of lists and arrays that are in lists
+    given_tables: set[Key] = field(default_factory=set)  # dicts of the caller's: they are only read
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()

@@ -13,7 +13,18 @@ import numpy as np
 from loopwright.frontend.complex_pairs import is_nonzero, to_complex
 from loopwright.frontend.context import Context
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.values import Array, Items, ListValue, Literal, Number, Records, TableValue, Value, describe
+from loopwright.frontend.values import (
+    Array,
+    Items,
+    Keyed,
+    ListValue,
+    Literal,
+    Number,
+    Records,
+    TableValue,
+    Value,
+    describe,
+)
 from loopwright.ir.nodes import Binary, Cast, Checked, Compare, Const, Expr, Load, Logical, Unary
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar
 
@@ -168,7 +179,7 @@ def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -
 
 def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
     """The truth value of a number or of a sequence: known now, or a bool expression."""
-    if isinstance(value, Items):
+    if isinstance(value, Items | Keyed):
         return bool(value.items)
     if isinstance(value, ListValue):
         return Compare("ne", value.length, Const(0, INT64))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend import promote
+from loopwright.frontend import promote, row_arrays
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
@@ -134,6 +134,8 @@ def as_array(cx: Context, value: Value, node: ast.AST, what: str) -> ArrayLike:
     if is_array(value):
         assert isinstance(value, ArrayLike)
         return value
+    if isinstance(value, ListValue) and row_arrays.holds_rows(cx, value, node):
+        return row_arrays.stacked(cx, value, node)
     if isinstance(value, ListValue):
         return rows_of_list(cx, value, node) if known(cx, value, node).is_tuple else as_elements(cx, value, node)
     if isinstance(value, Items):

@@ -125,11 +125,29 @@ def shuffle(key: Any, gauss: Any, x: Any) -> None:
         x[i], x[j] = x[j], x[i]
 
 
+def shuffle_rows(key: Any, gauss: Any, x: Any) -> None:
+    """The rows of an array of several axes in another order."""
+    if x.size > 0:
+        for i in range(len(x) - 1, 0, -1):
+            j = below(key, i)
+            if i != j:
+                row = x[i].copy()
+                x[i] = x[j]
+                x[j] = row
+
+
 def permutation(key: Any, gauss: Any, x: Any) -> Any:
     """The elements of an array in another order, in an array of their own."""
     result = x.copy()
     shuffle(key, gauss, result)
     return result
+
+
+def permutation_rows(key: Any, gauss: Any, x: Any) -> Any:
+    """The rows of an array in another order, in an array of their own."""
+    order = np.arange(len(x))
+    shuffle(key, gauss, order)
+    return x[order]
 
 
 def permutation_of(key: Any, gauss: Any, n: Any) -> Any:

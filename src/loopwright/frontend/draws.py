@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,20 @@ from loopwright.frontend.convert import as_index, convert
 from loopwright.frontend.elementwise import map_elements, materialised, nest, new_array
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.inline import run_written
+from loopwright.frontend.lists import elements_of
 from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
-from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+)
 from loopwright.frontend.views import as_size, as_view, element_at, in_range, is_array, size_of
 from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
@@ -162,8 +174,22 @@ def _randint(cx: Context, drawer: Drawer, call: Arguments) -> Value:
 def shuffle(cx: Context, drawer: Drawer, call: Arguments) -> Value:
     """`shuffle(x)`."""
     call.expect(cx, 1)
-    drawer.run(cx, "shuffle", [_one_axis(cx, call.values[0], call)], call.node)
+    value = call.values[0]
+    if isinstance(value, ListValue):
+        drawer.run(cx, "shuffle", [_numbers(cx, value, call)], call.node)
+    elif isinstance(value, Array | View) and len(value.shape) > 1:
+        drawer.run(cx, "shuffle_rows", [value], call.node)
+    else:
+        drawer.run(cx, "shuffle", [_one_axis(cx, value, call)], call.node)
     return Fixed(None)
+
+
+def _numbers(cx: Context, value: ListValue, call: Arguments) -> Value:
+    """What a list holds, to be put into another order: its numbers, or those of its rows."""
+    parts = elements_of(cx, value, call.node)
+    if len(parts) != 1:
+        raise cx.error(call.node, f"{call.name} takes no list of tuples here", remedy="use an array with rows")
+    return replace(parts[0], array=replace(parts[0].array, weak=False))
 
 
 def permutation(cx: Context, drawer: Drawer, call: Arguments) -> Value:
@@ -172,6 +198,8 @@ def permutation(cx: Context, drawer: Drawer, call: Arguments) -> Value:
     value = call.values[0]
     if isinstance(value, Literal | Number):
         return drawer.run(cx, "permutation_of", [value], call.node)
+    if isinstance(value, ArrayLike) and len(value.shape) > 1:
+        return drawer.run(cx, "permutation_rows", [value], call.node)
     return drawer.run(cx, "permutation", [_one_axis(cx, value, call)], call.node)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
-from loopwright.frontend.elementwise import binary, map_elements
+from loopwright.frontend.elementwise import binary, kept_array, map_elements
 from loopwright.frontend.iteration import comprehension
+from loopwright.frontend.keyed import is_keyed, item_of, keyed_literal
 from loopwright.frontend.lazy import conditional, logical
-from loopwright.frontend.list_methods import comprehension_list
-from loopwright.frontend.lists import index_list
+from loopwright.frontend.list_methods import comprehension_list, list_by_operator
+from loopwright.frontend.lists import index_list, new_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
@@ -34,6 +35,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -44,6 +46,7 @@ from loopwright.frontend.values import (
     View,
     describe,
     from_object,
+    is_none,
 )
 from loopwright.frontend.variables import assign_web, outside_value, read_name
 from loopwright.frontend.views import is_array, is_plain
@@ -87,11 +90,13 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
         case ast.Slice():
             return _slice(cx, node)
         case ast.ListComp() | ast.GeneratorExp() if id(node) in cx.comprehensions:
-            return comprehension(cx, node)
+            return comprehension(cx, node) or comprehension_list(cx, node, node)
         case ast.ListComp():
             return comprehension_list(cx, node, node)
         case ast.Set():
             return set_literal(cx, node)
+        case ast.Dict(values=values) if is_keyed(node):
+            return keyed_literal(cx, node, tuple(kept_array(cx, one, node) for one in operands(cx, values)))
         case ast.Dict():
             return dict_literal(cx, node)
         case ast.SetComp() | ast.DictComp():
@@ -121,7 +126,11 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
-        return replace(left, items=left.items + right.items)
+        if bool(left.is_list) is bool(right.is_list):
+            return Items(left.items + right.items, is_list=left.is_list)
+        raise cx.error(node, "a list and a tuple are not added", "Python raises TypeError")
+    if (made := list_by_operator(cx, left, node.op, right, node)) is not None:
+        return made
     if isinstance(left, TableValue) and isinstance(right, TableValue):
         return set_operation(cx, operators.BINARY[type(node.op)], left, right, node)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
@@ -215,8 +224,10 @@ def _range_before(
 def _subscript(cx: Context, node: ast.Subscript) -> Value:
     read = cx.evaluate(node.value)
     if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
-        return _slice_of_items(cx, read, node.slice)
+        return _slice_of_items(cx, read, node)
     base, indices = indexed(cx, node, read)
+    if isinstance(base, Keyed):
+        return item_of(cx, base, index_of(indices), node)
     if isinstance(base, TableValue):
         return get_item(cx, base, index_of(indices), node)
     if isinstance(base, Fixed) and any(base.value is one for one in grids.GRIDS):
@@ -228,17 +239,20 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     return arrays.index_value(cx, base, indices, places_of(node, indices), node)
 
 
-def _slice_of_items(cx: Context, base: Items, node: ast.Slice) -> Items:
-    parts: list[int | None] = []
-    for part in (node.lower, node.upper, node.step):
-        match None if part is None else cx.evaluate(part):
-            case None:
-                parts.append(None)
-            case Literal(value=int() as value):
-                parts.append(value)
-            case _:
-                raise cx.error(node, "a slice of a tuple needs constant bounds")
-    return replace(base, items=base.items[slice(*parts)])
+def _slice_of_items(cx: Context, base: Items, node: ast.Subscript) -> Value:
+    """`tuple[a:b]`; of numbers, with bounds that are found by the run, a list that nobody changes."""
+    index = cx.evaluate(node.slice)
+    assert isinstance(index, SliceIndex)
+    bounds = [None if one is None or is_none(one) else one for one in (index.lower, index.upper, index.step)]
+    known: list[Any] = [one.value if isinstance(one, Literal) else None for one in bounds]
+    if all(one is None or isinstance(one, Literal) for one in bounds):
+        return replace(base, items=base.items[slice(*known)])
+    kinds = {one.number_type if isinstance(one, Literal | Number) else None for one in base.items}
+    if len(kinds) != 1 or None in kinds or base.names:
+        raise cx.error(node, "a slice of this tuple needs constant bounds", "its items are not numbers of one type")
+    chosen = index_list(cx, new_list(cx, base.items, node), index, node)
+    assert isinstance(chosen, ListValue)
+    return replace(chosen, is_of_tuple=not base.is_list)
 
 
 _OF_NUMBERS: dict[str, Value] = {"shape": Items(()), "ndim": Literal(0), "size": Literal(1)}

@@ -208,6 +208,21 @@ def shuffle(state: Any, half: Any, tables: Any, x: Any) -> None:
         x[i], x[j] = x[j], x[i]
 
 
+def shuffle_rows(state: Any, half: Any, tables: Any, x: Any) -> None:
+    """The rows of an array of several axes in another order."""
+    if x.size > 0:
+        order = np.arange(len(x))
+        shuffle(state, half, tables, order)
+        x[:] = x[order]
+
+
+def permutation_rows(state: Any, half: Any, tables: Any, x: Any) -> Any:
+    """The rows of an array in another order, in an array of their own."""
+    order = np.arange(len(x))
+    shuffle(state, half, tables, order)
+    return x[order]
+
+
 def shuffle_from(state: Any, half: Any, x: Any, first: Any) -> None:
     """The same from the end down to an element, by `below`, as `choice` does it."""
     for i in range(len(x) - 1, first - 1, -1):

@@ -23,6 +23,7 @@ from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
 from loopwright.frontend.parse import parameters_of, positional_of
+from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
 from loopwright.frontend.scopes import names_inside
 from loopwright.frontend.values import (
@@ -41,9 +42,10 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, store_variable, taken
+from loopwright.frontend.variables import freeze, read_variable, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
-from loopwright.ir.nodes import Block, Const, Dim, Expr
+from loopwright.ir.nodes import Assign, Block, Const, Dim, Expr
+from loopwright.ir.types import BOOL
 
 if TYPE_CHECKING:
     from loopwright.frontend import calls_again, explicit_stack
@@ -113,6 +115,8 @@ def _inline(
     cx.frames.append(frame)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+    if (*path, "return") in cx.session.optional:  # nothing is returned yet
+        cx.emit(Assign(cx.flag(cx.variable((*path, "return"), "result")).name, Const(False, BOOL), at=at_call))
     failed_before = cx.session.failure
     with cx.inner_body(nested=_leaves_early(webs, tree)) as body:
         cx.active.append(frame)
@@ -239,6 +243,13 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         return Literal(0.0)
     if True not in frame.gives:
         return Fixed(None)
+    key = (*frame.path, "return")
+    if gives_nothing and frame.calls_again is None and _is_number(cx, frame):
+        if key in cx.session.optional and isinstance(cx.session.types.of(key), NumberType):
+            return read_variable(cx, key, call.node, "result")
+        cx.session.types.grown |= key not in cx.session.optional
+        cx.session.optional.add(key)
+        raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node))
     if gives_nothing:
         raise cx.error(
             call.node,
@@ -250,6 +261,12 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
     return taken(cx, (*frame.path, "return"), call.node, "result")
 
 
+def _is_number(cx: Context, frame: Frame) -> bool:
+    """Whether a helper returns numbers, as far as it returns anything."""
+    kind = cx.session.types.of((*frame.path, "return"))
+    return isinstance(frame.result, Literal | Number) or (frame.result is None and isinstance(kind, NumberType))
+
+
 def return_from_helper(cx: Context, node: ast.Return) -> None:
     """`return value` in an inlined function."""
     frame = cx.frame
@@ -258,6 +275,8 @@ def return_from_helper(cx: Context, node: ast.Return) -> None:
     frame.gives.add(not is_none)
     if not is_none:
         _set_result(cx, frame, value, node)
+    elif (*frame.path, "return") in cx.session.optional:
+        store_variable(cx, (*frame.path, "return"), "result", value, node, node)
     if not frame.tail:
         if frame.block is None:
             frame.block = cx.new_name(frame.prefix + "body")
@@ -301,7 +320,8 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
             return
     value = kept_array(cx, value, node)
     is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
-    if len(frame.webs.returns) == 1 and (frame.tail or not is_number) and frame.calls_again is None:
+    is_only = len(frame.webs.returns) == 1 and (*frame.path, "return") not in cx.session.optional
+    if is_only and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
@@ -337,6 +357,9 @@ def _may_show(cx: Context, call: object) -> bool:
         match part:
             case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
                 return copy_shows(caller, name, [CALLER], target)
+            case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if id(value) == call:
+                names = [part for part in parts if isinstance(part, ast.Name)]
+                return len(names) < len(parts) or any(copy_shows(caller, one.id, [CALLER], one) for one in names)
             case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
                 if any(id(one) == call for one in ast.iter_child_nodes(part)):
                     return False

@@ -14,6 +14,7 @@ from loopwright.frontend.arrays import index_value
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
+from loopwright.frontend.keyed import keys_of
 from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
@@ -26,6 +27,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -33,6 +35,7 @@ from loopwright.frontend.values import (
     TableValue,
     Value,
     View,
+    Zipped,
     describe,
 )
 from loopwright.frontend.variables import freeze
@@ -93,11 +96,13 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return Sequence(size, item_of, after=after)
     if isinstance(value, RangeValue):
         return _of_range(cx, value, node)
+    if isinstance(value, Zipped):
+        return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
-    if isinstance(value, Items):
-        items = value.items
-        return Sequence(Literal(len(items)), lambda cx, k: _item(cx, value, k, node), items)
+    if isinstance(value, Items | Keyed):
+        found = keys_of(value) if isinstance(value, Keyed) else value
+        return Sequence(Literal(len(found.items)), lambda cx, k: _item(cx, found, k, node), found.items)
     raise cx.error(node, f"a loop cannot go over {describe(value)}", "it goes over ranges, arrays and tuples",
                    "write: for i in range(n)")  # fmt: skip
 
@@ -163,7 +168,11 @@ def _sequences(cx: Context, argument: ast.expr) -> list[Sequence]:
 def _zip(cx: Context, node: ast.Call) -> Sequence:
     if not node.args or node.keywords:
         raise cx.error(node, "zip() takes sequences here")
-    parts = [part for argument in node.args for part in _sequences(cx, argument)]
+    return _in_step(cx, [part for argument in node.args for part in _sequences(cx, argument)])
+
+
+def _in_step(cx: Context, parts: list[Sequence]) -> Sequence:
+    """Several sequences at once, until the shortest one ends."""
     least = size_of(parts[0].size)
     for part in parts[1:]:
         other = size_of(part.size)
@@ -234,8 +243,9 @@ _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
 # ---- comprehensions -------------------------------------------------------------------------------------------
 
 
-def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike:
-    """The values of `x for k in sequence if c` as an array. Raises KernelError for several `for`s."""
+def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike | None:
+    """The values of `x for k in sequence if c` as an array; None where they are lists or arrays. Raises KernelError for
+    several `for`s."""
     if len(node.generators) != 1 or node.generators[0].is_async:
         raise cx.error(node, "a comprehension has one 'for' here", remedy="give the list a name")
     part = node.generators[0]
@@ -246,6 +256,8 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
         with cx.inner_body():
             bind_names(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
             sample = cx.evaluate(node.elt)
+        if isinstance(sample, ListValue) or is_array(sample):
+            return None
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
         cx.weak_comprehensions[id(node)] = all(isinstance(p, Literal | Number) and p.number_type.weak for p in parts)

@@ -17,17 +17,20 @@ from loopwright.frontend.lists import (
     append,
     elements_of,
     extend,
+    index_list,
     items_at,
     kept_item,
     known,
     length_now,
     new_list,
     opened,
+    set_length,
 )
-from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, Value, View
+from loopwright.frontend.rows import refuse_shared
+from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import ONE, ZERO, as_size, in_range
-from loopwright.ir.nodes import Assign, Binary, Compare, Expr, Var
+from loopwright.ir.nodes import Binary, Compare, Expr
 
 Apply = Callable[[Context, Value, Arguments], Value]
 """Calls a value with arguments."""
@@ -40,6 +43,7 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
     match call.name:
         case "append":
             call.expect(cx, 1)
+            _refuse_shared(cx, value, call, 0)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
@@ -55,15 +59,21 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
     return Fixed(None)
 
 
+def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int) -> None:
+    """Raise KernelError where it shows that a list holds a copy of what is put into it."""
+    owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
+    item = call.node.args[position] if position < len(call.node.args) else None
+    if isinstance(owner, ast.Name) and item is not None:
+        refuse_shared(cx, owner.id, call.values[position], item, call.node, value)
+
+
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now, to be written."""
     return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
 
 
 def _set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> None:
-    variable = opened(cx, value, node).length
-    assert isinstance(variable, Var)
-    cx.emit(Assign(variable.name, length, at=cx.at(node)))
+    set_length(cx, opened(cx, value, node), length, node)
 
 
 # ---- what changes the number of elements ----------------------------------------------------------------------
@@ -106,6 +116,7 @@ def delete_item(cx: Context, value: ListValue, index: Value, node: ast.expr) -> 
 
 def _insert(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 2)
+    _refuse_shared(cx, value, call, 1)
     node = call.node
     index = Number(as_index(cx, call.values[0], call.place(0)), weak=True)
     before = Number(length_now(cx, value, node), weak=True)
@@ -134,6 +145,8 @@ def _find(cx: Context, function: Callable[..., object], value: ListValue, call: 
 
 def find(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
     """What one of list_functions.py says of the elements that equal an item."""
+    if known(cx, value, node).rows is not None:
+        raise cx.error(node, "lists and arrays are not looked for in a list", remedy="write a loop that compares them")
     parts = Items(elements_of(cx, value, node))
     wanted = item if isinstance(item, Items) else Items((item,))
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
@@ -166,6 +179,8 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     if turned.value:  # equal elements stay in their order
         _turn_around(cx, value, node)
     parts = _writable(cx, value, node)
+    if value.rows is not None and key is None:
+        raise cx.error(node, "a list of lists or arrays has no order here", remedy="give a key, as key=len")
     if key is None or (isinstance(key, Fixed) and key.value is None):
         keys: Sequence[View] = parts
     else:
@@ -209,6 +224,8 @@ def _reverse(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
     """A new list of the elements of a list, an array or a tuple."""
+    if isinstance(value, ListValue) and known(cx, value, node).rows is not None:
+        return index_list(cx, value, SliceIndex(None, None, None), node)  # type: ignore[return-value]
     result = new_list(cx, [], node)
     extend(cx, result, value, node)
     return cx.lists.get(result.key, result)
@@ -217,6 +234,40 @@ def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
 def _copy(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 0)
     return copy_of(cx, value, call.node)
+
+
+def list_by_operator(cx: Context, left: Value, op: ast.operator, right: Value, node: ast.expr) -> Value | None:
+    """`list + list`, `list * n`, `tuple * n`; None for all else."""
+    if isinstance(op, ast.Mult):
+        if _is_sequence(right):
+            left, right = right, left
+        if isinstance(left, Items) and not left.is_list and isinstance(right, Literal) and isinstance(right.value, int):
+            return Items(left.items * right.value)
+        return _repeated(cx, left, right, node) if _is_list(left) and isinstance(right, Literal | Number) else None
+    if isinstance(op, ast.Add) and _is_list(left) and _is_list(right):
+        result = new_list(cx, [], node)
+        for part in (left, right):
+            extend(cx, cx.lists.get(result.key, result), part, node)
+        return cx.lists.get(result.key, result)
+    return None
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
+
+
+def _is_sequence(value: Value) -> bool:
+    return isinstance(value, ListValue | Items)
+
+
+def _repeated(cx: Context, value: Value, times: Value, node: ast.expr) -> ListValue:
+    """A list with the elements of another one, so many times over."""
+    count = cx.once(as_index(cx, times, node, "a number of times"), cx.at(node))
+    if isinstance(value, Items) and len(value.items) == 1:
+        return new_list(cx, value.items, node, count)
+    result = new_list(cx, [], node)
+    nest(cx, (as_size(count),), lambda index: extend(cx, cx.lists.get(result.key, result), value, node), node)
+    return cx.lists.get(result.key, result)
 
 
 def made_list(cx: Context, node: ast.Call) -> ListValue:

@@ -19,6 +19,9 @@ from loopwright.ir.nodes import Assign, Var
 
 def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
     """`name = list`. Raises KernelError where the list has another name that is used later."""
+    if value.home is not None or value.rows is not None:
+        raise cx.error(node, f"'{name}' stands for several lists that are in lists, or have lists in them",
+                       remedy="use another name for each")  # fmt: skip
     is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
     is_new = value.key[-1] == id(value_node) or is_of_helper
     if not is_new and not (isinstance(value_node, ast.Name) and _ends_with(cx.frame.tree, node, value_node)):

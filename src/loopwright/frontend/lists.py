@@ -1,7 +1,8 @@
-"""Lists of numbers, and of tuples of numbers: `append`, `pop`, an index, a loop.
+"""Lists of numbers, of tuples of numbers, of lists and of arrays: `append`, `pop`, an index, a loop.
 
 A list is an array of its own with more room than most lists need, of which the system only gives what is used, and a
-count of its elements. Lists of tuples have an array for each place in the tuple.
+count of its elements. Lists of tuples have an array for each place in the tuple; lists of lists and of arrays hold
+numbers, and rows.py says of what.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend.context import Context, NotYet
+from loopwright.frontend import rows
+from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
 from loopwright.frontend.promote import NumberType
@@ -74,6 +76,8 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
                     return True
             case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=owner)) if owner == name:
                 return True
+            case _ if changes_inner(node, name):
+                return True
             case ast.AugAssign(target=ast.Name(id=owner) | ast.Subscript(value=ast.Name(id=owner))) if owner == name:
                 return True
             case ast.Call(func=ast.Name(id=called), args=arguments) if called not in (
@@ -90,16 +94,47 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
     return False
 
 
+def is_searched(tree: ast.FunctionDef, name: str) -> bool:
+    """Whether some index of this name is no constant."""
+    for node in own_nodes(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=owner), slice=index) if owner == name:
+                if not isinstance(index, ast.Constant | ast.Slice | ast.UnaryOp):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def changes_inner(node: ast.AST, name: str) -> bool:
+    """Whether this changes a list inside the list of this name: `name[i].append(x)`, `name[i][j] = x`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Subscript(value=ast.Name(id=owner)))):
+            return owner == name and attribute in _METHODS
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Subscript(value=ast.Name(id=owner))):
+            return owner == name
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=owner)), value=ast.List()):
+            return owner == name
+        case _:
+            return False
+
+
 def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | None = None) -> ListValue:
     """A list with these elements, `times` times over."""
     key = (*cx.frame.path, "list", id(node))
+    name = cx.target_names.get(id(node), "")
+    if name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree)):
+        cx.session.deep_lists.add(key)
     length = cx.new_name(cx.frame.prefix + cx.target_names.get(id(node), "list") + ".length")
     cx.emit(Assign(length, ZERO, at=cx.at(node)))
     cx.natural.add(length)
     cx.bounds[length] = Const(ROOM, INT64)
     result = _of_kind(cx, ListValue((), Var(length, INT64), key, is_open=True), node)
     if times is None:
-        for item in items:
+        written = node.elts if isinstance(node, ast.List) and len(node.elts) == len(items) else None
+        for k, item in enumerate(items):
+            if written is not None:
+                rows.refuse_shared(cx, name, item, written[k], node)
             result = append(cx, result, item, node)
         return result
     if len(items) != 1:
@@ -107,7 +142,11 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     room = Compare("le", times, Const(ROOM, INT64))
     check(cx, room, "memory", node)
     result = _grown(cx, result, items[0], node)
-    if result.parts:
+    if result.rows is not None:  # one list, so many times over
+        number = Number(_number_of(cx, result, items[0], node), weak=True)
+        numbers = replace(result, rows=None)
+        nest(cx, (as_size(times),), lambda index: put(cx, numbers, index[0], number, node), node)
+    elif result.parts:
         nest(cx, (as_size(times),), lambda index: put(cx, result, index[0], items[0], node), node)
     cx.emit(Assign(length, Binary("max", times, ZERO), at=cx.at(node)))
     return result
@@ -118,6 +157,13 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     count = cx.session.types.of(value.key)
     if not isinstance(count, int):
         return value
+    if count < 0:
+        name = cx.new_name(value.length.name.removesuffix(".length"))  # type: ignore[union-attr]
+        cx.emit(Allocate(name, INT64, (Const(ROOM, INT64),), None, at=cx.at(node)))
+        numbers = as_view(Array(name, INT64, (Literal(ROOM),), weak=True))
+        table = rows.new_table(cx, (*value.key, "row"), count, name, node)
+        cx.lists[value.key] = replace(value, parts=(numbers,), rows=table)
+        return cx.lists[value.key]
     arrays = []
     for k in range(max(count, 1)):
         kind = cx.session.types.of((*value.key, k))
@@ -126,49 +172,131 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
         name = cx.new_name(value.length.name.removesuffix(".length"))  # type: ignore[union-attr]
         cx.emit(Allocate(name, kind.type, (Const(ROOM, INT64),), None, at=cx.at(node)))
         arrays.append(as_view(Array(name, kind.type, (Literal(ROOM),), weak=kind.weak)))
-    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0)
+    holds_lists = cx.session.types.of((*value.key, "inner")) == 1
+    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists)
     return cx.lists[value.key]
 
 
 def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
     items = item.items if isinstance(item, Items) else (item,)
+    kind = rows.kind_of(cx, value.key, item)
+    if kind is not None:
+        return _with_row(cx, value, item, kind, node)
     if not all(isinstance(one, Literal | Number) for one in items):
         raise cx.error(node, f"a list of {describe(item)} is outside the language",
                        remedy="use an array with one more axis")  # fmt: skip
     count = len(items) if isinstance(item, Items) else 0
+    if isinstance(item, Items) and item.is_list is not None:
+        inner = int(item.is_list)
+        if cx.session.types.assign((*value.key, "inner"), inner) != inner:
+            raise cx.error(node, "the elements of a list are lists or tuples here, and not both")
     if cx.session.types.assign(value.key, count) != count:
+        if isinstance(item, Items) and item.is_list and value.key not in cx.session.deep_lists:  # of other lengths
+            cx.session.deep_lists.add(value.key)
+            raise Restart
         raise cx.error(node, "the elements of a list are of one kind here: numbers, or tuples of one length")
     for k, one in enumerate(items):
         assert isinstance(one, Literal | Number)
         if cx.session.types.assign((*value.key, k), one.number_type) is None:
             raise cx.error(node, "the elements of a list have no type in common")
+    return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.AST) -> ListValue:
+    """Note that a list has such a list or array among its elements; the list as far as its arrays are known."""
+    if value.home is not None:
+        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
+    if cx.session.types.assign(value.key, kind) != kind:
+        known = cx.session.types.of(value.key)
+        if kind == rows.LISTS and isinstance(known, int) and known > 0 and value.key not in cx.session.deep_lists:
+            cx.session.deep_lists.add(value.key)
+            raise Restart
+        raise cx.error(node, "the elements of a list are of one kind here: numbers, tuples of one length, lists, or "
+                       "arrays of one number of axes")  # fmt: skip
+    inner = (*value.key, "row")
+    rows.note(cx, inner, item, node)
+    if isinstance(item, Items):
+        for one in item.items:
+            _grown(cx, ListValue((), ZERO, inner), one, node)
+    elif isinstance(item, ListValue) and item.key != inner:
+        for note in (None, *range(len(item.parts))):
+            kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
+            if kind_of_part is not None and cx.session.types.assign(
+                inner if note is None else (*inner, note), kind_of_part
+            ) is None:  # fmt: skip
+                raise cx.error(node, "the lists in a list have elements of one kind here")
     return cx.lists.get(value.key, value)
+
+
+def _number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
+    """The number of a list or an array among the rows of a list, which gets a copy of it unless it has it."""
+    table = value.rows
+    assert table is not None
+    if isinstance(item, ListValue) and item.home is not None and item.home[0].key == table.key:
+        return item.home[1]
+    shape: Sequence[Size]
+    if isinstance(item, Items):
+        number = rows.new_row(cx, table, [Literal(len(item.items))], None, node)
+        made = rows.row_at(cx, table, number, node)
+        assert isinstance(made, ListValue)
+        if made.parts:
+            for k, one in enumerate(item.items):
+                put(cx, made, Const(k, INT64), one, node)
+        return number
+    if isinstance(item, ListValue):
+        item = cx.lists.get(item.key, item) if item.home is None else item
+        shape = [as_size(length_now(cx, item, node))]
+        parts: Sequence[ArrayLike] = item.parts
+    else:
+        assert isinstance(item, ArrayLike)
+        shape, parts = item.shape, [item]
+
+    def element(k: int) -> Callable[[Sequence[Expr]], Value]:
+        return lambda index: element_at(cx, parts[k], index, node)
+
+    return rows.new_row(cx, table, shape, [element(k) for k in range(len(parts))], node)
 
 
 def append(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """`list.append(item)`."""
     value = opened(cx, _grown(cx, value, item, node), node)
-    length = value.length
-    assert isinstance(length, Var)
     if not value.parts:
         return value  # in the next round
-    check(cx, Compare("lt", length, Const(ROOM, INT64)), "memory", node)
+    if value.home is not None:
+        rows.make_room(cx, *value.home, node)
+        length: Expr = cx.temporary(value.length, cx.at(node))
+    else:
+        length = value.length
+        check(cx, Compare("lt", length, Const(ROOM, INT64)), "memory", node)
     put(cx, value, length, item, node)
-    cx.emit(Assign(length.name, Binary("add", length, ONE), at=cx.at(node)))
+    set_length(cx, value, Binary("add", length, ONE), node)
     return value
+
+
+def set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> None:
+    """Give a list that can grow another length."""
+    if value.home is not None:
+        rows.set_size(cx, *value.home, length, node)
+        return
+    assert isinstance(value.length, Var)
+    cx.emit(Assign(value.length.name, length, at=cx.at(node)))
 
 
 def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     """The list. Raises KernelError where it cannot grow."""
     if not value.is_open:
-        raise cx.error(node, "this list cannot grow", "it is part of another list, or made by a comprehension",
-                       "begin with [] and append")  # fmt: skip
+        raise cx.error(
+            node, "this list cannot grow", "it is the caller's, part of another list, or made by a comprehension",
+            "begin with [] and append",
+        )  # fmt: skip
     return value
 
 
 def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) -> None:
     """Write an element at a place that is known to be in range."""
+    if value.rows is not None:
+        item = Number(_number_of(cx, value, item, node), weak=True)
     items = item.items if isinstance(item, Items) else (item,)
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
@@ -178,7 +306,7 @@ def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) 
 
 def known(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     """The list with its arrays. Raises NotYet where nothing is known of its elements."""
-    value = cx.lists.get(value.key, value)
+    value = cx.lists.get(value.key, value) if value.home is None else value
     if not value.parts:
         raise NotYet("nothing is appended to this list", cx.at(node), remedy="append what it is to hold")
     return value
@@ -192,8 +320,12 @@ def size_of_list(cx: Context, value: ListValue) -> Number:
 def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value:
     """The element at a place that is known to be in range."""
     value = known(cx, value, node)
+    if value.rows is not None:
+        number = element_at(cx, value.parts[0], [place], node)
+        assert isinstance(number, Number)
+        return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
-    return Items(found) if value.is_tuple else found[0]
+    return Items(found, is_list=value.holds_lists) if value.is_tuple else found[0]
 
 
 def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
@@ -239,6 +371,8 @@ def as_elements(cx: Context, value: ListValue, node: ast.AST, weak: bool = False
     """The elements as an array, as `np.array(list)` has them. `weak`: Python's numbers stay what they are. Raises
     KernelError for tuples."""
     value = known(cx, value, node)
+    if value.rows is not None:
+        raise cx.error(node, "this takes no list of lists or arrays", remedy="write a loop, or np.array(list)")
     if value.is_tuple:
         raise cx.error(node, "an array of a list of tuples is outside the language",
                        remedy="keep a list for each place of the tuple")  # fmt: skip
@@ -273,6 +407,13 @@ def kept_item(cx: Context, item: Value, node: ast.AST) -> Value:
     return Number(cx.temporary(item.expr, cx.at(node)), item.weak)
 
 
+def _append_number(cx: Context, value: ListValue, number: Value, node: ast.AST) -> None:
+    assert isinstance(value.length, Var)
+    check(cx, Compare("lt", value.length, Const(ROOM, INT64)), "memory", node)
+    put(cx, value, value.length, number, node)
+    set_length(cx, value, Binary("add", value.length, ONE), node)
+
+
 def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
     """`value += other` of a list. Raises KernelError for what cannot be gone over."""
     if isinstance(other, Items):
@@ -281,6 +422,14 @@ def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
         return
     size: Size
     item: Callable[[Expr], Value]
+    if isinstance(other, ListValue) and other.rows is not None and other.rows.key != (*value.key, "row"):
+        raise cx.error(node, "a list of lists is not extended by another one", "each of them would be a copy",
+                       "append them one by one")  # fmt: skip
+    if isinstance(other, ListValue) and other.rows is not None:
+        numbers = replace(value, rows=None)
+        size, item = as_size(length_now(cx, other, node)), lambda k: element_at(cx, other.parts[0], [k], node)
+        nest(cx, (size,), lambda index: _append_number(cx, numbers, item(index[0]), node), node)
+        return
     if isinstance(other, ListValue):
         size, item = as_size(length_now(cx, other, node)), lambda k: items_at(cx, other, k, node)
     elif is_array(other):

@@ -21,8 +21,10 @@ from loopwright.frontend.capture import Source
 from loopwright.frontend.complex_pairs import pair
 from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
 from loopwright.frontend.expressions import evaluate
+from loopwright.frontend.given import given_list, with_tables
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
+from loopwright.frontend.packed import Packed
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import calling
 from loopwright.frontend.renaming import renamed_only
@@ -30,7 +32,18 @@ from loopwright.frontend.results import check_end, result_arrays, returned_value
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import Given, Held, Structure
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Records, Value, from_object
+from loopwright.frontend.values import (
+    Array,
+    Fixed,
+    Items,
+    Keyed,
+    Literal,
+    Number,
+    RangeValue,
+    Records,
+    Value,
+    from_object,
+)
 from loopwright.frontend.variables import store_variable
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.nodes import (
@@ -180,29 +193,38 @@ def _arguments(cx: Context) -> dict[str, Value]:
         values.append(_argument(cx, parameter.name, position, argument, values))
     cx.arguments = {one.name: value for one, value in zip(source.parameters, values, strict=True)}
     names = [parameter.arg for parameter in parameters_of(source.definition.tree)]
-    return _whole_values(names, source.structures, iter(values))
+    return _whole_values(names, source.structures, iter(values), source)
 
 
 def _whole_values(
-    names: Sequence[str], structures: Mapping[str, Structure], values: Iterator[Value]
+    names: Sequence[str], structures: Mapping[str, Structure], values: Iterator[Value], source: Source
 ) -> dict[str, Value]:
     """The values of the parameters as the function is written, from those of the expanded one."""
-    return {name: _together(structures.get(name), values) for name in names}
+    return {name: _together(structures.get(name), values, source) for name in names}
 
 
-def _together(structure: Structure, values: Iterator[Value]) -> Value:
+def _together(structure: Structure, values: Iterator[Value], source: Source) -> Value:
     match structure:
         case None:
             return next(values)
         case Given(value=value):
             return Fixed(value)
+        case Packed():
+            return given_list(source, structure, [next(values) for _ in range(structure.arrays)])
+        case Held(parts=parts, kind=kind) if kind is range:
+            start, stop, step = (_together(part, values, source) for part in parts)
+            return RangeValue((start, stop, step))
+        case Held(parts=parts, kind=kind) if kind is list:
+            return Items(tuple(_together(part, values, source) for part in parts), is_list=True)
+        case Held(parts=parts, kind=kind, names=names) if kind is dict:
+            return Keyed(names, tuple(_together(part, values, source) for part in parts))
         case Held(kind=kind) if issubclass(kind, complex | np.complexfloating):
             real, imaginary = next(values), next(values)
             assert isinstance(real, Number) and isinstance(imaginary, Number)
             return Number(pair(real.expr, imaginary.expr), real.weak)
         case Held(parts=parts, kind=kind, names=names):
             kind_of_items = None if kind is tuple else kind
-            return Items(tuple(_together(part, values) for part in parts), names, kind=kind_of_items)
+            return Items(tuple(_together(part, values, source) for part in parts), names, kind=kind_of_items)
 
 
 def _argument(cx: Context, name: str, position: int, argument: Argument, earlier: list[Value]) -> Value:
@@ -243,7 +265,7 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     cx.frames.append(frame)
     cx.active.append(frame)
     for parameter in parameters_of(tree):
-        web, value = webs.stores[id(parameter)], values[parameter.arg]
+        web, value = webs.stores[id(parameter)], with_tables(cx, values[parameter.arg], parameter)
         if web.is_single:
             frame.bindings[web.number] = value
         elif (

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend import row_arrays
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_names import is_written_through
 from loopwright.frontend.context import Context
@@ -26,7 +27,19 @@ from loopwright.frontend.elementwise import (
     store_element,
 )
 from loopwright.frontend.reductions import axes_of
-from loopwright.frontend.values import Along, Array, ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, View
+from loopwright.frontend.values import (
+    Along,
+    Array,
+    ArrayLike,
+    Elementwise,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    Value,
+    View,
+)
 from loopwright.frontend.views import (
     ONE,
     ZERO,
@@ -191,9 +204,22 @@ def flattened(cx: Context, value: Value, node: ast.AST, *, copies: bool = False)
 def _concatenate(cx: Context, call: Arguments) -> Value:
     """`np.concatenate((a, b), axis=0)`."""
     call.expect(cx, 1, 2, ("axis",))
+    if (rows := _rows(cx, call)) is not None:
+        count = row_arrays.axes_of_rows(cx, rows, call.node)
+        return row_arrays.joined(
+            cx, rows, axes_of(cx, call.get(1, "axis") or Literal(0), count, call.node)[0], call.node
+        )
     parts = _parts(cx, call)
     axis = axes_of(cx, call.get(1, "axis") or Literal(0), len(parts[0].shape), call.node)[0]
     return joined(cx, parts, axis, call.node)
+
+
+def _rows(cx: Context, call: Arguments) -> ListValue | None:
+    """The list of lists or arrays that is to be joined, if it is one."""
+    value = call.values[0]
+    if isinstance(value, ListValue) and row_arrays.holds_rows(cx, value, call.node):
+        return value
+    return None
 
 
 def _parts(cx: Context, call: Arguments) -> list[ArrayLike]:
@@ -232,6 +258,8 @@ def _stack(axis: int) -> Handler:
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 2, ("axis",))
         chosen = call.get(1, "axis")
+        if (rows := _rows(cx, call)) is not None and axis == 0 and chosen in (None, Literal(0)):
+            return row_arrays.stacked(cx, rows, call.node)
         parts = _parts(cx, call)
         where = axis if chosen is None else axes_of(cx, chosen, len(parts[0].shape) + 1, call.node)[0]
         raised = []
@@ -245,15 +273,25 @@ def _stack(axis: int) -> Handler:
 
 def _vstack(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
+    if (rows := _rows(cx, call)) is not None:
+        is_flat = row_arrays.axes_of_rows(cx, rows, call.node) == 1
+        return (row_arrays.stacked if is_flat else _joined_first)(cx, rows, call.node)
     parts = _parts(cx, call)
     if all(len(part.shape) == 1 for part in parts):
         return _stack(0)(cx, call)
-    rows = (view_of(cx, part, call.node, "np.vstack()") for part in parts)
-    return joined(cx, [row if len(row.shape) > 1 else _with_axis(row, 0) for row in rows], 0, call.node)
+    views = (view_of(cx, part, call.node, "np.vstack()") for part in parts)
+    return joined(cx, [one if len(one.shape) > 1 else _with_axis(one, 0) for one in views], 0, call.node)
+
+
+def _joined_first(cx: Context, rows: ListValue, node: ast.AST) -> Array:
+    return row_arrays.joined(cx, rows, 0, node)
 
 
 def _hstack(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
+    if (rows := _rows(cx, call)) is not None:
+        axis = 0 if row_arrays.axes_of_rows(cx, rows, call.node) == 1 else 1
+        return row_arrays.joined(cx, rows, axis, call.node)
     parts = _parts(cx, call)
     return joined(cx, parts, 0 if len(parts[0].shape) == 1 else 1, call.node)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-from loopwright.errors import KernelError
+from loopwright.errors import KernelError, name_of_class
 from loopwright.frontend import promote
 from loopwright.frontend.bounds import bound_of, known_at_call
 from loopwright.frontend.complex_pairs import parts_of
@@ -17,6 +17,7 @@ from loopwright.frontend.elementwise import assign_elements, check, materialised
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
+from loopwright.frontend.rows import laid_out
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Along,
@@ -34,7 +35,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import grow, presence
+from loopwright.frontend.variables import array_if_present, grow, or_zero, presence
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
 from loopwright.ir.nodes import (
     RESERVED,
@@ -45,13 +46,17 @@ from loopwright.ir.nodes import (
     Compare,
     Const,
     Expr,
+    If,
+    Load,
     ResultArray,
     Return,
     ReturnedArray,
     ReturnedScalar,
     Stmt,
+    Var,
 )
-from loopwright.ir.types import BOOL, INT64
+from loopwright.ir.rows import ListOfArrays, ListOfLists, ListOfListsOfTuples, ListOfPairs, Shaped
+from loopwright.ir.types import BOOL, INT64, Scalar
 
 _MOST_RETURNED = 1000  # numbers and arrays
 _ZERO = Const(0, INT64)
@@ -62,7 +67,7 @@ Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
 def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
-    value: Value = Fixed(None) if node.value is None else cx.evaluate(node.value)
+    value: Value = Fixed(None) if node.value is None else _evaluated(cx, node.value)
     if isinstance(value, Fixed) and value.value is None:
         if cx.session.maybe_returns:
             _return_none(cx, node)
@@ -85,17 +90,36 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     cx.emit(Return(tuple(expr for expr in values if expr is not None), at=cx.at(node)))
 
 
+def _evaluated(cx: Context, node: ast.expr) -> Value:
+    """What is returned; of names of arrays that are None at times, the array as if there were one."""
+    maybe = array_if_present(cx, node)
+    if maybe is not None:
+        return maybe[1]
+    if isinstance(node, ast.Tuple) and any(array_if_present(cx, one) is not None for one in node.elts):
+        if not all(isinstance(one, ast.Name | ast.Constant) for one in node.elts):
+            raise cx.error(node, "one of several results is an array that may be None",
+                           remedy="give the other ones names, and return these")  # fmt: skip
+        return Items(tuple(_evaluated(cx, one) for one in node.elts))
+    return cx.evaluate(node)
+
+
 def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
     written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
     """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
     in nested tuples."""
-    found = None if written is None else presence(cx, written)
+    maybe = None if written is None else array_if_present(cx, written)
+    if maybe is not None:
+        _flatten_maybe(cx, *maybe, node, flat, packing)
+        return
+    found: tuple[Expr, Literal | Number | Items] | None = None if written is None else presence(cx, written)
+    if found is None and isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
+        found = value.expr.condition, or_zero(value.expr.condition, value)
     if found is not None and place not in cx.session.maybe_results:
         cx.session.maybe_results.add(place)
         cx.session.types.grown = True
-    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number):
+    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number | Items):
         found = Const(True, BOOL), value
     if found is not None:
         flag, number = found
@@ -122,16 +146,14 @@ def _flatten(
         case Fixed(value=None):
             packing.append(("none", 0))
         case ListValue():
-            for part in elements_of(cx, value, node):
-                _flatten_cut(cx, part, node, flat, packing)
-                packing += [("complex", 1)] * part.array.element.is_complex
-                packing.append(("list", int(not part.array.weak)))
-            if value.is_tuple:
-                packing.append(("zip", len(value.parts)))
+            _flatten_list(cx, value, node, flat, packing)
         case TableValue(shows="keys"):
             for what in ("keys", "values") if value.is_dict else ("keys",):
                 _flatten(cx, as_list(cx, replace(value, shows=what), node), node, flat, packing, None)
             packing.append(("dict" if value.is_dict else "set", 0))
+        case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value) and _is_open(cx, value):
+            _flatten_open(cx, value, node, flat, packing)
+            return
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             _flatten_cut(cx, value, node, flat, packing)
         case View() | Array() if _is_part(cx, value):
@@ -141,6 +163,107 @@ def _flatten(
             flat.append(value)
     if isinstance(value, Array) and value.element.is_complex and value.name in cx.allocations:
         packing.append(("complex", 1))
+
+
+def _flatten_maybe(
+    cx: Context, flag: Expr, array: Array | View, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """An array that is None at times: a result with its elements where there is one, and whether there is."""
+    place = node.value or node
+    sizes = [cx.temporary_name() for _ in array.shape]
+    for name in sizes:
+        cx.emit(Assign(name, _ZERO, at=cx.at(place)))
+    position = len(flat)
+    with cx.inner_body() as then:
+        result, found = _cut_result(cx, array, position, node)
+        for name, size in zip(sizes, found, strict=True):
+            cx.emit(Assign(name, size.expr, at=cx.at(place)))
+    cx.emit(If(flag, tuple(then), at=cx.at(place)))
+    flat += [result, *(Number(Var(name, INT64), weak=True) for name in sizes), Number(flag, weak=True)]
+    packing += [("value", position + k) for k in range(1 + len(sizes))]
+    packing += [("cut", len(sizes)), *[("complex", 1)] * array.element.is_complex]
+    packing += [("value", position + 1 + len(sizes)), ("maybe", 0)]
+
+
+def _flatten_list(
+    cx: Context, value: ListValue, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """A list: its elements, for each place of its tuples."""
+    if value.is_of_tuple:
+        raise cx.error(node.value or node, "a slice of a tuple cannot be returned", "how long it is must be known",
+                       "return np.array(x)")  # fmt: skip
+    if value.rows is not None:
+        _flatten_rows(cx, value, node, flat, packing)
+        return
+    for part in elements_of(cx, value, node):
+        _flatten_cut(cx, part, node, flat, packing)
+        packing += [("complex", 1)] * part.array.element.is_complex
+        packing.append(("list", int(not part.array.weak)))
+    if value.is_tuple:
+        packing.append(("zip", len(value.parts)))
+    if value.holds_lists:
+        packing.append((name_of_class(ListOfPairs), 0))
+
+
+def _is_open(cx: Context, value: Array) -> bool:
+    """Whether next to nothing is known of several of its sizes."""
+    most = [bound_of(cx, size_of(size)) for size in value.shape]
+    return sum(one is None or one == _RESERVED for one in most) > 1
+
+
+def _flatten_open(
+    cx: Context, value: Array, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """An array of which nothing is known but that it fits into memory: its elements in C order, and its sizes."""
+    place = node.value or node
+    count: Expr = Const(1, INT64)
+    for size in value.shape:
+        check(cx, Compare("le", size_of(size), _RESERVED), "memory", place)  # so that no product overflows
+        count = cx.temporary(Binary("mul", count, size_of(size)), cx.at(place))
+        check(cx, Compare("le", count, _RESERVED), "memory", place)
+    assert isinstance(count, Var)
+    cx.natural.add(count.name)
+    cx.bounds[count.name] = _RESERVED
+    position = len(flat)
+    result, sizes = _result_of_room(cx, value.element, position, (_RESERVED,), 1, place), tuple(value.shape)
+    assign_elements(cx, laid_out(as_view(result), _ZERO, sizes), value, place, place)
+    packing += [("value", position), ("value", position + 1), ("cut", 1)]
+    flat += [result, Number(count, weak=True)]
+    packing += [("complex", 1)] * value.element.is_complex
+    packing += [("value", len(flat) + k) for k in range(len(sizes))]
+    flat += [Number(size_of(size), weak=True) for size in sizes]
+    packing += [("tuple", 1 + len(sizes)), (name_of_class(Shaped), 0)]
+
+
+def _flatten_rows(
+    cx: Context, value: ListValue, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """A list of lists or arrays: the numbers in it, and of all that these stand for where each begins, its sizes and
+    its elements."""
+    table = value.rows
+    assert table is not None
+    place = node.value or node
+    if not table.parts:
+        raise NotYet("nothing is put into the lists in this list", cx.at(node), remedy="append what they are to hold")
+    used, count = table.parts[0].shape[0], table.starts.shape[0]
+    if table.head is not None:
+        found = [Load(table.head.name, (Const(k, INT64),), INT64, at=cx.at(place)) for k in range(2)]
+        sizes = [cx.temporary(one, cx.at(place)) for one in found]
+        cx.natural.update(one.name for one in sizes)
+        cx.bounds.update({one.name: _RESERVED for one in sizes})
+        used, count = map(as_size, sizes)
+    (numbers,) = elements_of(cx, value, node)
+    inner = [as_view(one) for one in (table.starts, *table.sizes)]
+    for view in (numbers, *(replace(one, shape=(count,)) for one in inner)):
+        _flatten_cut(cx, view, node, flat, packing)
+    for part in table.parts:
+        _flatten_cut(cx, replace(part, shape=(used,)), node, flat, packing)
+        packing += [("complex", 1)] * part.array.element.is_complex
+        if not table.holds_arrays:
+            packing.append(("list", int(not part.array.weak)))
+    packing.append(("tuple", 2 + len(table.sizes) + len(table.parts)))
+    made = ListOfArrays if table.holds_arrays else ListOfListsOfTuples if table.is_tuple else ListOfLists
+    packing.append((name_of_class(made), 0))
 
 
 def _complex_kind(
@@ -224,12 +347,22 @@ def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Retur
         room = reduce(lambda a, b: Binary("floordiv", a, Binary("max", b, Const(1, INT64))), others, _RESERVED)
         check(cx, Compare("le", size_of(array.shape[axis]), room), "memory", place)
         most[axis] = room
-    kind = cx.session.types.assign(("result", position), ArrayKind(array.element, len(array.shape)))
+    result = _result_of_room(cx, array.element, position, tuple(most), len(array.shape), place)  # type: ignore[arg-type]
+    whole = as_view(result)
+    assign_elements(cx, replace(whole, shape=array.shape), array, place, place)
+    return result, [Number(size_of(size), weak=True) for size in array.shape]
+
+
+def _result_of_room(
+    cx: Context, element: Scalar, position: int, most: tuple[Expr, ...], axes: int, place: ast.AST
+) -> Array:
+    """The result at a place, with room for this one of the arrays that are returned there."""
+    kind = cx.session.types.assign(("result", position), ArrayKind(element, axes))
     if not isinstance(kind, ArrayKind):
         raise cx.error(place, "this return does not agree with the others", "its arrays have other numbers of axes")
     shapes = cx.session.result_shapes.setdefault(position, [])
-    if tuple(most) not in shapes:
-        shapes.append(tuple(most))  # type: ignore[arg-type]
+    if most not in shapes:
+        shapes.append(most)
         cx.session.types.grown = True
     if position not in cx.result_names:
         sizes = tuple(
@@ -240,10 +373,7 @@ def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Retur
         result = new_array(cx, sizes, kind.element, place, "result")
         cx.body, cx.depth = outer, depth
         cx.result_names[position] = result
-    result = cx.result_names[position]
-    whole = as_view(result)
-    assign_elements(cx, replace(whole, shape=array.shape), array, place, place)
-    return result, [Number(size_of(size), weak=True) for size in array.shape]
+    return cx.result_names[position]
 
 
 def _return_none(cx: Context, node: ast.Return | None) -> None:

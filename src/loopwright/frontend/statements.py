@@ -28,7 +28,7 @@ from loopwright.frontend.inline import return_from_helper
 from loopwright.frontend.iteration import comprehension, weak_items
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
-from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, new_list, of_array
+from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.masked import update_chosen, update_where
@@ -36,6 +36,7 @@ from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
+from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.values import (
@@ -43,6 +44,7 @@ from loopwright.frontend.values import (
     ArrayLike,
     Elementwise,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -172,6 +174,11 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
     match node:
         case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
             return new_list(cx, operands(cx, parts), node)
+        case ast.List(elts=[_, *_] as parts) if is_searched(cx.frame.tree, targets[0].id):
+            made = cx.evaluate(node)
+            assert isinstance(made, Items)
+            is_of_rows = len(made.items) == len(parts) and all(is_array(one) for one in made.items)
+            return new_list(cx, made.items, node) if is_of_rows else made
         case ast.BinOp(left=ast.List(elts=[part]), op=ast.Mult(), right=times):
             value, count = operands(cx, [part, times])
             return new_list(cx, [value], node, cx.once(as_index(cx, count, times, "a number of times"), cx.at(times)))
@@ -179,8 +186,10 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             if isinstance(item, ast.Tuple) or len(parts) > 1 or is_changed(cx.frame.tree, targets[0].id):
                 return comprehension_list(cx, node, node)
             cx.comprehensions.add(id(node))
-            made = comprehension(cx, node)
-            return of_array(cx, made, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
+            array = comprehension(cx, node)
+            if array is None:
+                return comprehension_list(cx, node, node)
+            return of_array(cx, array, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
 
@@ -269,7 +278,12 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     if isinstance(base, TableValue) and base.is_dict:
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
+    if isinstance(base, Keyed):
+        raise cx.error(target, "a dict with texts as keys does not change here", "which keys it has must be known",
+                       "make it of all its items at once: {'x': a, 'y': b}")  # fmt: skip
     if isinstance(base, ListValue) and len(indices) == 1:
+        if isinstance(target.value, ast.Name):
+            refuse_shared(cx, target.value.id, value, value_node, target, base)
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
     if _is_part(base, indices):
@@ -443,6 +457,9 @@ def _augmented_item(
         set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
         return
     before = freeze(cx, index_list(cx, base, index, target), cx.at(target))
+    if isinstance(before, ListValue):
+        _grow(cx, before, op, cx.evaluate(node.value), node)
+        return
     assign_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
 
 

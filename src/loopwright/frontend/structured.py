@@ -1,4 +1,5 @@
-"""Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, complex numbers, functions.
+"""Arguments that hold others: tuples, named tuples and dataclasses with arrays in them, dicts, lists, complex numbers,
+functions.
 
 A call with such arguments is one of a function with a parameter for each array and number in them; in the function,
 they are put together again. Functions are known when code is made.
@@ -7,14 +8,17 @@ they are put together again. Functions are known when code is made.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.errors import ArgumentValueError
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
+from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
+from loopwright.frontend.parse import parameters_of
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -42,12 +46,23 @@ class Held:
     names: tuple[str, ...] = ()
 
 
-Structure = Held | Given | None  # None: an argument as any other
+_MOST_ITEMS = 32  # of a list of several kinds of things: each is an argument of its own
+Structure = Held | Given | Packed | None  # None: an argument as any other
 
 
 def structure_of(value: object) -> Structure:
     """What is inside an argument; None where it is an array, a number or a constant of the code."""
     match value:
+        case dict() if value and all(type(key) is str for key in value):
+            return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
+        case dict():
+            return packed(value)
+        case list():
+            found = packed(value)
+            is_short = found is None and 0 < len(value) <= _MOST_ITEMS
+            return Held(tuple(map(structure_of, value)), list) if is_short else found
+        case range():
+            return Held((None, None, None), range, ("start", "stop", "step"))
         case tuple() if hasattr(type(value), "_fields"):
             return Held(tuple(map(structure_of, value)), type(value), tuple(type(value)._fields))  # type: ignore[attr-defined]
         case tuple() if any(map(_is_no_constant, value)):
@@ -87,12 +102,15 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
     """The arrays and numbers in an argument, in order."""
     if structure is None:
         yield value
+    elif isinstance(structure, Packed):
+        yield from arrays_of(value, structure)
     elif isinstance(structure, Held) and structure.names == STATE:
         yield from state_of(value)
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
-            inner = getattr(value, structure.names[k]) if structure.names else value[k]  # type: ignore[index]
-            yield from leaves(inner, part)
+            key = structure.names[k] if structure.names else k
+            has_fields = bool(structure.names) and structure.kind is not dict
+            yield from leaves(getattr(value, str(key)) if has_fields else value[key], part)  # type: ignore[index]
 
 
 def for_launcher(structure: Structure) -> tuple[object, ...] | None:
@@ -101,8 +119,8 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    if structure.names == STATE:
-        raise ValueError("the state of a generator is no field")
+    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE:
+        raise ValueError("the launcher takes the items of tuples, and fields")
     return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
 
 
@@ -121,6 +139,24 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
 def _names(name: str, structure: Structure) -> Iterator[str]:
     if structure is None:
         yield name
+    elif isinstance(structure, Packed):
+        yield from (f"{name}.{k}" for k in range(structure.arrays))
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             yield from _names(f"{name}.{structure.names[k] if structure.names else k}", part)
+
+
+def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> None:
+    """Raise ArgumentValueError where an array in a list is also one that is written: the kernel reads a copy of it."""
+    written = [
+        value for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False)
+        if structure is None and parameter.arg in source.written
+    ]  # fmt: skip
+    if not written:
+        return
+    for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False):
+        if isinstance(structure, Packed) and shares_memory(value, structure, written):
+            raise ArgumentValueError(
+                f"argument '{parameter.arg}': an array in this list is also one that is written\n"
+                "  try: pass a copy of it"
+            )

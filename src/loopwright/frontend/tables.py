@@ -223,8 +223,28 @@ def as_list(cx: Context, table: TableValue, node: ast.AST) -> ListValue:
 # ---- what is changed -------------------------------------------------------------------------------------------
 
 
+def given_table(cx: Context, keys: Array, values: Array, node: ast.AST) -> TableValue:
+    """A dict of the caller's, from its keys and values."""
+    table = new_table(cx, True, node)
+
+    def write(index: list[Expr]) -> None:
+        key, value = (element_at(cx, one, index, node) for one in (keys, values))
+        set_item(cx, table, key, value, node)
+
+    nest(cx, (keys.shape[0],), write, node)
+    cx.given_tables.add(table.key)
+    return table
+
+
+def _refuse_given(cx: Context, table: TableValue, node: ast.AST) -> None:
+    if table.key in cx.given_tables:
+        raise cx.error(node, "a dict of the caller's is changed", "what is put into it here would not show there",
+                       "make a dict in the kernel, and return it")  # fmt: skip
+
+
 def clear(cx: Context, table: TableValue, node: ast.AST) -> None:
     """`table.clear()`."""
+    _refuse_given(cx, table, node)
     table = known(cx, table, node)
     assert table.state is not None
     if table.slots is not None:
@@ -257,6 +277,7 @@ def set_item(cx: Context, table: TableValue, key: Value, value: Value, node: ast
 
 def entry_for(cx: Context, table: TableValue, key: Numbers, node: ast.AST) -> Expr:
     """The place of the entry with a key, a new one if need be."""
+    _refuse_given(cx, table, node)
     first, *rest = parts_of(table)
     stored = Items(_stored(cx, table.keys, key, node))
     given = [first, writable(table.values), *rest, stored, kind_of(table)]
@@ -281,6 +302,7 @@ def _value_at(cx: Context, table: TableValue, place: Expr, node: ast.AST) -> Val
 
 def delete_key(cx: Context, table: TableValue, key: Value, node: ast.AST) -> Value:
     """`del dict[key]`; gives the value, as `dict.pop(key)` does."""
+    _refuse_given(cx, table, node)
     table = known(cx, table, node)
     place = as_number(cx, written(cx, table_functions.known_entry, table, key, node), node)
     assert isinstance(place, Number) and table.state is not None

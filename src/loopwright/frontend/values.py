@@ -133,15 +133,39 @@ class Elementwise:
 
 
 @dataclass(frozen=True, slots=True)
+class RowTable:
+    """Where the lists, or the arrays, stand that are in a list: each has a number. parts: the elements of all of them,
+    a view for each place of tuples; empty while nothing is known of them. starts, rooms: by number, where the elements
+    begin and for how many there is room. sizes: by number, the size of each axis, or the length of the list. head: how
+    much of `parts` is used, and how many there are; None where it is the caller's, and only read."""
+
+    parts: tuple[View, ...]
+    starts: Array
+    rooms: Array
+    sizes: tuple[Array, ...]
+    head: Array | None
+    key: tuple[object, ...]
+    holds_arrays: bool
+    is_tuple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ListValue:
     """A list. parts: a view for each place of the tuples that it holds, or one for numbers; empty while nothing is
-    known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable."""
+    known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable, or
+    an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
+    home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
+    changes. is_of_tuple: it is a slice of a tuple, in Python."""
 
     parts: tuple[View, ...]
     length: Expr
     key: tuple[object, ...]
     is_tuple: bool = False
     is_open: bool = False
+    rows: RowTable | None = None
+    home: tuple[RowTable, Expr] | None = None
+    holds_lists: bool = False
+    is_of_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +202,13 @@ class RangeValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Zipped:
+    """`zip(...)` that a helper returns, to be gone over once."""
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
 
@@ -205,6 +236,14 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
+class Keyed:
+    """A dict with texts as keys that never changes."""
+
+    keys: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """Any object known now that is no number: None, a string, a module, a function, a type."""
 
@@ -224,7 +263,7 @@ class Closure:
 
 Value = (
     Literal | Number | Array | View | Elementwise | ListValue | TableValue
-    | SliceIndex | RangeValue | Records | Items | Fixed | Closure
+    | SliceIndex | RangeValue | Zipped | Records | Items | Keyed | Fixed | Closure
 )  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
@@ -264,6 +303,8 @@ def describe(value: Value) -> str:
             return "a slice"
         case RangeValue():
             return "a range"
+        case Zipped():
+            return "a zip"
         case ListValue():
             return "a list"
         case TableValue(is_dict=is_dict):
@@ -272,6 +313,8 @@ def describe(value: Value) -> str:
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
         case Items(is_list=is_list):
             return "a list" if is_list else "a tuple"
+        case Keyed():
+            return "a dict"
         case Closure():
             return "a function"
         case Fixed(value=fixed):

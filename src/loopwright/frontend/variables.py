@@ -28,6 +28,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Number,
@@ -37,12 +38,13 @@ from loopwright.frontend.values import (
     TableValue,
     Value,
     View,
+    Zipped,
     describe,
     from_object,
 )
 from loopwright.frontend.watched import Found
 from loopwright.frontend.webs import Web
-from loopwright.ir.nodes import Assign, Checked, Const, Expr, Load, Location, Return, Select, Stmt, Var
+from loopwright.ir.nodes import Assign, Checked, Const, Expr, If, Load, Location, Return, Select, Stmt, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import subexpressions
@@ -109,6 +111,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key not in cx.array_variables:
             raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
         refuse_out_of_scope(cx, key, cx.array_variables[key], name, node)
+        if key in cx.session.optional:
+            cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "none", at=cx.at(node)), None)
         if may_be_unassigned:
             cx.session.types.grown |= key not in cx.session.unsure
             cx.session.unsure.add(key)
@@ -160,6 +164,9 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
     key = web_key(cx.frame, web)
+    if isinstance(value, Zipped):
+        raise cx.error(node, "a zip has no name here", "it can be gone over once only",
+                       "write its call behind 'in'")  # fmt: skip
     if web.is_single:
         value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
         if isinstance(value, ListValue):
@@ -190,14 +197,14 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue() | TableValue():
+        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped():
             return value
         case RangeValue(bounds=bounds):
             start, stop, step = (
                 _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)
             )
             return RangeValue((start, stop, step))
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             bound = [_bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in enumerate(items)]
             return replace(value, items=tuple(bound))
         case Number(expr=expr):
@@ -214,6 +221,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
     if key in cx.fixed:
         _refuse_second_meaning(cx, key, name, value, node)
     match value:
+        case Number(expr=Checked(kind="none")):
+            _store_maybe(cx, key, name, value, node, value_node)
         case Literal() | Number():
             kind = grow(cx, key, f"'{name}'", value.number_type, node)
             expr = in_type(cx, value, kind, value_node)
@@ -230,43 +239,117 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             names = [{cx.variables[(*key, k)]} if (*key, k) in cx.variables else set() for k in range(len(items))]
             for k, item in enumerate(settle(cx, items, names, cx.at(value_node))):
                 store_variable(cx, (*key, k), f"{name}.{k}", item, node, value_node)
+            if key in cx.session.optional:
+                cx.flag(cx.variable(key, name))
+                cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names[key] = name
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
             cx.array_variables[key] = value
+            _note_presence(cx, key, name, node)
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names[key] = name
             store_array(cx, key, name, value, node, value_node)
-            if key in cx.session.unsure:
-                cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
+            _note_presence(cx, key, name, node)
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
         case Fixed(value=None):
+            _refuse_maybe_result(cx, key, node)
             if key not in cx.session.optional:
                 cx.session.optional.add(key)
                 cx.session.types.grown = True
             cx.emit(Assign(cx.flag(cx.variable(key, name)).name, Const(False, BOOL), at=cx.at(node)))
+            if isinstance(count := cx.session.types.of(key), int):
+                for k in range(count):
+                    store_variable(cx, (*key, k), f"{name}.{k}", value, node, value_node)
         case _:
             _refuse_second_meaning(cx, key, name, value, node)
 
 
-def presence(cx: Context, node: ast.expr) -> tuple[Expr, Literal | Number] | None:
-    """Of a name of a variable that is None at times: whether it is a number now, and that number, or 0. None for
-    everything else."""
+def _store_maybe(cx: Context, key: Key, name: str, value: Number, node: ast.AST, value_node: ast.AST) -> None:
+    """Assign a number that is None at times."""
+    if key not in cx.session.optional:
+        cx.session.optional.add(key)
+        cx.session.types.grown = True
+    assert isinstance(value.expr, Checked)
+    kind = grow(cx, key, f"'{name}'", value.number_type, node)
+    with cx.inner_body() as then:
+        cx.emit(Assign(cx.variable(key, name), in_type(cx, value, kind, value_node), at=cx.at(node)))
+    nothing = Assign(cx.flag(cx.variable(key, name)).name, Const(False, BOOL), at=cx.at(node))
+    cx.emit(If(value.expr.condition, tuple(then), (nothing,), at=cx.at(node)))
+
+
+def _note_presence(cx: Context, key: Key, name: str, node: ast.AST) -> None:
+    """That a name stands for an array now, where it does not always."""
+    if key in cx.session.optional:
+        _refuse_maybe_result(cx, key, node)
+        cx.flag(cx.variable(key, name))
+    if key in cx.session.unsure or key in cx.session.optional:
+        cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))  # the flag is set behind it
+
+
+def _refuse_maybe_result(cx: Context, key: Key, node: ast.AST) -> None:
+    """Raise KernelError for a result of a helper that is an array on some paths, and None on others."""
+    if "return" in key and isinstance(cx.session.types.of(key), ArrayKind):
+        raise cx.error(node, "a result of this helper is an array on some paths, and None on others",
+                       remedy="return an empty array, and a number that tells")  # fmt: skip
+
+
+def _optional_key(cx: Context, node: ast.expr) -> Key | None:
+    """The key of a variable that is None at times; None for everything else."""
     if not isinstance(node, ast.Name) or node.id not in cx.frame.webs.locals:
         return None
     web = cx.frame.webs.loads.get(id(node))
     key = None if web is None else web_key(cx.frame, web)
+    return key if key in cx.session.optional else None
+
+
+def is_present(cx: Context, node: ast.expr) -> Expr | None:
+    """Of a name of a variable that is None at times: whether it is a number, or an array, now. None for everything
+    else."""
+    key = _optional_key(cx, node)
     kind = None if key is None else cx.session.types.of(key)
-    if key is None or key not in cx.session.optional or not isinstance(kind, NumberType):
+    if key is None or not isinstance(node, ast.Name) or not isinstance(kind, NumberType | ArrayKind | int):
+        return None
+    return cx.flag(cx.variable(key, node.id))
+
+
+def array_if_present(cx: Context, node: ast.expr) -> tuple[Expr, Array | View] | None:
+    """Of a name of an array that is None at times: whether there is one now, and that array. None for everything
+    else."""
+    key = _optional_key(cx, node)
+    if key is None or not isinstance(node, ast.Name) or not isinstance(cx.session.types.of(key), ArrayKind):
+        return None
+    if key not in cx.array_variables:
+        raise NotYet(f"'{node.id}' is read before it has a value", cx.at(node), remedy="assign it first")
+    refuse_out_of_scope(cx, key, cx.array_variables[key], node.id, node)
+    array = sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
+    return cx.flag(cx.variable(key, node.id)), array
+
+
+def presence(cx: Context, node: ast.expr) -> tuple[Expr, Number | Items] | None:
+    """Of a name of a variable that is None at times: whether it is a number, or a tuple of numbers, now, and that, or
+    zeros. None for everything else."""
+    key = _optional_key(cx, node)
+    kind = None if key is None else cx.session.types.of(key)
+    if key is None or not isinstance(node, ast.Name) or not isinstance(kind, NumberType | int):
         return None
     value = read_variable(cx, key, node, node.id)
-    assert isinstance(value, Number)
     flag = cx.flag(cx.variable(key, node.id))
-    zero = Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type)
-    return flag, Number(Select(flag, value.expr, zero), kind.weak)
+    if isinstance(value, Number):
+        return flag, or_zero(flag, value)
+    if not isinstance(value, Items) or not all(isinstance(one, Number) for one in value.items):
+        return None
+    return flag, replace(value, items=tuple(or_zero(flag, one) for one in value.items if isinstance(one, Number)))
+
+
+def or_zero(flag: Expr, value: Number) -> Number:
+    """A number that is None at times, or 0."""
+    kind = value.type
+    zero = Const(False if kind == BOOL else 0.0 if kind.is_float else 0, kind)
+    return Number(Select(flag, value.expr, zero), value.weak)
 
 
 def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> None:
@@ -354,7 +437,7 @@ def freeze(cx: Context, value: Value, at: Location) -> Value:
             return replace(value, places=tuple(_frozen(cx, p, at) if isinstance(p, Expr) else p for p in places))
         case Elementwise():
             return materialised(cx, value, cast(ast.AST, at))  # only asked where it is
-        case Items(items=items):
+        case Items(items=items) | Keyed(items=items):
             return replace(value, items=tuple(freeze(cx, item, at) for item in items))
         case RangeValue(bounds=(start, stop, step)):
             return RangeValue((freeze(cx, start, at), freeze(cx, stop, at), freeze(cx, step, at)))

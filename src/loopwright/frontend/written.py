@@ -191,8 +191,8 @@ class DefReader:
         pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = self.known.get((function, tree))
         if written is None:
-            callee = DefReader(function, tree, self.seen | {mark}, self.known)
-            written, cut = callee.written(), callee.cut - {mark}
+            inner = type(self)(function, tree, self.seen | {mark}, self.known)
+            written, cut = inner.written(), inner.cut - {mark}
             self.cut |= cut
             if not cut:  # else it is what is known of it inside of what is being read
                 self.known[function, tree] = written

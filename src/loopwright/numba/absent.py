@@ -25,7 +25,6 @@ ABSENT = {
     "parallel_chunksize": "how loops are shared out is chosen for each machine (docs/schedules.md)",
     "gdb": "step through the Python function: f.py_func(...)",
     "gdb_init": "step through the Python function: f.py_func(...)",
-    "core": "types are in loopwright.numba.types, errors in loopwright.numba.errors",
     "carray": "make an array where the kernel is called: np.ctypeslib.as_array",
     "farray": "make an array where the kernel is called: np.ctypeslib.as_array",
     "from_dtype": "a kernel takes arrays of records as they are",

@@ -1,0 +1,54 @@
+"""Lists and dicts of the caller's, as the kernel sees them: packed.py has put them into arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from loopwright.errors import KernelError
+from loopwright.frontend.capture import Source
+from loopwright.frontend.context import Context
+from loopwright.frontend.packed import Packed
+from loopwright.frontend.tables import given_table
+from loopwright.frontend.values import Array, Items, Keyed, ListValue, RowTable, Value
+from loopwright.frontend.views import as_view, size_of
+
+
+def given_list(source: Source, known: Packed, parts: Sequence[Value]) -> Value:
+    """The list in these arrays; a dict's are a tuple until `with_tables`. Raises KernelError where it is changed."""
+    arrays = [one for one in parts if isinstance(one, Array)]
+    assert len(arrays) == known.arrays
+    if arrays[0].name in source.written:
+        what = "dict" if known.holds == "keys" else "list"
+        raise KernelError(
+            f"'{arrays[0].name.rpartition('.')[0]}' is a {what} of the caller's, and changed here",
+            source.definition.at_name(),
+            "it is put into arrays for the call: no change would show",
+            "pass an array, or make a new one and return it",
+        )
+    key = ("given", arrays[0].name)
+    length = size_of(arrays[0].shape[0])
+    if known.holds == "keys":
+        pair = tuple(replace(one, weak=weak) for one, weak in zip(arrays, known.weak, strict=True))
+        return Items(pair, kind=Packed)
+    if known.holds in ("numbers", "tuples"):
+        views = tuple(as_view(replace(one, weak=weak)) for one, weak in zip(arrays, known.weak, strict=True))
+        return ListValue(views, length, key, is_tuple=known.holds == "tuples")
+    numbers, starts, *sizes, items = arrays
+    table = RowTable((as_view(replace(items, weak=known.weak[0])),), starts, starts, tuple(sizes), None,
+                     (*key, "row"), holds_arrays=known.holds == "arrays")  # fmt: skip
+    return ListValue((as_view(replace(numbers, weak=True)),), length, key, rows=table)
+
+
+def with_tables(cx: Context, value: Value, node: ast.AST) -> Value:
+    """An argument with the dicts in it made."""
+    match value:
+        case Items(items=(Array() as keys, Array() as values), kind=kind) if kind is Packed:
+            return given_table(cx, keys, values, node)
+        case Items(items=items):
+            return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
+        case Keyed(items=items):
+            return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
+        case _:
+            return value

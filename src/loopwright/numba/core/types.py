@@ -1,0 +1,3 @@
+"""`numba.core.types`: what `numba.types` has."""
+
+from loopwright.numba.types import *  # noqa: F403
