@@ -197,15 +197,18 @@ class LoopKernel:
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
-        return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs(), str(considered.plan))
+        threads = considered.plan.shares[0].variant.threads or considered.config.threads
+        asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
+        return answers.explained(one, (told,), self._dispatch.runs(), asked)
 
     def explanations(self) -> list[Explanation]:
-        """One explanation for each kind of call made so far."""
-        served, config, now = self._dispatch.served(), current(), time.time()
-        return [
-            answers.explained(one, None, stored_choices.choices_of(one, served, config, now), self._dispatch.runs())
-            for one in self.specialisations()
+        """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
+        served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
+        own = [
+            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            for one in map(_own, self._dispatch.compiled())
         ]
+        return own + [told for other in self._others() for told in other.explanations()]
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
@@ -216,7 +219,12 @@ class LoopKernel:
     def specialisations(self) -> list[Specialisation]:
         """What is compiled so far, in the order of the first calls."""
         own = [_own(compiled) for compiled in self._dispatch.compiled()]
-        return own + [made for other in self._expanded.values() for made in other.specialisations()]
+        return own + [made for other in self._others() for made in other.specialisations()]
+
+    def _others(self) -> list[LoopKernel]:
+        """The kernels that make calls for this one: those with a parameter for each item that arguments hold, and the
+        one that takes arguments which callers do not write."""
+        return [*self._expanded.values(), *([] if self._wider is None else [self._wider[0]])]
 
     def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
         """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text

@@ -23,19 +23,22 @@ def test_to_dict_is_json_and_has_the_promised_keys(explanation: Explanation) -> 
     assert json.loads(json.dumps(seen)) == seen
     assert set(seen) == {
         "kernel", "file", "line", "signature", "loops", "arrays", "guard", "schedule", "decisions", "generated",
-        "ran", "notes", "choices", "plan",
+        "ran", "notes", "choices", "plan", "served_by",
     }  # fmt: skip
     assert {"name", "source_name", "line", "verdict", "reason", "private", "reductions", "conflict", "trip_count"} | {
-        "run", "source", "depth", "asserted", "iterations", "notes",
+        "run", "source", "depth", "asserted", "iterations", "notes", "ways",
     } == set(seen["loops"][0])  # fmt: skip
     assert set(seen["arrays"][0]) == {"name", "role", "dtype", "rank", "layout", "accesses", "footprint", "bounds"}
     assert set(seen["arrays"][0]["accesses"][0]) == {
         "text", "line", "write", "pattern", "stride", "bounds", "reason",
     }  # fmt: skip
     assert set(seen["generated"]) == {
-        "lines", "source_path", "seconds", "from_cache", "compiler", "notes", "grids", "not_on_gpu",
+        "lines", "source_path", "seconds", "from_cache", "compiler", "notes", "grids", "not_on_gpu", "ways",
     }  # fmt: skip
-    assert set(seen["ran"]) == {"device", "calls", "last_ns", "min_ns", "total_ns", "threads"}
+    assert set(seen["ran"]) == {"device", "calls", "last_ns", "min_ns", "total_ns", "threads", "parts"}
+    assert set(seen["ran"]["parts"][0]) == {
+        "variant", "device", "calls", "last_ns", "min_ns", "total_ns", "threads", "checked", "options", "kept", "early",
+    }  # fmt: skip
 
 
 def test_to_dict_says_none_where_nothing_was_made(tmp_path: Path) -> None:

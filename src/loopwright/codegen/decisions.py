@@ -4,7 +4,7 @@ values, by the names of loops. The writers look them up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,6 +14,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Allocate, Binary, Body, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
+from loopwright.ir.program import Way
 from loopwright.ir.queries import contains
 from loopwright.ir.types import Scalar
 from loopwright.ir.user_text import user_name
@@ -250,6 +251,11 @@ class LoopLowering:
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
     narrow: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def ways_of(self, loop: str, shared: Collection[str]) -> tuple[Way, ...]:
+        """How the iterations of a loop run. shared: the names of loops that threads share."""
+        found: list[Way] = ["threads"] if loop in shared else []
+        return (*found, "lanes") if loop in self.lanes or loop in self.vectors else tuple(found)
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -17,8 +17,9 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
-from loopwright.ir.nodes import For, Kernel, ScalarParam
-from loopwright.ir.program import Program
+from loopwright.ir.nodes import Body, For, Kernel, ScalarParam
+from loopwright.ir.program import Program, Way
+from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
@@ -51,7 +52,25 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         tuple(w.parallel),
         flags,
         tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
+        ways=tuple(_ways(kernel.body, w, frozenset(w.parallel))),
     )
+
+
+def _ways(body: Body, w: Writer, shared: frozenset[str]) -> Iterator[tuple[str, tuple[Way, ...]]]:
+    """How each loop runs, where that is not in order. shared: names of loops whose iterations threads share, unless
+    those of a loop around them are shared already."""
+    for stmt in body:
+        below = shared
+        if isinstance(stmt, For):
+            if ways := w.decided.ways_of(stmt.name, shared):
+                yield stmt.name, ways
+            if stmt.name in shared:
+                region = w.decided.regions[stmt.name]
+                below = frozenset()
+                if region.collapsed is not None:
+                    yield region.collapsed.inner.name, ("collapsed",)
+        for inside in bodies(stmt):
+            yield from _ways(inside, w, below)
 
 
 def _header(w: Writer) -> str:

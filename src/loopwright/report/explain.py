@@ -11,6 +11,7 @@ from loopwright.analysis.facts import AccessFacts, Bounds, Conflict, Facts, Loop
 from loopwright.ir.nodes import Allocate, ArrayParam, Body, For, Kernel, Load, Location, Stmt, Store, While
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import (
+    UNKNOWN,
     AccessReport,
     ArrayReport,
     ChoiceReport,
@@ -21,6 +22,7 @@ from loopwright.report.explanation import (
     LoopReport,
     Ran,
     ReductionReport,
+    ServedBy,
 )
 
 _FOR = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
@@ -44,19 +46,25 @@ def explain(
     decisions: tuple[DecisionReport, ...] = (),
     choices: tuple[ChoiceReport, ...] = (),
     plan: str = "",
+    served_by: ServedBy = UNKNOWN,
+    notes: tuple[str, ...] = (),
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
     counted = counted or CountTexts()
-    notes = ("arguments share memory, so nothing is reordered",) if kernel.overlap else ()
+    notes = (*notes, "arguments share memory, so nothing is reordered") if kernel.overlap else notes
+    checked = served_by.checked
     return Explanation(
         kernel=kernel.name,
         file=kernel.file,
         line=kernel.line,
         signature=signature_text(kernel),
-        loops=tuple(_with_notes(loop, generated) for loop in _loops(kernel.body, facts, counted.iterations, 0)),
-        arrays=tuple(_arrays(kernel, facts, counted.elements)),
-        guard=facts.guard.text,
+        loops=tuple(
+            _resting_on(_with_notes(loop, generated), facts.guard.text if checked else "")
+            for loop in _loops(kernel.body, facts, counted.iterations, 0)
+        ),
+        arrays=tuple(map(_all_checked if checked else _as_proven, _arrays(kernel, facts, counted.elements))),
+        guard="" if checked else facts.guard.text,
         schedule=schedule,
         decisions=decisions,
         generated=generated,
@@ -64,6 +72,7 @@ def explain(
         notes=notes,
         choices=choices,
         plan=plan,
+        served_by=served_by,
     )
 
 
@@ -103,8 +112,27 @@ def _loops(body: Body, facts: Facts, iterations: Mapping[str, str], depth: int) 
 
 
 def _with_notes(loop: LoopReport, generated: Generated | None) -> LoopReport:
-    found = () if generated is None else tuple(text for name, text in generated.notes if name == loop.name)
-    return replace(loop, notes=found) if found else loop
+    if generated is None:
+        return loop
+    found = tuple(text for name, text in generated.notes if name == loop.name)
+    ways = None if generated.ways is None else dict(generated.ways).get(loop.name, ())
+    return replace(loop, notes=found, ways=ways)
+
+
+def _resting_on(loop: LoopReport, condition: str) -> LoopReport:
+    """What is said of a loop in code that relies on no condition. condition: the one that its verdict rests on."""
+    if not condition or loop.verdict not in ("parallel", "reduction"):
+        return loop
+    return replace(loop, reason=f"{loop.reason}, where {condition}" if loop.reason else f"where {condition}")
+
+
+def _as_proven(array: ArrayReport) -> ArrayReport:
+    return array
+
+
+def _all_checked(array: ArrayReport) -> ArrayReport:
+    accesses = tuple(replace(access, bounds="checked") for access in array.accesses)
+    return replace(array, accesses=accesses, bounds="checked" if accesses else array.bounds)
 
 
 def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], depth: int) -> LoopReport:

@@ -17,15 +17,18 @@ from loopwright.report.words import count, duration, visible
 if TYPE_CHECKING:  # `explanation` imports this file to print itself; here its names are only types
     from rich.text import Text
 
+    from loopwright.ir.program import Way
     from loopwright.report.explanation import (
         AccessReport,
         ArrayReport,
+        CodeRan,
         ConflictReport,
         Explanation,
         Generated,
         LoopReport,
         Ran,
         ReductionReport,
+        ServedBy,
     )
 
 Piece = tuple[str, str]  # text, style
@@ -90,7 +93,7 @@ def _lines(explanation: Explanation) -> Iterator[Line]:
     for note in explanation.notes:
         yield (("  note: ", "yellow"), (note, ""))
     yield ()
-    yield from _loops(explanation.loops, explanation.ran)
+    yield from _loops(explanation.loops, explanation.served_by)
     yield ()
     yield from _arrays(explanation.arrays)
     yield ()
@@ -111,7 +114,8 @@ def _lines(explanation: Explanation) -> Iterator[Line]:
         for number, line in enumerate(choice_lines(choice)):
             yield _row("" if number else "choice", line)
     yield from _plan(explanation.plan.splitlines())
-    yield _row("ran", _ran(explanation.ran))
+    for number, line in enumerate(_ran(explanation.ran)):
+        yield _row("" if number else "ran", line)
 
 
 def _plan(found: Sequence[str]) -> Iterator[Line]:
@@ -131,22 +135,26 @@ def _row(name: str, text: str) -> Line:
 # ---- loops --------------------------------------------------------------------------------------------------------
 
 
-def _loops(loops: Sequence[LoopReport], ran: Ran | None) -> Iterator[Line]:
+def _loops(loops: Sequence[LoopReport], by: ServedBy) -> Iterator[Line]:
     if not loops:
         yield (("loops         ", "bold"), ("none", ""))
         return
     yield (("loops", "bold"),)
     codes = ["  " * loop.depth + _code(loop) for loop in loops]
     width = min(max(map(len, codes)), _WIDEST_CODE)
+    shared: int | None = None  # the depth of a loop that threads share
     for code, loop in zip(codes, loops, strict=True):
+        shared = None if shared is not None and loop.depth <= shared else shared
         shown = code if len(code) <= width else code[: width - 3] + "..."
         yield (
             (f"{_line_number(loop.line)}  {shown:<{width}}  ", ""),
             (loop.verdict, _VERDICT_STYLE[loop.verdict]),
             (_asserted(loop), ""),
         )
-        for text in _loop_details(loop, ran):
+        for text in _loop_details(loop, by, shared is not None):
             yield ((" " * 15 + "  " * loop.depth + text, "dim"),)
+        if shared is None and "threads" in (loop.ways or ()):
+            shared = loop.depth
 
 
 def _line_number(line: int) -> str:
@@ -166,7 +174,7 @@ def _asserted(loop: LoopReport) -> str:
     return ", asserted by prange" if by_user else ", needs no order as `scan` made it"
 
 
-def _loop_details(loop: LoopReport, ran: Ran | None) -> Iterator[str]:
+def _loop_details(loop: LoopReport, by: ServedBy, is_shared: bool) -> Iterator[str]:
     if loop.reason:
         yield f"why: {loop.reason}"
     if loop.conflict is not None:
@@ -175,7 +183,7 @@ def _loop_details(loop: LoopReport, ran: Ran | None) -> Iterator[str]:
         yield f"combines: {_reduction(reduction)}"
     if loop.private:
         yield f"private to each iteration: {', '.join(loop.private)}"
-    yield f"runs: {_how_it_runs(loop, ran)}{_iterations(loop)}"
+    yield f"runs: {how_it_runs(loop, by, is_shared)}{_iterations(loop)}"
     yield from loop.notes
 
 
@@ -187,12 +195,15 @@ def _iterations(loop: LoopReport) -> str:
     return f", {loop.trip_count} iterations each time, {loop.iterations} in all"
 
 
-def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
-    if ran is not None and ran.device == "interpreter":
+def how_it_runs(loop: LoopReport, by: ServedBy, is_shared: bool) -> str:
+    """is_shared: threads share the iterations of a loop around it."""
+    if by.device == "interpreter":
         return "in order, in the interpreter"
+    if loop.ways is not None:
+        return _ways(loop, loop.ways, by, is_shared)
     match loop.run:
         case "parallel":
-            return "on all threads" if ran is None else f"on {count(ran.threads, 'thread')}"
+            return f"on {_up_to(by.threads)}"
         case "vector":
             return "several iterations at once in each thread (SIMD)"
         case "sequential":
@@ -205,6 +216,26 @@ def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
             return "in blocks that take equal parts of its iterations and of their entries together"
         case "entries":
             return "shared out among the threads of a block, whatever the iterations around it"
+
+
+def _ways(loop: LoopReport, ways: Sequence[Way], by: ServedBy, is_shared: bool) -> str:
+    """How a CPU's program runs a loop."""
+    lanes = "several iterations at once"
+    if "threads" in ways:
+        return f"on {_up_to(by.threads)}" + (f", {lanes} in each (SIMD)" if "lanes" in ways else "")
+    if "collapsed" in ways:
+        return "on the same threads: they share its iterations together with those of the loop around it"
+    within = " in each thread" if is_shared else ""
+    if "lanes" in ways:
+        return f"{lanes}{within} (SIMD)"
+    is_free = loop.verdict in ("parallel", "reduction")
+    return f"in order{within}" + (", as every access is checked" if by.checked and is_free else "")
+
+
+def _up_to(threads: int) -> str:
+    if not threads:
+        return "all threads"
+    return "1 thread" if threads == 1 else f"up to {threads} threads"
 
 
 def _conflict(conflict: ConflictReport) -> str:
@@ -290,10 +321,32 @@ def _generated(generated: Generated | None) -> str:
     return f"{generated.lines} lines of C, {how}{by}"
 
 
-def _ran(ran: Ran | None) -> str:
+def _ran(ran: Ran | None) -> Iterator[str]:
     if ran is None or not ran.calls:
-        return "not yet"
-    on = "in the interpreter" if ran.device == "interpreter" else f"on the {ran.device}"
-    threads = f", {count(ran.threads, 'thread')}" if ran.threads and ran.device != "interpreter" else ""
-    times = f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
-    return f"{count(ran.calls, 'call')} {on}{threads}: {times}"
+        yield "not yet, in this process"
+        return
+    if len(ran.parts) == 1:
+        yield f"{count(ran.calls, 'call')} {_by_code(ran.parts[0])}: {_times(ran)}"
+        return
+    yield f"{count(ran.calls, 'call')}: {_times(ran)}"
+    for part in ran.parts:
+        yield f"  {count(part.calls, 'call')} {_by_code(part)}: {_times(part)}"
+
+
+def _times(ran: Ran | CodeRan) -> str:
+    return f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
+
+
+def _by_code(part: CodeRan) -> str:
+    """`on the cpu, up to 2 threads, every access checked`."""
+    interpreted = part.device == "interpreter"
+    told = ["in the interpreter" if interpreted else f"on the {part.device}"]
+    told += [_up_to(part.threads)] if part.threads and not interpreted else []
+    told += [f"by '{part.variant}'"] if part.variant else []
+    told += ["every access checked"] if part.checked else []
+    told += [f"under {part.options}"] if part.options else []
+    told += [] if part.kept else ["by code for other values of what it finds outside itself"]
+    if part.early:
+        many = "which return" if part.early == part.calls else f"{part.early} of which return"
+        told.append(f"{many} before the GPU has run them")
+    return ", ".join(told)
