@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.report import stored_choices
+    from loopwright.report import stored_choices, tune_progress, tune_report
     from loopwright.report.explanation import Explanation
+    from loopwright.report.tune_report import TuneReport
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
-    from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     tracebacks = deferred("loopwright.tracebacks")
@@ -45,6 +45,8 @@ else:  # what calls do without
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
     stored_choices = deferred("loopwright.report.stored_choices")
+    tune_progress = deferred("loopwright.report.tune_progress")
+    tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
     recorded_call = deferred("loopwright.tuning.recorded_call")
@@ -226,7 +228,7 @@ class LoopKernel:
         one that takes arguments which callers do not write."""
         return [*self._expanded.values(), *([] if self._wider is None else [self._wider[0]])]
 
-    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> TuneReport:
         """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
         such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
         Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
@@ -245,9 +247,10 @@ class LoopKernel:
             with recorded.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
                 pass
             store, budgeted = journal.journal_of(prepared.config), tuning.Budget(seconds)
-            (found,) = tuning.tune(recorded.calls, store, budgeted, folder)
+            with tune_progress.tune_bar(seconds) as bar:
+                (found,) = tuning.tune(recorded.calls, store, budgeted, folder, bar)
         self._dispatch.learn_anew()
-        return found
+        return tune_report.TuneReport.of(found)
 
     def record(self, recording: Recording) -> None:
         """From now on keep every call that is made in a recording."""
@@ -368,7 +371,7 @@ class KernelWithOptions(LoopKernel):
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         return self._here(super().specialise, *args, **kwargs)
 
-    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> TuneReport:
         return self._here(super().tune, *args, budget=budget, **kwargs)
 
     def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:

@@ -36,7 +36,8 @@ from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.scaled import scaled
-from loopwright.tuning.tune import Budget, Silent, Tuned
+from loopwright.tuning.tune import Budget
+from loopwright.tuning.tuned import Silent, Tuned
 from loopwright.tuning.work import sequential_places, work_form
 from loopwright.tuning.worker import Bench
 from tuning import corpus
