@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.report import stored_choices, tune_progress, tune_report
-    from loopwright.report.explanation import Explanation
+    from loopwright.report import explanation, kernel_summary, stored_choices, tune_progress, tune_report
+    from loopwright.report.explanation import Explanation, Explanations
     from loopwright.report.tune_report import TuneReport
+    from loopwright.runtime.in_use import Run
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
@@ -44,6 +45,8 @@ else:  # what calls do without
     hidden = deferred("loopwright.frontend.hidden")
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
+    explanation = deferred("loopwright.report.explanation")
+    kernel_summary = deferred("loopwright.report.kernel_summary")
     stored_choices = deferred("loopwright.report.stored_choices")
     tune_progress = deferred("loopwright.report.tune_progress")
     tune_report = deferred("loopwright.report.tune_report")
@@ -203,14 +206,14 @@ class LoopKernel:
         asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
         return answers.explained(one, (told,), self._dispatch.runs(), asked)
 
-    def explanations(self) -> list[Explanation]:
+    def explanations(self) -> Explanations:
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
         served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
         own = [
             answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
             for one in map(_own, self._dispatch.compiled())
         ]
-        return own + [told for other in self._others() for told in other.explanations()]
+        return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
@@ -277,7 +280,17 @@ class LoopKernel:
         return self._source.function.__qualname__
 
     def __repr__(self) -> str:
-        return f"<loopwright kernel {self.name}{inspect.signature(self._source.function)}>"
+        return kernel_summary.kernel_line(*self._summary())
+
+    def _repr_html_(self) -> str:
+        return kernel_summary.kernel_html(*self._summary())
+
+    def _summary(self) -> tuple[str, str, list[Compilation], list[Run]]:
+        """The name, the parameters, what is compiled, and what ran."""
+        dispatches = [self._dispatch, *(other._dispatch for other in self._others())]
+        compiled = [code.compilation for one in dispatches for code in one.codes]
+        runs = [run for one in dispatches for run in one.runs()]
+        return self.name, str(inspect.signature(self._source.function)), compiled, runs
 
     def _refused_as_method(self, args: Sequence[object], error: TypeError) -> TypeError:
         """A better error for a call through an object whose class has this kernel, where the object was the trouble."""
@@ -365,7 +378,7 @@ class KernelWithOptions(LoopKernel):
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         return self._here(super().explain, *args, **kwargs)
 
-    def explanations(self) -> list[Explanation]:
+    def explanations(self) -> Explanations:
         return self._here(super().explanations)
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:

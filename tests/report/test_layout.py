@@ -63,6 +63,8 @@ def test_conflicts_in_words(kind: str, distance: str, text: str) -> None:
         ),
         (replace(LOOP, ways=("lanes",)), SERVED_BY, "runs: several iterations at once (SIMD)"),
         (replace(LOOP, ways=()), SERVED_BY, "runs: in order"),
+        (replace(LOOP, ways=("inside",)), SERVED_BY, "runs: in order in each thread"),
+        (replace(LOOP, ways=("inside", "lanes")), SERVED_BY, "runs: several iterations at once in each thread (SIMD)"),
         (replace(LOOP, ways=()), ServedBy("cpu", 1, True), "runs: in order, as every access is checked"),
         (replace(LOOP, ways=(), verdict="sequential"), ServedBy("cpu", 1, True), "runs: in order"),
         (replace(LOOP, run="vector"), None, "runs: several iterations at once in each thread (SIMD)"),
@@ -78,11 +80,11 @@ def test_how_a_loop_runs_in_words(loop: LoopReport, by: ServedBy | None, text: s
     assert line_with(bare(loops=(loop,), served_by=by or UNKNOWN), "runs:") == text
 
 
-def test_loops_in_a_loop_that_threads_share_run_in_each_thread() -> None:
-    outer, inner = replace(LOOP, ways=("threads",)), replace(LOOP, source="for j", depth=1, ways=())
-    behind = replace(LOOP, source="for k", ways=())
-    told = [line.strip() for line in str(bare(loops=(outer, inner, behind))).splitlines() if "runs:" in line]
-    assert told == ["runs: on all threads", "runs: in order in each thread", "runs: in order"]
+def test_a_loop_that_the_schedule_made_others_of_says_so() -> None:
+    several = replace(LOOP, ways=("threads", "lanes"), restructured=True)
+    assert line_with(bare(loops=(several,), served_by=SERVED_BY), "runs:") == (
+        "runs: restructured, as the schedule says: on up to 2 threads, several iterations at once in each (SIMD)"
+    )
 
 
 def test_prange_is_named_where_it_decided() -> None:

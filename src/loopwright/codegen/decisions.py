@@ -4,7 +4,7 @@ values, by the names of loops. The writers look them up.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -252,10 +252,9 @@ class LoopLowering:
     unrolled: Mapping[str, int] = field(default_factory=dict)
     narrow: Mapping[str, Scalar] = field(default_factory=dict)
 
-    def ways_of(self, loop: str, shared: Collection[str]) -> tuple[Way, ...]:
-        """How the iterations of a loop run. shared: the names of loops that threads share."""
-        found: list[Way] = ["threads"] if loop in shared else []
-        return (*found, "lanes") if loop in self.lanes or loop in self.vectors else tuple(found)
+    def lanes_of(self, loop: str) -> tuple[Way, ...]:
+        """Whether lanes do the iterations of a loop."""
+        return ("lanes",) if loop in self.lanes or loop in self.vectors else ()
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -60,9 +60,9 @@ class DeviceText:
     functions: tuple[DeviceFunction, ...] = field(default=(), compare=False, repr=False)
 
 
-Way = Literal["threads", "collapsed", "lanes"]
-"""How iterations of a loop run on a CPU: on several threads, on those of the loop around it together with its
-iterations, or several at once in the lanes of vector registers."""
+Way = Literal["threads", "collapsed", "inside", "lanes"]
+"""How iterations of a loop run on a CPU: on several threads; on those of the loop around it, together with its
+iterations; in one of the threads that share a loop around it; several at once in the lanes of vector registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Program:
     """text: a complete C file. entry, guard: names of its functions (guard is '' where always true). sites: what
     the site numbers mean. parallel: names of the loops that run on several threads. flags: compiler flags that
     the text's meaning needs. notes: of loops by name,
-    for people: how work is shared out among threads, and what is tested once at the entry. ways: of loops for a CPU by
-    name, how their iterations run where that is not in order. device: the other text of a
+    for people: how work is shared out among threads, and what is tested once at the entry. ways: of all loops of a
+    program for a CPU, by name, how their iterations run; () for in order, in one thread. device: the other text of a
     program for a GPU, whose arrays are in device memory."""
 
     text: str

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from loopwright.analysis.facts import ReductionKind, ReductionOp, Verdict
 from loopwright.ir.nodes import Layout, Run
 from loopwright.ir.program import Way
-from loopwright.report.layout import as_html, as_rich, as_text
+from loopwright.report.explanation_html import explanation_html, explanations_html
+from loopwright.report.layout import as_rich, as_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -45,10 +46,11 @@ class ConflictReport:
 class LoopReport:
     """One loop, outer before inner. name: the unique name that schedules use; source_name: the user's variable, or
     `while`; source: the user's line of text, '' where it cannot be read; depth: how many loops are around it;
-    run: how its schedule says that it runs; ways: how a CPU's program runs it, () for in order, None where there is
-    none; asserted: by prange, or by the step that made it; trip_count: the iterations of one run of the
-    loop, as text over sizes and enclosing loops; iterations: those of the whole call; either None where it is not a
-    formula; notes: what the generated code does about it, such as how work is shared out among threads."""
+    run: how its schedule says that it runs; ways: how a CPU's program runs it, or the loops that the schedule made of
+    it, () for in order, None where there is no such program; restructured: it made others of it, or none; asserted: by
+    prange, or by the step that made it; trip_count: the iterations of one run of the loop, as text over sizes and
+    enclosing loops; iterations: those of the whole call; either None where it is not a formula; notes: what the
+    generated code does about it, such as how work is shared out among threads."""
 
     name: str
     source_name: str
@@ -66,6 +68,7 @@ class LoopReport:
     run: Run
     notes: tuple[str, ...] = ()
     ways: tuple[Way, ...] | None = None
+    restructured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +266,7 @@ class ServedBy:
 UNKNOWN = ServedBy()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Everything there is to say about one kernel for one kind of call. `print` it, or take `to_dict()`.
 
@@ -290,20 +293,30 @@ class Explanation:
     plan: str = ""
     served_by: ServedBy = UNKNOWN
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return as_text(self)
 
     def __rich__(self) -> Text:
         return as_rich(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return explanation_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, strings, numbers, bools and None: ready for json.dumps."""
         plain = _plain(self)
         assert isinstance(plain, dict)
         return plain
+
+
+class Explanations(list[Explanation]):
+    """Several that print themselves, one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(as_text, self)) or "nothing is compiled yet"
+
+    def _repr_html_(self) -> str:
+        return explanations_html(self)
 
 
 def _plain(value: object) -> object:
