@@ -91,7 +91,7 @@ class LoopKernel:
             {} if self._source.structures else self._source.function,
             self._source.written,
             self._specialise,
-            KernelExperience(self._experimenter),
+            KernelExperience(self._experimenter, source.name, source.file),
             self._refused_as_method,
             self._by_structure,
             self._source.indices,
