@@ -47,9 +47,11 @@ def html(root: Element) -> str:
     return f"<!DOCTYPE html>\n{tostring(root, encoding='unicode', method='html')}\n"
 
 
-def table(heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[int, ...] = ()) -> Element:
-    """numbers: the columns that are aligned to the right."""
-    made = element("table")
+def table(
+    heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[int, ...] = (), name: str = ""
+) -> Element:
+    """numbers: the columns that are aligned to the right. name: of a table that can be sorted, for who hears it."""
+    made = element("table", class_="sortable") if name else element("table")
     head = SubElement(SubElement(made, "thead"), "tr")
     for column, text in enumerate(heads):
         head.append(element("th", text, scope="col", class_="number" if column in numbers else "text"))
@@ -58,7 +60,9 @@ def table(heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[
         line = SubElement(body, "tr")
         for column, cell in enumerate(row):
             line.append(element("td", cell, class_="number" if column in numbers else "text"))
-    return element("div", made, class_="scroll")
+    if not name:
+        return element("div", made, class_="scroll")
+    return element("div", made, class_="scroll", role="region", aria_label=name, tabindex="0")
 
 
 def _attribute(name: str) -> str:

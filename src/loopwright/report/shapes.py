@@ -8,6 +8,7 @@ from itertools import groupby
 from loopwright.errors import LoopwrightError
 from loopwright.ir.nodes import ArrayParam, Kernel
 from loopwright.ir.parse import parse_kernel
+from loopwright.report.explain import signature_text
 
 Axes = tuple[tuple[str, int], ...]
 """Arguments in order: the name of each and how many axes it has, 0 for an integer."""
@@ -31,6 +32,14 @@ def axes_in(signature: str) -> Axes:
         return axes_of(parse_kernel(signature))
     except (LoopwrightError, ValueError, LookupError, TypeError, RecursionError):
         return ()
+
+
+def types_in(signature: str) -> str:
+    """`smooth(a: float64[:, :], b: float64[:, :])` of a kernel without its body as text; any other text as it is."""
+    try:
+        return signature_text(parse_kernel(signature))
+    except (LoopwrightError, ValueError, LookupError, TypeError, RecursionError):
+        return signature
 
 
 def sizes_words(sizes: Sequence[int], axes: Axes = ()) -> str:

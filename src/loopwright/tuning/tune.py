@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from loopwright.cost.flops import flops
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
 from loopwright.ir.text import print_kernel
@@ -23,7 +24,7 @@ from loopwright.predict.model import trees_of
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import machine_of
-from loopwright.profile.records import ANY, TREE, WORK, FittedTable, KernelName
+from loopwright.profile.records import ANY, OPERATIONS, TREE, WORK, FittedTable, KernelName
 from loopwright.profile.stride import NoMeasurement as Stopped
 from loopwright.profile.work_form import WorkForm
 from loopwright.search.space import Point
@@ -124,6 +125,7 @@ def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, p
         form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
         put_kernel(journal, call, form)  # first: what is measured until this is ended is of use, and has a name
         with Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
+            _put_operations(trials, journal)
             _search(trials, budget.part(0.7))
             _compare(trials, budget.part(0.4))
             if result.best is None and result.default is not None:
@@ -288,6 +290,15 @@ def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:
     written = call.one.analysed.written
     journal.put(KernelName(call.fingerprint, written.name, written.file, print_kernel(replace(written, body=()))))
     journal.put(FittedTable(WORK, ANY, call.fingerprint, form.as_json(), time.time()))
+
+
+def _put_operations(trials: Trials, journal: Journal) -> None:
+    """Keep how many floating-point operations an iteration has, where sizes tell: reports give rates by it."""
+    call, iterations = trials.call, trials.work.iterations
+    found = flops(call.one.analysed.written, trials.arguments) if iterations else None
+    if found:
+        content = {"flop_per_iteration": found / iterations}
+        journal.put(FittedTable(OPERATIONS, ANY, call.fingerprint, content, time.time()))
 
 
 def parse_budget(text: str) -> float:
