@@ -56,7 +56,8 @@ class SectionView:
 @dataclass(frozen=True, slots=True)
 class Gain:
     """What the chosen variant gains over the default at the reference shape. error: of the ratio, as a part, from the
-    spreads. rival: the fastest other one, which takes the part rival_part longer than the chosen one."""
+    spreads. rival: the fastest other one, which takes the part rival_part longer than the chosen one, within
+    rival_error."""
 
     default: Variant
     variant: Variant
@@ -65,6 +66,7 @@ class Gain:
     error: float
     rival: Variant | None = None
     rival_part: float = 0.0
+    rival_error: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -81,15 +83,9 @@ def gain_of(view: SectionView) -> Gain | None:
     rival = min(others, key=lambda row: row.time_ns, default=None)
     part = 0.0 if rival is None else rival.time_ns / chosen.time_ns - 1
     error = 0.0 if view.default == view.chosen else math.hypot(default.spread, chosen.spread)
-    return Gain(
-        view.default,
-        view.chosen,
-        default.time_ns,
-        chosen.time_ns,
-        error,
-        None if rival is None else rival.variant,
-        part,
-    )
+    told = (None, 0.0) if rival is None else (rival.variant, math.hypot(rival.spread, chosen.spread))
+    times = default.time_ns, chosen.time_ns
+    return Gain(view.default, view.chosen, *times, error, told[0], part, told[1])
 
 
 def view_of(subject: Subject) -> SectionView:

@@ -61,19 +61,22 @@ def in_short(view: SectionView) -> str:
     if gain is None:
         return "Nothing can be compared with the default yet." if view.curves else "Nothing has run to its end yet."
     if gain.variant == gain.default:
-        rival = "" if gain.rival is None else f"; {view.names[gain.rival]} was {compared_words(gain.rival_part)}"
+        rival = (
+            ""
+            if gain.rival is None
+            else f"; {view.names[gain.rival]} was {compared_words(gain.rival_part, gain.rival_error)}"
+        )
         return f"{at}the default takes {duration(gain.default_ns)} and serves calls{rival}."
     told = f"{at}the default takes {duration(gain.default_ns)}, and {view.names[gain.variant]}, which serves calls, "
     return f"{told}{duration(gain.time_ns)}: {gain.ratio:.2f} times as fast."
 
 
-def compared_words(part: float) -> str:
-    """`3 % slower`, `as fast, within the errors`."""
-    return (
-        "as fast, within the errors"
-        if abs(part) < TIE
-        else f"{percent(abs(part))} {'slower' if part > 0 else 'faster'}"
-    )
+def compared_words(part: float, error: float) -> str:
+    """`3 % slower`; `8 % faster, which is within the errors`. error: from the spreads of both."""
+    if abs(part) < TIE:
+        return "as fast"
+    words = f"{percent(abs(part))} {'slower' if part > 0 else 'faster'}"
+    return f"{words}, which is within the errors" if part < 0 and -part <= error else words
 
 
 # ---- times over sizes -------------------------------------------------------------------------------------------
