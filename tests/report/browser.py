@@ -16,7 +16,8 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TIMEOUT_S = 120
-_FRAME = '<body style="margin:0"><iframe id="page" width="{width}" height="{height}" style="border:0" srcdoc="{page}"></iframe>'
+_FRAME = """<body style="margin:0">
+<iframe id="page" width="{width}" height="{height}" style="border:0" srcdoc="{page}"></iframe>"""
 _ASK = """
 <script>
 document.getElementById("page").addEventListener("load", event => {{
