@@ -25,20 +25,20 @@ def overview(views: Sequence[SectionView], anchors: Mapping[tuple[str, str], str
     found = [(view, gain_of(view)) for view in views]
     found.sort(key=lambda one: (-(one[1].ratio if one[1] is not None else 0.0), one[0].subject.kernel.name))
     rows = [_row(view, gain, anchors) for view, gain in found]
-    heads = ("kernel", "machine", "for the sizes", "default", "now", "gain", "rate now", "what to do next")
-    return table(heads, rows, (3, 4, 5, 6), "gains, and what to do next")
+    heads = ("kernel", "gain", "what to do next", "default", "now", "rate now", "for the sizes", "machine")
+    return table(heads, rows, (1, 3, 4, 5), "gains, and what to do next")
 
 
 def _row(view: SectionView, gain: Gain | None, anchors: Mapping[tuple[str, str], str]) -> tuple[Child, ...]:
     kernel, machine = view.subject.kernel, view.subject.machine
     name = element("a", name_of(kernel), href=f"#{anchors[kernel.fingerprint, machine.fingerprint]}")
-    first = (name, short_machine(machine), view.at)
+    last = view.at, short_machine(machine)
     if gain is None:
-        return *first, "", "", "", "", next_step(view, gain)
+        return name, "", next_step(view, gain), "", "", "", *last
     row = view.here(gain.variant)
     rate = "" if row is None else rate_text(row.work, row.time_ns, view.subject.flop_per_iteration)
     times = keyed(duration(gain.default_ns), gain.default_ns), keyed(duration(gain.time_ns), gain.time_ns)
-    return *first, *times, keyed(gain_text(gain), gain.ratio), rate, next_step(view, gain)
+    return name, keyed(gain_text(gain), gain.ratio), next_step(view, gain), *times, rate, *last
 
 
 def gain_text(gain: Gain) -> str:

@@ -190,14 +190,17 @@ def _front(view: SectionView, front: JudgedCandidates) -> Element | None:
         return None
     ran = {variant.schedule for variant in view.ranked}
     pairs = [(one, (one.values[0], one.values[1])) for one in front.points]
+    most = [max((v[k] for _, v in pairs if math.isfinite(v[k])), default=0.0) for k in (0, 1)]
+    log = all(value > 0 for _, point in pairs for value in point if math.isfinite(value))
+    if log and min(most) > 0:  # their units tell a reader nothing: the best is 100 %
+        pairs = [(one, (a / most[0], b / most[1])) for one, (a, b) in pairs]
     measured = [values for one, values in pairs if one.kept or one.schedule in ran]
     left = [values for one, values in pairs if not (one.kept or one.schedule in ran)]
     step = -(-len(left) // MOST_POINTS) or 1
     judged = {one.schedule: values for one, values in pairs}
     best = next((variant for variant in view.ranked if variant.schedule in judged), None)
-    values = [value for _, point in pairs for value in point if math.isfinite(value)]
-    log = bool(values) and min(values) > 0
-    across, up = (Axis(f"{name}, more is better", log, number_text) for name in front.names[:2])
+    write = percent if log and min(most) > 0 else number_text
+    across, up = (Axis(f"{name}, of the best; more is better", log, write) for name in front.names[:2])
     at = f", at {sizes_words(front.sizes, view.axes)}" if front.sizes else ""
     many = count(len(pairs), "variant")
     title = f"Which variants were worth running{at}: {len(measured)} of {many} ran"
