@@ -71,8 +71,14 @@ def test_the_largest_gain_comes_first() -> None:
 
 def test_rates() -> None:
     work = work_of(1000)
-    assert rate_text(work, 1e9, 2.0) == "2 GFlop/s, 0.024 GB/s"
-    assert rate_text(work, 0.0, 2.0) == "" and rate_text(replace(work, footprint_bytes=0.0), 1e9) == ""
+    cpu = replace(CPU, limits=(("L2 bytes", 1 << 20), ("L3 bytes", 1 << 23), ("cores", 2)))
+    known = Subject(KernelName(KERNEL), MachineName("m", cpu), (), (), (), (), 2.0, 48e6)
+    assert rate_text(work, 1e9, known) == "2 GFlop/s, 0.024 GB/s (50 % of a copy)"
+    assert rate_text(work, 1e9, replace(known, copy_bytes_per_s=0.0)) == "2 GFlop/s, 0.024 GB/s"
+    cached = replace(work, footprint_bytes=4e6)  # no matter for the memory
+    assert rate_text(cached, 1e9, known) == "2 GFlop/s, 0.004 GB/s"
+    assert rate_text(work, 0.0, known) == ""
+    assert rate_text(replace(work, footprint_bytes=0.0), 1e9, replace(known, flop_per_iteration=0.0)) == ""
 
 
 def test_variants_have_names_that_a_table_and_a_picture_share() -> None:

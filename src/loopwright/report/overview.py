@@ -36,7 +36,7 @@ def _row(view: SectionView, gain: Gain | None, anchors: Mapping[tuple[str, str],
     if gain is None:
         return name, "", next_step(view, gain), "", "", "", *last
     row = view.here(gain.variant)
-    rate = "" if row is None else rate_text(row.work, row.time_ns, view.subject.flop_per_iteration)
+    rate = "" if row is None else rate_text(row.work, row.time_ns, view.subject)
     times = keyed(duration(gain.default_ns), gain.default_ns), keyed(duration(gain.time_ns), gain.time_ns)
     return name, keyed(gain_text(gain), gain.ratio), next_step(view, gain), *times, rate, *last
 

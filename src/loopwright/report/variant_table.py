@@ -74,7 +74,7 @@ def _ran_row(
     outcome = "serves" if variant == view.chosen else "ok"
     outcome += "".join(f", {OUTCOME_WORDS[word]} at {count(number, 'size')}" for word, number in failed.items())
     since_s = now - max(row.made_at for row in rows)
-    rate = "" if here is None else rate_text(here.work, here.time_ns, view.subject.flop_per_iteration)
+    rate = "" if here is None else rate_text(here.work, here.time_ns, view.subject)
     return (
         folded_variant(variant, view.names[variant]),
         outcome,

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from loopwright.config import Config
 from loopwright.cost.flops import flops
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
@@ -24,6 +26,7 @@ from loopwright.predict.model import trees_of
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import machine_of
+from loopwright.profile.memory_rate import LIMITS, MEMORY, last_cache, measured_rate
 from loopwright.profile.records import ANY, OPERATIONS, TREE, WORK, FittedTable, KernelName
 from loopwright.profile.stride import NoMeasurement as Stopped
 from loopwright.profile.work_form import WorkForm
@@ -88,6 +91,8 @@ def tune(
     found: list[Tuned] = []
     try:
         _measure_copies(calls, journal)
+        if calls and not budget.spent():
+            _measure_memory(calls[0].config, journal)
         for call, part in zip(calls, shares([call.total_ns for call in calls]), strict=True):
             told.begun(call)
             found.append(_tuned(call, journal, budget.part(part), folder, told))
@@ -111,6 +116,17 @@ def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
         machine = None if gpu is None else machine_of(device, calls[0].config)
         if gpu is not None and machine is not None and machine.fingerprint:
             measured_copies(gpu, journal, machine.fingerprint)
+
+
+def _measure_memory(config: Config, journal: Journal) -> None:
+    """Once on each machine: what its memory moves at most."""
+    machine = machine_of("cpu", config)
+    if machine is None or not machine.fingerprint or journal.table(LIMITS, machine.fingerprint, MEMORY) is not None:
+        return
+    with suppress(MemoryError):
+        rate = measured_rate(config.threads, last_cache(machine.limits))
+        content = {"bytes_per_s": rate, "threads": config.threads}
+        journal.put(FittedTable(LIMITS, machine.fingerprint, MEMORY, content, time.time()))
 
 
 def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, progress: Progress) -> Tuned:
