@@ -154,7 +154,7 @@ def test_it_tells_what_its_function_does() -> None:
     kernel = lw.kernel(total)
     assert (kernel.name, kernel.__name__, kernel.__doc__, kernel.__wrapped__) == ("total", "total", "Adds up.", total)
     assert kernel.file == __file__ and kernel.line == total.__code__.co_firstlineno
-    assert repr(kernel) == "<loopwright kernel total(a, factor=2.0)>"
+    assert repr(kernel) == "<loopwright kernel total(a, factor=2.0): nothing compiled yet>"
     assert kernel(np.ones(3)) == 6.0 and kernel(np.ones(3), factor=1.0) == 3.0 and kernel(a=np.zeros(0)) == 0.0
 
 

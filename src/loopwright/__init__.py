@@ -37,12 +37,12 @@ from loopwright.memory.device_array import DeviceArray, device_array
 if TYPE_CHECKING:
     from loopwright.report.explanation import Explanation
     from loopwright.search.ranges import tunable
-    from loopwright.tuning.tune import Tuned
+    from loopwright.tuning.tuned import Tuned
 else:
     _LATER = {
         "Explanation": _deferred("loopwright.report.explanation"),
         "tunable": _deferred("loopwright.search.ranges"),
-        "Tuned": _deferred("loopwright.tuning.tune"),
+        "Tuned": _deferred("loopwright.tuning.tuned"),
     }
 
     def __getattr__(name):

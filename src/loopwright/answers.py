@@ -4,8 +4,8 @@ puts together what others know; no call needs it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from loopwright.analysis.coalescing import KnownSizes
@@ -13,19 +13,31 @@ from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
-from loopwright.config import Config
+from loopwright.config import Config, Semantics
 from loopwright.cost.call_shape import shape_of
 from loopwright.devices.gpus import target_of
+from loopwright.devices.launcher import most_threads
 from loopwright.frontend.capture import Source
 from loopwright.ir.gpu_target import CUDA
+from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Signature
 from loopwright.ir.user_text import user_name
-from loopwright.ir.variant import compilation_of
+from loopwright.ir.variant import Variant, compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.explain import CountTexts, explain
-from loopwright.report.explanation import ChoiceReport, DecisionReport, Explanation, Generated, GridReport, Ran
+from loopwright.report.explanation import (
+    ChoiceReport,
+    CodeRan,
+    DecisionReport,
+    Explanation,
+    Generated,
+    GridReport,
+    Ran,
+    ServedBy,
+)
 from loopwright.report.grids import grid_reports
+from loopwright.runtime.considered import FailedGuard
 from loopwright.runtime.in_use import Run
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
@@ -37,17 +49,29 @@ FOR_EXPLAIN = 8_000_000
 """How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the condition."""
+
+    arguments: tuple[object, ...]
+    plan: Plan
+    threads: int
+    failed: FailedGuard | None = None
+
+
 @together(FOR_EXPLAIN)
 def explained(
     one: Specialisation,
-    arguments: tuple[object, ...] | None,
     choices: tuple[ChoiceReport, ...],
     runs: Sequence[Run],
-    plan: str = "",
+    asked: AskedCall | None = None,
 ) -> Explanation:
-    """All that is told of one specialisation. arguments: of the call that is asked about, None where it is about all of
-    them; runs: of the whole kernel; plan: of that call."""
-    mine = [run for run in runs if run.compiled is one]
+    """All that is told of one specialisation. runs: of the whole kernel. asked: the call that it is about; None where
+    it is about all that this code has run."""
+    same = [run for run in runs if run.compiled is one]
+    if asked is not None:  # calls of this kind, whatever code ran them
+        same = [run for run in runs if run.compilation.signature == one.signature]
+    ran = _ran(one, same)
     written, facts = one.analysed.written, one.analysed.facts
     counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
     touched = {name: str(count) for name, count in footprint(written).items() if count is not None}
@@ -56,12 +80,14 @@ def explained(
         as_run(written, one.kernel),
         facts,
         print_schedule(recipe.schedule),
-        _generated(one, arguments),
-        _ran(one, mine),
+        _generated(one, None if asked is None else asked.arguments),
+        ran,
         CountTexts(counts, touched),
         _decided(recipe, choices),
         choices,
-        plan,
+        "" if asked is None else str(asked.plan),
+        _served_by(one, asked, ran),
+        tuple(_notes(one, asked, same)),
     )
 
 
@@ -109,6 +135,7 @@ def _generated(one: Specialisation, arguments: tuple[object, ...] | None) -> Gen
         notes=one.program.notes,
         grids=_grids(one, arguments),
         not_on_gpu=one.why_not_gpu,
+        ways=one.program.ways if one.program.device is None else None,
     )
 
 
@@ -121,23 +148,87 @@ def _grids(one: Specialisation, arguments: tuple[object, ...] | None) -> tuple[G
     return grid_reports(one.kernel, written, executable.program.device, executable.gpu, one.compilation.tools, shape)
 
 
-def _ran(one: Specialisation, runs: list[Run]) -> Ran | None:
-    """The runs of one specialisation together; the threads are those of the last one that was started."""
+def _ran(one: Specialisation, runs: Sequence[Run]) -> Ran | None:
     if not runs:
         return None
-    calls = sum(run.calls for run in runs)
-    parallel = one.program is not None and bool(one.program.parallel)
+    runs = sorted(runs, key=lambda run: -run.ended_ns)
+    parts = tuple(_code_ran(one, run) for run in runs)
     return Ran(
-        device=_device(one, runs[-1]),
-        calls=calls,
-        last_ns=runs[-1].last_ns,
+        device=parts[0].device,
+        calls=sum(run.calls for run in runs),
+        last_ns=runs[0].last_ns,
         min_ns=min(run.min_ns for run in runs),
         total_ns=sum(run.total_ns for run in runs),
-        threads=0 if one.takes_device_arrays else runs[-1].threads if parallel else 1,
+        threads=parts[0].threads,
+        parts=parts,
     )
 
 
-def _device(one: Specialisation, run: Run) -> str:
-    if isinstance(one.executable, GpuExecutable):
-        return f"{one.executable.gpu.name} GPU"
-    return "interpreter" if run.how == "interpreter" else "cpu"
+def _code_ran(one: Specialisation, run: Run) -> CodeRan:
+    """What some code ran, told beside an explanation of `one`."""
+    code, wanted = run.compiled, run.compilation
+    assert code is None or isinstance(code, Specialisation)
+    threads = run.threads if code is None else _threads(code, run.threads)
+    device = _device(code, run.how == "interpreter") if code is not None else wanted.device
+    is_other = wanted.schedule != one.compilation.schedule
+    return CodeRan(
+        variant=str(Variant(wanted.device, wanted.schedule, 0 if wanted.on_gpu else run.threads)) if is_other else "",
+        device=device,
+        threads=threads,
+        calls=run.calls,
+        last_ns=run.last_ns,
+        min_ns=run.min_ns,
+        total_ns=run.total_ns,
+        checked=wanted.semantics.checks == "all" and run.how != "interpreter",
+        options=_options(one.compilation.semantics, wanted.semantics),
+        kept=code is not None,
+        early=run.early,
+    )
+
+
+def _options(here: Semantics, there: Semantics) -> str:
+    """What of the options differs, but for the checks, which are told apart."""
+    found = [f"strict={there.strict}"] if there.strict != here.strict else []
+    found += [f"deterministic={there.deterministic}"] if there.deterministic != here.deterministic else []
+    if there.narrowing_raises != here.narrowing_raises and there.strict == here.strict:  # which strict decides, too
+        found.append(f"narrowing={'raise' if there.narrowing_raises else 'wrap'!r}")
+    return " and ".join(found)
+
+
+def _threads(one: Specialisation, threads: int) -> int:
+    """How many threads code uses at most, where it is allowed so many; 0 on a GPU."""
+    if one.takes_device_arrays:
+        return 0
+    parallel = one.program is not None and bool(one.program.parallel)
+    return min(threads, most_threads()) if parallel else 1
+
+
+def _served_by(one: Specialisation, asked: AskedCall | None, ran: Ran | None) -> ServedBy:
+    if asked is not None:
+        allowed = asked.threads
+    else:
+        allowed = ran.parts[0].threads if ran is not None else 0
+    checked = one.compilation.semantics.checks == "all" and one.executable is not None
+    interpreted = one.executable is None
+    return ServedBy(_device(one, interpreted), _threads(one, allowed) if allowed else 0, checked)
+
+
+def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) -> Iterator[str]:
+    """What is unusual about it."""
+    condition = one.analysed.facts.guard.text
+    if asked is not None and asked.failed is not None:
+        if asked.failed.error is not None:
+            what = str(asked.failed.error).splitlines()[0]
+            yield f"the sizes of this call fail the condition {condition}: it would raise {what}"
+        else:
+            yield f"the sizes of this call fail the condition {condition}: code runs it that checks every access"
+    elif any(run.how == "checked" for run in runs) and asked is None:
+        yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"
+    if most_threads() == 1 and one.program is not None and one.program.parallel:
+        yield "this process was forked from one that had used several threads: kernels use one here"
+
+
+def _device(one: Specialisation, interpreted: bool) -> str:
+    if interpreted:
+        return "interpreter"
+    return f"{one.executable.gpu.name} GPU" if isinstance(one.executable, GpuExecutable) else "cpu"

@@ -66,7 +66,8 @@ class Config(Tools):
     variant: the one that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md): it decides device,
     threads and schedule. explore: whether kernels that run for long may try other variants meanwhile, in at most 5 % of
     their time. store: the file of measurements (docs/store.md), `off` for none, None for the one in the cache
-    folder."""
+    folder. tuned: a file of tuned results to start from, `off` for none, None for the one beside the source file, such
+    as `heat.tuned.jsonl` for `heat.py`."""
 
     device: Device = "auto"
     threads: int = 1
@@ -79,6 +80,7 @@ class Config(Tools):
     variant: str = ""
     explore: bool = True
     store: Path | Literal["off"] | None = None
+    tuned: Path | Literal["off"] | None = None
 
     @property
     def store_path(self) -> Path | None:
@@ -101,7 +103,7 @@ class Config(Tools):
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE and _STORE say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _STORE and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -129,6 +131,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
         store=_store(get("STORE")),
+        tuned=_store(get("TUNED")),
     )
     return _validated(config)
 
@@ -243,6 +246,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "cache": (_path, "a path is"),
     "dump": (_path_or_none, "a path or None is"),
     "store": (_store_path, "a path, 'off' or None is"),
+    "tuned": (_store_path, "a path, 'off' or None is"),
     "cache_size": (
         lambda value: value if value is None
         else parse_size("option cache_size", value) if isinstance(value, str) else _number(value),

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.report import stored_choices
-    from loopwright.report.explanation import Explanation
+    from loopwright.report import explanation, kernel_summary, stored_choices, tune_progress, tune_report
+    from loopwright.report.explanation import Explanation, Explanations
+    from loopwright.report.tune_report import TuneReport
+    from loopwright.runtime.in_use import Run
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
@@ -39,14 +41,17 @@ if TYPE_CHECKING:
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
-    from loopwright.tuning.tune import Tuned
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     tracebacks = deferred("loopwright.tracebacks")
     hidden = deferred("loopwright.frontend.hidden")
     structured = deferred("loopwright.frontend.structured")
     journal = deferred("loopwright.profile.journal")
+    explanation = deferred("loopwright.report.explanation")
+    kernel_summary = deferred("loopwright.report.kernel_summary")
     stored_choices = deferred("loopwright.report.stored_choices")
+    tune_progress = deferred("loopwright.report.tune_progress")
+    tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
     recorded_call = deferred("loopwright.tuning.recorded_call")
@@ -104,7 +109,7 @@ class LoopKernel(_Called):
             {} if self._source.structures else self._source.function,
             self._source.written,
             self._specialise,
-            KernelExperience(self._experimenter),
+            KernelExperience(self._experimenter, source.name, source.file),
             self._refused_as_method,
             self._by_structure,
             self._source.indices,
@@ -245,15 +250,18 @@ class LoopKernel(_Called):
         prepared = self._dispatch.prepare(args, kwargs)
         considered = self._dispatch.considered(prepared)
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
-        return answers.explained(one, prepared.arguments, (told,), self._dispatch.runs(), str(considered.plan))
+        threads = considered.plan.shares[0].variant.threads or considered.config.threads
+        asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
+        return answers.explained(one, (told,), self._dispatch.runs(), asked)
 
-    def explanations(self) -> list[Explanation]:
-        """One explanation for each kind of call made so far."""
-        served, config, now = self._dispatch.served(), current(), time.time()
-        return [
-            answers.explained(one, None, stored_choices.choices_of(one, served, config, now), self._dispatch.runs())
-            for one in self.specialisations()
+    def explanations(self) -> Explanations:
+        """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
+        served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
+        own = [
+            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            for one in map(_own, self._dispatch.compiled())
         ]
+        return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
@@ -264,9 +272,14 @@ class LoopKernel(_Called):
     def specialisations(self) -> list[Specialisation]:
         """What is compiled so far, in the order of the first calls."""
         own = [_own(compiled) for compiled in self._dispatch.compiled()]
-        return own + [made for other in self._expanded.values() for made in other.specialisations()]
+        return own + [made for other in self._others() for made in other.specialisations()]
 
-    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+    def _others(self) -> list[LoopKernel]:
+        """The kernels that make calls for this one: those with a parameter for each item that arguments hold, and the
+        one that takes arguments which callers do not write."""
+        return [*self._expanded.values(), *([] if self._wider is None else [self._wider[0]])]
+
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> TuneReport:
         """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
         such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
         Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
@@ -285,9 +298,10 @@ class LoopKernel(_Called):
             with recorded.of(self._dispatch.parameters, sorted(self._dispatch.written), prepared):
                 pass
             store, budgeted = journal.journal_of(prepared.config), tuning.Budget(seconds)
-            (found,) = tuning.tune(recorded.calls, store, budgeted, folder)
+            with tune_progress.tune_bar(seconds) as bar:
+                (found,) = tuning.tune(recorded.calls, store, budgeted, folder, bar)
         self._dispatch.learn_anew()
-        return found
+        return tune_report.TuneReport.of(found)
 
     def record(self, recording: Recording) -> None:
         """From now on keep every call that is made in a recording."""
@@ -315,7 +329,17 @@ class LoopKernel(_Called):
         return self._source.function.__qualname__
 
     def __repr__(self) -> str:
-        return f"<loopwright kernel {self.name}{inspect.signature(self._source.function)}>"
+        return kernel_summary.kernel_line(*self._summary())
+
+    def _repr_html_(self) -> str:
+        return kernel_summary.kernel_html(*self._summary())
+
+    def _summary(self) -> tuple[str, str, list[Compilation], list[Run]]:
+        """The name, the parameters, what is compiled, and what ran."""
+        dispatches = [self._dispatch, *(other._dispatch for other in self._others())]
+        compiled = [code.compilation for one in dispatches for code in one.codes]
+        runs = [run for one in dispatches for run in one.runs()]
+        return self.name, str(inspect.signature(self._source.function)), compiled, runs
 
     def _refused_as_method(self, args: Sequence[object], error: TypeError) -> TypeError:
         """A better error for a call through an object whose class has this kernel, where the object was the trouble."""
@@ -402,13 +426,13 @@ class KernelWithOptions(LoopKernel):
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         return self._here(super().explain, *args, **kwargs)
 
-    def explanations(self) -> list[Explanation]:
+    def explanations(self) -> Explanations:
         return self._here(super().explanations)
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         return self._here(super().specialise, *args, **kwargs)
 
-    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> Tuned:
+    def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> TuneReport:
         return self._here(super().tune, *args, budget=budget, **kwargs)
 
     def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:

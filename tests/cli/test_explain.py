@@ -20,7 +20,7 @@ def test_every_kind_of_call_is_explained(
     assert explain.explain_script(script, [], as_json=False) == 0
     out = capsys.readouterr().out
     assert out.startswith("hello\n\nspread(a: float64[:]")
-    assert out.count("on the cpu, 2 threads") == 2
+    assert out.count("on the cpu, up to 2 threads") == 2
     assert out.endswith("\nidle (script.py:40) was not called\n")
 
 

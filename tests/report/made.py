@@ -25,7 +25,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import FLOAT64, INT32, INT64
 from loopwright.ir.walk import expressions, statements
-from loopwright.report.explanation import Generated, Ran
+from loopwright.report.explanation import CodeRan, Generated, Ran, ServedBy
 
 SOURCE = """\
 def spread(a, col, hist, n):
@@ -44,7 +44,9 @@ def spread(a, col, hist, n):
 GENERATED = Generated(
     120, "/cache/spread.c", 0.0625, False, "gcc 12.2.0", (("k", "shares: pieces of equal length, for whoever is free"),)
 )
-RAN = Ran("cpu", 3, 1_500_000, 1_250_000, 4_000_000, 2)
+TIMES = (3, 1_500_000, 1_250_000, 4_000_000)
+RAN = Ran("cpu", *TIMES, 2, (CodeRan("", "cpu", 2, *TIMES),))
+SERVED_BY = ServedBy("cpu", 2)
 
 
 ONE, ZERO = Const(1, INT64), Const(0, INT64)

@@ -12,13 +12,14 @@ OUTSIDE = ("src", "srcset", "data", "action", "poster", "xlink:href")
 @dataclass
 class Page:
     """faults: what is wrong with it. text: all that is read, headings and cells apart. tags: how many of each. links:
-    where `href` leads; ids: what it can lead to."""
+    where `href` leads; ids: what it can lead to; scripts: their texts."""
 
     faults: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     tags: dict[str, int] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
 
 
 class _Reader(HTMLParser):
@@ -38,7 +39,7 @@ class _Reader(HTMLParser):
                 self.page.ids.append(value or "")
             if name in OUTSIDE or name.startswith("on") or "://" in (value or "") or "url(" in (value or ""):
                 self.page.faults.append(f"<{tag} {name}={value!r}> leads outside")
-        if tag in ("script", "link", "iframe", "object", "base"):
+        if tag in ("link", "iframe", "object", "base") or (tag == "script" and attrs):
             self.page.faults.append(f"<{tag}>")
 
     def handle_endtag(self, tag: str) -> None:
@@ -50,6 +51,8 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "style" in self.opened:
             self.page.faults += [f"{word} in the style" for word in ("@import", "url(", "://") if word in data]
+        elif "script" in self.opened:
+            self.page.scripts.append(data)
         elif data.strip():
             self.page.text.append(" ".join(data.split()))
 

@@ -43,7 +43,8 @@ def test_what_has_no_place_is_left_out() -> None:
     assert chart("t", SIZE, TIME, []) is None
     assert chart("t", SIZE, TIME, [ChartSeries("a", ((0.0, 1.0), (1.0, float("nan")), (1.0, -3.0)), 0)]) is None
     html = text_of(chart("t", SIZE, TIME, [ChartSeries("a", ((0.0, 1.0), (1.0, 5.0)), 0), ChartSeries("b", (), 1)]))
-    assert ">a<" in html and ">b<" not in html
+    assert " a</li>" in html and " b</li>" not in html
+    assert "<title>a: 5 ns at 1</title>" in html  # for a pointer above it
 
 
 def test_bands_say_what_is_chosen() -> None:

@@ -10,7 +10,7 @@ import pytest
 from loopwright.analysis.facts import Bounds, Facts, SizeGuard
 from loopwright.ir.nodes import ArrayParam, Const, For, If, Kernel, Load, Location, ScalarParam, Store
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64
-from loopwright.report.explain import CountTexts, explain, signature_text
+from loopwright.report.explain import CountTexts, explain, made_of_loops, signature_text
 from loopwright.report.explanation import Explanation
 from report.made import GENERATED, RAN, made
 
@@ -122,3 +122,10 @@ def test_two_accesses_at_one_place_are_checked_if_either_is() -> None:
 )
 def test_signature_text(params: tuple[ArrayParam | ScalarParam, ...], text: str) -> None:
     assert signature_text(Kernel("f", params, ())) == text
+
+
+def test_loops_that_a_schedule_made_belong_to_the_one_whose_name_is_longest() -> None:
+    ways = (("c", ()), ("c.o", ("threads",)), ("c.3.o", ("inside",)), ("c.3.i", ("lanes",)), ("strange", ()))
+    assert made_of_loops(["c", "c.3", "d"], ways) == {  # type: ignore[arg-type]
+        "c": {"c": (), "c.o": ("threads",)}, "c.3": {"c.3.o": ("inside",), "c.3.i": ("lanes",)}, "d": {},
+    }  # fmt: skip

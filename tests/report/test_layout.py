@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopwright.report.explain import CountTexts, explain
-from loopwright.report.explanation import ConflictReport, Explanation, LoopReport, ReductionReport
+from loopwright.report.explanation import UNKNOWN, ConflictReport, Explanation, LoopReport, ReductionReport, ServedBy
 from loopwright.report.words import duration
-from report.made import GENERATED, RAN, made
+from report.made import GENERATED, RAN, SERVED_BY, made
 
 LOOP = LoopReport("i", "i", "", 3, 0, "parallel", "", (), (), None, None, None, False, "parallel")
 
@@ -50,12 +50,23 @@ def test_conflicts_in_words(kind: str, distance: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("loop", "ran", "text"),
+    ("loop", "by", "text"),
     [
         (LOOP, None, "runs: on all threads"),
-        (LOOP, replace(RAN, threads=1), "runs: on 1 thread"),
-        (LOOP, RAN, "runs: on 2 threads"),
-        (LOOP, replace(RAN, device="interpreter"), "runs: in order, in the interpreter"),
+        (LOOP, replace(SERVED_BY, threads=1), "runs: on 1 thread"),
+        (LOOP, SERVED_BY, "runs: on up to 2 threads"),
+        (LOOP, ServedBy("interpreter"), "runs: in order, in the interpreter"),
+        (
+            replace(LOOP, ways=("threads", "lanes")),
+            SERVED_BY,
+            "runs: on up to 2 threads, several iterations at once in each (SIMD)",
+        ),
+        (replace(LOOP, ways=("lanes",)), SERVED_BY, "runs: several iterations at once (SIMD)"),
+        (replace(LOOP, ways=()), SERVED_BY, "runs: in order"),
+        (replace(LOOP, ways=("inside",)), SERVED_BY, "runs: in order in each thread"),
+        (replace(LOOP, ways=("inside", "lanes")), SERVED_BY, "runs: several iterations at once in each thread (SIMD)"),
+        (replace(LOOP, ways=()), ServedBy("cpu", 1, True), "runs: in order, as every access is checked"),
+        (replace(LOOP, ways=(), verdict="sequential"), ServedBy("cpu", 1, True), "runs: in order"),
         (replace(LOOP, run="vector"), None, "runs: several iterations at once in each thread (SIMD)"),
         (replace(LOOP, run="sequential", trip_count="n - 1"), None, "runs: in order, n - 1 iterations"),
         (
@@ -65,8 +76,15 @@ def test_conflicts_in_words(kind: str, distance: str, text: str) -> None:
         ),
     ],
 )
-def test_how_a_loop_runs_in_words(loop: LoopReport, ran: object, text: str) -> None:
-    assert line_with(bare(loops=(loop,), ran=ran), "runs:") == text
+def test_how_a_loop_runs_in_words(loop: LoopReport, by: ServedBy | None, text: str) -> None:
+    assert line_with(bare(loops=(loop,), served_by=by or UNKNOWN), "runs:") == text
+
+
+def test_a_loop_that_the_schedule_made_others_of_says_so() -> None:
+    several = replace(LOOP, ways=("threads", "lanes"), restructured=True)
+    assert line_with(bare(loops=(several,), served_by=SERVED_BY), "runs:") == (
+        "runs: restructured, as the schedule says: on up to 2 threads, several iterations at once in each (SIMD)"
+    )
 
 
 def test_prange_is_named_where_it_decided() -> None:
@@ -86,10 +104,11 @@ def test_nested_loops_are_indented() -> None:
 
 
 def test_what_was_generated_and_ran() -> None:
-    cached = bare(generated=replace(GENERATED, from_cache=True, compiler=""), ran=replace(RAN, calls=1))
+    one = replace(RAN, calls=1, parts=(replace(RAN.parts[0], calls=1),))
+    cached = bare(generated=replace(GENERATED, from_cache=True, compiler=""), ran=one)
     assert line_with(cached, "generated") == "generated     120 lines of C, taken from the cache"
     assert line_with(cached, "ran ") == (
-        "ran           1 call on the cpu, 2 threads: last 1.5 ms, fastest 1.25 ms, in all 4 ms"
+        "ran           1 call on the cpu, up to 2 threads: last 1.5 ms, fastest 1.25 ms, in all 4 ms"
     )
 
 

@@ -9,19 +9,42 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from loopwright.cost.front import JudgedCandidates, Point
-from loopwright.ir.variant import Variant
+from loopwright.ir.variant import RECIPE, Variant
+from loopwright.profile.history import Batch, Cell
 from loopwright.profile.measurement import Measurement
 from loopwright.profile.records import ChoiceRecord, KernelName, MachineName
 from loopwright.report import sections
+from loopwright.report.choice import OUTCOME_WORDS
+from loopwright.report.section_view import view_of
 from loopwright.report.sections import beside, section
 from loopwright.report.subjects import Subject
-from report.stored import CPU, DEFAULT, GPU, KERNEL, LOOPS, NOW, ON_GPU, ONE_THREAD, SIZES, TILED, front, row, rows
+from loopwright.report.variant_table import MOST_ROWS
+from report.stored import (
+    CPU,
+    DEFAULT,
+    GPU,
+    KERNEL,
+    LOOPS,
+    NOW,
+    ON_GPU,
+    ONE_THREAD,
+    SIZES,
+    TILED,
+    WRONG,
+    front,
+    row,
+    rows,
+)  # fmt: skip
 
 
 def subject(
     *found: Measurement, fronts: tuple[JudgedCandidates, ...] = (), choices: tuple[ChoiceRecord, ...] = ()
 ) -> Subject:
     return Subject(KernelName(KERNEL, "gemm"), MachineName(CPU.fingerprint, CPU), found, fronts, choices)
+
+
+def told(one: Subject, now: float) -> Element:
+    return section(view_of(one), now)
 
 
 def text(made: Element) -> str:
@@ -43,55 +66,116 @@ CPU_ROWS = [one for one in rows() if one.variant.device == "cpu"]
 # ---- variants -----------------------------------------------------------------------------------------------------
 
 
-def test_the_fastest_at_the_reference_size_come_first() -> None:
-    found = cells(section(subject(*CPU_ROWS), NOW), "left-out error")
-    assert found[0][0] == "time at 1024 x 1024"
-    names = [line[-1] for line in found[1:]]
-    assert names[:4] == [str(TILED), str(DEFAULT), str(ONE_THREAD), str(LOOPS)]
-    assert names[4:] == ["cpu 2: split i 7"]  # it never ran, so it comes last
+def names(found: list[list[str]]) -> list[str]:
+    """Of the variants in a table, without their steps."""
+    return [line[0].partition(" cpu ")[0] for line in found[1:]]
+
+
+def test_the_one_that_is_chosen_comes_first_then_by_time() -> None:
+    made = told(subject(*CPU_ROWS), NOW)
+    found = cells(made, "prediction off by")
+    assert "Variants at 1024 x 1024" in text(made)
+    assert names(found)[:4] == [
+        "V1 blocks, 2 threads",
+        "default 2 threads",
+        "default, 1 thread",
+        "as written, 2 threads",
+    ]
+    assert names(found)[4:] == ["V2 pieces, 2 threads"] and str(WRONG) in found[5][0]  # it never ran, so it comes last
+
+
+def test_table_and_picture_tell_one_story() -> None:
+    """What the picture says is chosen for the size of the table is what the table says serves it, by the same name."""
+    made = told(subject(*CPU_ROWS), NOW)
+    [serves] = [line for line in cells(made, "prediction off by") if line[1] == "serves"]
+    last = cells(made, "chosen variant")[-1]
+    assert last[0].endswith("1024") and serves[0].startswith(f"{last[2]} ")
+    legend = [text(one) for one in made.iter("li") if one.find("svg") is not None]
+    assert {"V1", "default", "default, 1 thread", "as written, 2 threads"} <= set(legend)
 
 
 def test_what_a_row_tells() -> None:
-    found = cells(section(subject(*CPU_ROWS), NOW), "left-out error")
-    [default] = [line for line in found if line[-1] == str(DEFAULT)]
-    assert default[1:5] == ["2 %", "ok", "60 runs and 400 calls, 5 shapes", "5 minutes ago"]
-    [wrong] = [line for line in found if line[-1] == "cpu 2: split i 7"]
-    assert wrong[0] == "" and "c[0, 3] is 4.0 and not 5.0" in wrong[2] and wrong[3] == "1 failure"
+    found = cells(told(subject(*CPU_ROWS), NOW), "prediction off by")
+    [default] = [line for line in found if line[0].startswith("default 2 threads")]
+    assert (default[1], default[3], default[5]) == ("ok", "1", "2 %")
+    assert default[7:] == ["60 runs and 400 calls, 5 shapes", "5 minutes ago"]
+    [first] = [line for line in found if line[0].startswith("V1")]
+    assert float(first[3]) == pytest.approx((400_000 + 1024**3 * 0.55) / (380_000 + 1024**3 * 0.50), rel=0.01)
+    assert first[4] == "0.0468 GB/s"
+    [wrong] = [line for line in found if line[0].startswith("V2")]
+    assert wrong[2] == "" and "c[0, 3] is 4.0 and not 5.0" in wrong[1] and wrong[7] == "1 failure"
+
+
+def test_rates_where_operations_were_counted() -> None:
+    made = told(replace(subject(*CPU_ROWS), flop_per_iteration=2.0), NOW)
+    [first] = [line for line in cells(made, "prediction off by") if line[0].startswith("V1")]
+    assert first[4] == "4 GFlop/s, 0.0468 GB/s"
+
+
+def test_a_schedule_is_folded_away_and_told_in_words() -> None:
+    made = told(subject(*CPU_ROWS), NOW)
+    [folded] = [one for one in made.iter("details") if text(one).startswith("V1")]
+    assert text(folded).startswith("V1 blocks, 2 threads")
+    assert "cpu 2: tile i 32 j 32; parallelize i.o" in text(folded)
+    steps = [text(one) for one in folded.iter("li")]
+    assert steps == ["goes through i and j in blocks of 32 x 32 iterations", "shares i.o among threads"]
+    assert folded.get("open") is None
 
 
 def test_the_reference_size_is_the_one_most_variants_ran_at() -> None:
     few = [row(DEFAULT, 64, 10.0), row(TILED, 64, 20.0), row(TILED, 512, 30.0), row(LOOPS, 512, 1.0)]
     few.append(row(ONE_THREAD, 64, 90.0))
-    found = cells(section(subject(*few), NOW), "left-out error")
-    assert found[0][0] == "time at 64 x 64" and [line[-1] for line in found[1:]] == [
-        str(one) for one in (DEFAULT, TILED, ONE_THREAD, LOOPS)
-    ]
+    made = told(subject(*few), NOW)
+    assert "Variants at 64 x 64" in text(made)
+    assert [one.split()[0] for one in names(cells(made, "prediction off by"))] == ["as", "default", "V1", "default,"]
+    assert "At 64 x 64, as written, 2 threads serves calls, and was not measured there" in text(made)
 
 
 def test_sizes_at_which_a_variant_failed_are_counted() -> None:
     ones = [row(TILED, 64, 10.0), *(row(TILED, n, 0.0, outcome="timeout", runs=0) for n in (128, 256))]
-    [told] = [line for line in cells(section(subject(*ones), NOW), "left-out error") if line[-1] == str(TILED)]
-    assert told[2].startswith("ok, ") and told[2].endswith("at 2 sizes")
+    [first] = [line for line in cells(told(subject(*ones), NOW), "prediction off by") if line[0].startswith("V1")]
+    assert first[1].startswith("serves, ") and first[1].endswith("at 2 sizes")
 
 
 def test_nothing_ran() -> None:
-    made = section(subject(row(TILED, 64, 0.0, outcome="crashed", runs=0)), NOW)
-    found = cells(made, "left-out error")
-    assert found[0][0] == "time" and found[1][0] == "" and found[1][2] == sections.OUTCOME_WORDS["crashed"]
-    assert list(made.iter("figure")) == []
+    made = told(subject(row(TILED, 64, 0.0, outcome="crashed", runs=0)), NOW)
+    found = cells(made, "prediction off by")
+    assert found[1][2] == "" and found[1][1] == OUTCOME_WORDS["crashed"]
+    assert list(made.iter("figure")) == [] and "Nothing has run to its end yet." in text(made)
 
 
 def test_no_measurement_at_all() -> None:
-    assert len(cells(section(subject(), NOW), "left-out error")) == 1  # the heads
+    assert len(cells(told(subject(), NOW), "prediction off by")) == 1  # the heads
 
 
-@pytest.mark.parametrize(("more", "told"), [(0, None), (1, "and 1 variant more"), (5, "and 5 variants more")])
-def test_of_many_variants_some_are_told_and_the_others_counted(more: int, told: str | None) -> None:
-    count = sections.MOST_ROWS + more
+@pytest.mark.parametrize(("more", "words"), [(0, None), (1, "and 1 variant more"), (5, "and 5 variants more")])
+def test_of_many_variants_some_are_told_and_the_others_counted(more: int, words: str | None) -> None:
+    count = MOST_ROWS + more
     ones = [row(Variant("cpu", f"split i {k + 2}", 2), 64, 100.0 + k) for k in range(count)]
-    made = section(subject(*ones), NOW)
-    assert len(cells(made, "left-out error")) == 1 + sections.MOST_ROWS
-    assert [text(one) for one in made.iter("p") if text(one).startswith("and")] == ([told] if told else [])
+    made = told(subject(*ones), NOW)
+    assert len(cells(made, "prediction off by")) == 1 + MOST_ROWS
+    assert [text(one) for one in made.iter("p") if text(one).startswith("and")] == ([words] if words else [])
+
+
+# ---- in short -----------------------------------------------------------------------------------------------------
+
+
+def test_what_was_gained_in_a_sentence() -> None:
+    words = text(told(subject(*CPU_ROWS), NOW))
+    assert "At 1024 x 1024, the default takes 591 ms, and V1, which serves calls, 537 ms: 1.10 times as fast." in words
+    alone = [row(DEFAULT, 64, 1e6), row(LOOPS, 64, 1.9e6)]
+    words = text(told(subject(*alone), NOW))
+    assert "At 64 x 64, the default takes 1 ms and serves calls; as written, 2 threads was 90 % slower." in words
+
+
+def test_times_of_calls_show_whether_the_machine_has_changed() -> None:
+    batches = tuple(Batch(NOW - 3600 * (9 - k), "ok", 1e6 * (1 + (k > 4)), 0.01, 5, "") for k in range(8))
+    one = row(DEFAULT, 1024, 1e6)
+    cell = Cell(KERNEL, CPU.fingerprint, DEFAULT, one.shape, "warm", "call", one.work, batches)
+    made = told(replace(subject(*CPU_ROWS), cells=(cell,)), NOW)
+    assert "Times of real calls, one after the other: is the machine as fast as it was?" in text(made)
+    few = replace(cell, batches=batches[:2])
+    assert "Times of real calls" not in text(told(replace(subject(*CPU_ROWS), cells=(few,)), NOW))
 
 
 # ---- times over sizes ---------------------------------------------------------------------------------------------
@@ -99,20 +183,20 @@ def test_of_many_variants_some_are_told_and_the_others_counted(more: int, told: 
 
 def test_one_size_makes_no_chart() -> None:
     ones = [row(one, 64, 10.0) for one in (DEFAULT, TILED)]
-    assert list(section(subject(*ones), NOW).iter("figure")) == []
+    assert list(told(subject(*ones), NOW).iter("figure")) == []
 
 
 def test_who_is_chosen_where() -> None:
-    made = section(subject(*CPU_ROWS), NOW)
-    assert "Of 4 variants, 2 are chosen, each for its sizes (the strip above)" in text(made)
+    made = told(subject(*CPU_ROWS), NOW)
+    assert "of 4 variants, 2 are chosen, each for its sizes (the strip above)" in text(made)
     found = cells(made, "chosen variant")
-    assert [line[-1] for line in found[1:]] == [str(ONE_THREAD), str(TILED)]
+    assert [line[-1] for line in found[1:]] == ["default, 1 thread", "V1"]
     assert found[1][0].startswith("64") and found[2][0].endswith("1024")
 
 
 def test_one_that_is_always_the_fastest() -> None:
     ones = [one for one in CPU_ROWS if one.variant in (TILED, LOOPS)]
-    assert f"Of 2 variants, one is chosen at all measured sizes: {TILED}" in text(section(subject(*ones), NOW))
+    assert "of 2 variants, one is chosen at all measured sizes, V1" in text(told(subject(*ones), NOW))
 
 
 # ---- choices, errors, fronts ----------------------------------------------------------------------------------------
@@ -125,40 +209,47 @@ def choice(n: int, **changes: object) -> ChoiceRecord:
 
 def test_the_last_choices_come_first() -> None:
     ones = [choice(n, made_at=NOW - n) for n in range(1, sections.MOST_CHOICES + 3)]
-    made = section(subject(*CPU_ROWS, choices=tuple(ones[::-1])), NOW)
+    made = told(subject(*CPU_ROWS, choices=tuple(ones[::-1])), NOW)
     found = cells(made, "what serves them")
-    assert [line[0] for line in found[1:]] == [f"{n} {n}" for n in range(1, sections.MOST_CHOICES + 1)]
+    assert [line[1] for line in found[1:]] == [f"{n} x {n}" for n in range(1, sections.MOST_CHOICES + 1)]
     assert "and 2 shapes more" in text(made)
 
 
 def test_a_choice_without_a_time() -> None:
-    found = cells(section(subject(*CPU_ROWS, choices=(choice(8, time_ns=0.0),)), NOW), "what serves them")
-    assert found[1][1] == ""
+    found = cells(told(subject(*CPU_ROWS, choices=(choice(8, time_ns=0.0),)), NOW), "what serves them")
+    assert found[1][2] == ""
 
 
 def test_errors_of_predictions() -> None:
-    made = section(subject(*CPU_ROWS), NOW)
-    assert "Predictions miss a measured time that is left out by" in text(made)
+    made = told(subject(*CPU_ROWS), NOW)
+    assert "How good predictions are: leave one measured size out" in text(made)
     alone = [one for one in CPU_ROWS if one.shape.sizes == (64, 64)]
-    assert "Predictions miss" not in text(section(subject(*alone), NOW))
+    assert "How good predictions are" not in text(told(subject(*alone), NOW))
 
 
 def test_what_was_judged_without_running() -> None:
-    made = section(subject(*CPU_ROWS, fronts=(front(),)), NOW)
-    assert "2 variants of 4 measured: nothing surpasses them without running, at the sizes 512 512" in text(made)
-    assert f"the fastest of them: {TILED.schedule}" in text(made)
+    words = text(told(subject(*CPU_ROWS, fronts=(front(),)), NOW))
+    assert "Which variants were worth running, at 512 x 512: 2 of 4 variants ran; one of these surpasses each" in words
+    assert "the fastest of these: V1" in words
+
+
+def test_the_winner_is_among_those_that_were_worth_measuring() -> None:
+    """Also where the search has found it after pruning had left it out: what ran was measured."""
+    dropped = tuple(replace(one, kept=one.schedule == RECIPE) for one in front().points)
+    words = text(told(subject(*CPU_ROWS, fronts=(replace(front(), points=dropped),)), NOW))
+    assert "2 of 4 variants ran" in words and "the fastest of these: V1" in words
 
 
 def test_a_front_of_one_metric_or_of_no_numbers_is_no_chart() -> None:
-    figures = len(list(section(subject(*CPU_ROWS), NOW).iter("figure")))
+    figures = len(list(told(subject(*CPU_ROWS), NOW).iter("figure")))
     for one in (
         JudgedCandidates(("a",), (Point("x", (1.0,), True, ""),)),
         JudgedCandidates((), ()),
         JudgedCandidates(("a", "b"), ()),
     ):
-        assert len(list(section(subject(*CPU_ROWS, fronts=(one,)), NOW).iter("figure"))) == figures
+        assert len(list(told(subject(*CPU_ROWS, fronts=(one,)), NOW).iter("figure"))) == figures
     nothing = JudgedCandidates(("a", "b"), (Point("x", (math.nan, math.nan), True, ""),))
-    section(subject(*CPU_ROWS, fronts=(nothing,)), NOW)
+    told(subject(*CPU_ROWS, fronts=(nothing,)), NOW)
 
 
 # ---- CPU and GPU --------------------------------------------------------------------------------------------------

@@ -60,10 +60,10 @@ def test_what_no_gpu_can_run_says_who_runs_it() -> None:
 def test_arrays_on_a_gpu_move_to_the_cpu_that_runs_it() -> None:
     with lw.options(device="emulated", checks="all", threads=2):
         a, b = lw.device_array(np.ones(9)), lw.device_array(np.zeros(9))
-        assert plan_of(a, b) == "all on cpu 2: recipe\n  in a[0:9]\n  in b[0:9]\n  out b[0:9]"
+        assert plan_of(a, b) == "all on cpu 1: plain\n  in a[0:9]\n  in b[0:9]\n  out b[0:9]"
         shifted(a, b)
         assert b.numpy().tolist() == [0] + [2] * 8
-        assert plan_of(a, b) == "all on cpu 2: recipe\n  in b[0:9]\n  out b[0:9]"  # `a` was not written since
+        assert plan_of(a, b) == "all on cpu 1: plain\n  in b[0:9]\n  out b[0:9]"  # `a` was not written since
 
 
 def test_arrays_that_share_memory_on_a_gpu_share_it_on_the_cpu_that_runs_it() -> None:

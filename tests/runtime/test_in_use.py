@@ -13,7 +13,7 @@ from loopwright.errors import NegativeSizeError
 from loopwright.ir.captured import ABSENT, CapturedConstant
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Compilation
-from loopwright.runtime.in_use import Interpreted, InUse, allocator, facts_of, refreshed, runs_of
+from loopwright.runtime.in_use import MOST_RETIRED, Interpreted, InUse, allocator, facts_of, refreshed, runs_of
 
 SPACE: dict[str, object] = {}
 
@@ -35,7 +35,7 @@ def in_use(**values: object) -> InUse:
 
 
 def entry(calls: int, threads: int = 1) -> Any:
-    return SimpleNamespace(threads=threads, calls=calls, total_ns=10 * calls, min_ns=9, last_ns=11)
+    return SimpleNamespace(threads=threads, calls=calls, total_ns=10 * calls, min_ns=9, last_ns=11, ended_ns=calls)
 
 
 # ---- constants ----------------------------------------------------------------------------------------------------
@@ -123,6 +123,30 @@ def test_runs_of_each_number_of_threads_that_has_run() -> None:
     one.interpreted.run((), ())
     last = list(runs_of(one))[-1]
     assert (last.threads, last.calls, last.how) == (1, 1, "interpreter")
+
+
+def test_what_is_let_go_keeps_what_it_has_measured() -> None:
+    one, retired = in_use(), list[int]()
+    for number in range(MOST_RETIRED + 3):
+        made = entry(number + 1, threads=2)
+        made.retire = lambda number=number: retired.append(number)
+        one.entries[number, None, "none"] = made
+        one.let_go()
+    assert not one.entries and retired == [0, 1, 2]
+    one.retired[0].calls += 1  # one that was under way
+    (run,) = runs_of(one)
+    assert run.calls == 1 + sum(range(MOST_RETIRED + 4)) and run.ended_ns == MOST_RETIRED + 3
+
+
+def test_calls_that_raise_count_and_those_that_are_stopped_do_not() -> None:
+    def fails(arguments: Any) -> None:
+        raise arguments[0]
+
+    one = Interpreted(cast(Any, Python(fails)))
+    for error in (ValueError(), KeyboardInterrupt()):
+        with pytest.raises(type(error)):
+            one.run((error,), (error,))
+    assert one.calls == 1
 
 
 def test_the_interpreters_times() -> None:

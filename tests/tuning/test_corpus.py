@@ -29,6 +29,7 @@ from loopwright.profile.journal import journal_of
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.dispatch import Prepared
 from loopwright.specialisation import Specialisation
+from loopwright.tuning import trials
 from loopwright.tuning import tune as tuning
 from loopwright.tuning.arguments import restore, save
 from loopwright.tuning.jobs import Setting, Trial, Tried
@@ -36,7 +37,8 @@ from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import Members
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.scaled import scaled
-from loopwright.tuning.tune import Budget, Silent, Tuned
+from loopwright.tuning.tune import Budget
+from loopwright.tuning.tuned import Silent, Tuned
 from loopwright.tuning.work import sequential_places, work_form
 from loopwright.tuning.worker import Bench
 from tuning import corpus
@@ -219,7 +221,7 @@ def tune_and_call(case: Case, folder: Path, trials: int = 4) -> Tuned:
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_form_is_tuned_to_the_end(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "Isolated", Here)
+    monkeypatch.setattr(trials, "Isolated", Here)
     (case,) = (case for case in FORMS if case.name == name)
     found = tune_and_call(case, tmp_path)
     assert (found.best is None) == (name in RAISE)
@@ -238,7 +240,7 @@ def test_a_while_loop_in_a_kernel_that_is_tuned() -> None:
 
 @everything
 def test_everything_is_tuned_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "Isolated", Here)
+    monkeypatch.setattr(trials, "Isolated", Here)
 
     def check(case: Case) -> None:
         found = tune_and_call(case, tmp_path)

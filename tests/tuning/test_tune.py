@@ -17,13 +17,14 @@ from loopwright.predict.model import models_of
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import FittedTable
+from loopwright.profile.records import ANY, WORK, FittedTable
 from loopwright.profile.store import ProfileStore
 from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
-from loopwright.tuning.tune import ANY, WORK, Budget, Silent, Tuned, parse_budget, tune
+from loopwright.tuning.tune import Budget, parse_budget, tune
+from loopwright.tuning.tuned import Silent, Tuned
 from loopwright.tuning.work import work_form
 
 
@@ -99,7 +100,7 @@ def test_each_trial_is_in_the_file_when_it_is_told(
     tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the kernel's name and what it has to do: whatever ends the process then, it is of use."""
-    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr("loopwright.tuning.trials.Isolated", Simulated)
     given = arrays(32)
     fingerprint = multiplied.specialise(*given).fingerprint
     machine = machine_of("cpu", current())
@@ -132,9 +133,10 @@ def test_a_call_that_raises_is_not_tuned_and_the_reason_is_told() -> None:
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
     given = np.zeros(300), np.ones(300)
     first = tuned(added, tmp_path, 4, *given)
-    again = tuned(added, tmp_path, 0, *given)
+    (tmp_path / "again").mkdir()
+    again = tuned(added, tmp_path / "again", 0, *given)
     assert sum(first.counts.values()) > 1 and not again.counts
-    assert again.known == 1 and again.default == first.default
+    assert again.known == 1 and again.default is not None and again.default.outcome == "ok"
 
 
 def test_sizes_around_are_measured_too(tmp_path: Path) -> None:
@@ -173,7 +175,7 @@ def test_a_ranking_table_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyP
         trials.result.default = trials.measured(trials.default)
 
     monkeypatch.setattr("loopwright.tuning.tune._search", default_alone)
-    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr("loopwright.tuning.trials.Isolated", Simulated)
     monkeypatch.setattr(Simulated, "stumbled", set())
     tuned(multiplied, tmp_path, 60, *arrays(32))
     found = [row for row in rows(multiplied, *arrays(32)) if row.variant.threads == 2]
@@ -198,7 +200,7 @@ def test_sizes_that_cannot_be_kept_are_not_measured(tmp_path: Path, monkeypatch:
     def full(saved: Saved, path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("loopwright.tuning.tune.Isolated", Simulated)
+    monkeypatch.setattr("loopwright.tuning.trials.Isolated", Simulated)
     monkeypatch.setattr("loopwright.tuning.tune.write", full)
     found = tuned(multiplied, tmp_path, 6, *arrays(32))
     assert found.best is not None and {row.shape.sizes for row in rows(multiplied, *arrays(32))} == {(32,) * 6}

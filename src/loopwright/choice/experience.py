@@ -5,7 +5,9 @@ others.
 
 from __future__ import annotations
 
+import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopwright.choice.base import Chooser, Measured
@@ -18,44 +20,57 @@ if TYPE_CHECKING:
     from loopwright.choice import chooser
     from loopwright.choice.experimenter import Experimenters
     from loopwright.devices import gpus
-    from loopwright.profile import journal, machine
+    from loopwright.profile import journal, machine, tuned_file
 else:
     gpus = deferred("loopwright.devices.gpus")
     journal = deferred("loopwright.profile.journal")
     machine = deferred("loopwright.profile.machine")
     chooser = deferred("loopwright.choice.chooser")
+    tuned_file = deferred("loopwright.profile.tuned_file")
+
+
+TUNED_SUFFIX = ".tuned.jsonl"
+"""Of the file beside a source file that has tuned results for its kernels: `heat.tuned.jsonl` for `heat.py`."""
 
 
 class KernelExperience:
-    """See choice.base.Experience. experimenters: for the experiments of each chooser."""
+    """See choice.base.Experience. experimenters: for the experiments of each chooser. name, file: the function's own,
+    and where it stands: tuned results may lie beside that."""
 
-    def __init__(self, experimenters: Experimenters) -> None:
-        self._experimenters = experimenters
+    def __init__(self, experimenters: Experimenters, name: str = "", file: str = "") -> None:
+        self._experimenters, self._name, self._file = experimenters, name, file
 
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
-        if decided or config.device == "interpreter" or compiled.executable is None or config.store_path is None:
+        if decided or config.device == "interpreter" or compiled.executable is None:
             return None
-        if not served_ns and not config.store_path.exists():
+        tuned = tuned_path(config, self._file)
+        if tuned is None and (config.store_path is None or not (served_ns or config.store_path.exists())):
             return None
         try:
-            return self._chooser(compiled, config, served_ns, resident)
+            return self._chooser(compiled, config, served_ns, resident, tuned)
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
-    def _chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+    def _chooser(
+        self, compiled: Measured, config: Config, served_ns: int, resident: bool, tuned: Path | None
+    ) -> Chooser | None:
         store = journal.journal_of(config)
+        lent = None if tuned is None else tuned_file.lend(tuned, store)
         if not served_ns and not store.has_kernel(compiled.fingerprint):  # before anybody looks for a GPU
+            if tuned is not None and lent is not None:
+                tuned_file.say_unused(tuned, lent.why_unused(compiled.fingerprint, self._name, ()))
             return None
-        machines: dict[str, str] = {}
-        for device in gpus.devices_for(config):
-            found = machine.machine_of(device, config)
-            if found is not None and found.fingerprint:
-                machines[device] = found.fingerprint
-                if served_ns:
-                    store.put_machine(found)
+        found = {device: machine.machine_of(device, config) for device in gpus.devices_for(config)}
+        here = {device: one for device, one in found.items() if one is not None and one.fingerprint}
+        if tuned is not None and lent is not None:
+            tuned_file.say_unused(tuned, lent.why_unused(compiled.fingerprint, self._name, here.values()))
+        machines = {device: one.fingerprint for device, one in here.items()}
+        for one in here.values():
+            if served_ns and config.store_path is not None:
+                store.put_machine(one)
         rows = [row for one in machines.values() for row in store.measurements(compiled.fingerprint, one)]
         default = default_variant(config)
         usable = (row for row in rows if row.outcome == "ok" and row.variant.threads <= config.threads)
@@ -65,3 +80,12 @@ class KernelExperience:
         experimenter = partial(self._experimenters, compiled, config)
         look_ns = None if serves else served_ns
         return chooser.chooser_of(compiled, config, store, machines, rows, resident, experimenter, look_ns)
+
+
+def tuned_path(config: Config, file: str) -> Path | None:
+    """The file of tuned results for kernels of a source file: the one that the option names, else the one beside it;
+    None where there is none."""
+    if config.tuned == "off" or not (file or config.tuned):
+        return None
+    path = config.tuned if isinstance(config.tuned, Path) else Path(file).with_suffix(TUNED_SUFFIX)
+    return path if os.path.isfile(path) else None

@@ -7,12 +7,13 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.table import Table
 
+from loopwright.choice.experience import TUNED_SUFFIX
 from loopwright.cli.devices import size_text
 from loopwright.cli.refuse import refuse
 from loopwright.cli.terminal import terminal
@@ -24,6 +25,7 @@ from loopwright.profile.machine import machine_of
 from loopwright.profile.records import ChoiceRecord, KernelName, MachineName, Record
 from loopwright.profile.records import FittedTable as Fitted
 from loopwright.profile.store import ProfileStore, Tally, Unwanted
+from loopwright.profile.tuned_file import joined, selected
 from loopwright.report.words import visible
 from loopwright.toolchain.trust import why_untrusted
 
@@ -51,6 +53,28 @@ def export(config: Config, file: Path, path: Path | None = None) -> None:
     with existing(config, path, readonly=True) as store, store.snapshot() as records:
         written(file, exported(counted := _CountedRecords(records)))
     terminal().print(f"{counted} written to {file}")
+
+
+def export_for(config: Config, scripts: Sequence[Path], file: Path | None, path: Path | None = None) -> None:
+    """Write what was tuned of the kernels of these source files to a file that is found beside the first of them, or
+    to another one. What other machines have put there of the same kernels stays."""
+    for script in scripts:
+        if not script.is_file():
+            refuse(f"there is no file {script}")
+    out = file or scripts[0].with_suffix(TUNED_SUFFIX)
+    here = fingerprints_here(config)
+    with existing(config, path, readonly=True) as store, store.snapshot() as records:
+        mine = selected(records, scripts, here)
+    if not any(isinstance(record, Cell) for record in mine):
+        names = ", ".join(script.name for script in scripts)
+        refuse(f"nothing was measured on this machine of kernels in {names}", f"loopwright tune {scripts[0]}")
+    there: list[Record] = []
+    if out.exists():
+        with _faults(), out.open("rb") as lines:
+            there = list(imported(lines_of(lines), str(out)))
+    kept = joined(mine, there, here)
+    written(out, exported(counted := _CountedRecords(kept)))
+    terminal().print(f"{counted} written to {out}")
 
 
 def import_(config: Config, file: Path, path: Path | None = None) -> None:

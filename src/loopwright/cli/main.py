@@ -13,7 +13,7 @@ from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
 from loopwright.cli.migrate import migrate
-from loopwright.cli.refuse import existing_script
+from loopwright.cli.refuse import existing_script, refuse
 from loopwright.cli.report import write_report
 from loopwright.cli.run import run_and_sum_up
 from loopwright.cli.show import KINDS, show, split_target
@@ -178,9 +178,22 @@ def _db_stats(context: typer.Context) -> None:
 
 
 @_db.command("export")
-def _db_export(context: typer.Context, file: File) -> None:
-    """Write everything to a file, to carry it to another machine or to keep it."""
-    db.export(current(), file, context.obj)
+def _db_export(
+    context: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="A file of JSON lines (docs/store.md).", metavar="[FILE]")] = None,
+    for_: Annotated[
+        list[Path] | None,
+        typer.Option("--for", help="Only what was tuned of this script's kernels, to commit beside it.", metavar="PY"),
+    ] = None,
+) -> None:
+    """Write everything to a file, to carry it to another machine or to keep it; with --for, what was tuned of the
+    kernels in a source file, to heat.tuned.jsonl beside heat.py, where calls find it."""
+    if for_:
+        db.export_for(current(), for_, file, context.obj)
+    elif file is None:
+        refuse("there is no file to write to", "loopwright db export FILE, or --for SCRIPT")
+    else:
+        db.export(current(), file, context.obj)
 
 
 @_db.command("import")

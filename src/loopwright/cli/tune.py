@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from loopwright.cli.script import INTERRUPTED, run_script
@@ -15,12 +13,13 @@ from loopwright.cli.terminal import terminal
 from loopwright.config import current
 from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.profile.journal import journal_of
+from loopwright.report.tune_progress import TerminalBar
+from loopwright.report.tune_report import after_ns, before_ns, name_of, sizes_of, unreached_text
 from loopwright.report.words import duration, visible
-from loopwright.tuning.jobs import Tried
-from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
 from loopwright.tuning.scratch import working_folder
-from loopwright.tuning.tune import Budget, Tuned, tune
+from loopwright.tuning.tune import Budget, tune
+from loopwright.tuning.tuned import Tuned
 
 
 def tune_script(path: Path, arguments: Sequence[str], budget_s: float) -> int:
@@ -48,61 +47,50 @@ def tune_script(path: Path, arguments: Sequence[str], budget_s: float) -> int:
             console.print("the script made no call of a kernel that ended well: there is nothing to tune")
             return ended.status
         console.print(f"{_many(len(recording.calls), 'kind')} of calls to tune, {duration(budget_s * 1e9)} to do it in")
-        with _Bar(console, budget_s) as bar:
+        with TerminalBar(console, budget_s) as bar:
             try:
                 found = tune(recording.calls, journal_of(config), Budget(budget_s), folder, bar)
             except KeyboardInterrupt:
                 console.print("ended; what was measured is kept, and the same command goes on from there")
                 return INTERRUPTED
-    terminal().print(_table(found))
+    out = terminal()
+    out.print(_table(found))
+    for line in _unreached(found):
+        out.print(line)
     return ended.status
 
 
-class _Bar:
-    """The progress of tuning, on a terminal."""
-
-    def __init__(self, console: Console, budget_s: float) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[now]}"))
-        self._progress = Progress(*columns, console=console, transient=True)
-        self._task = self._progress.add_task("", total=budget_s, now="")
-
-    def __enter__(self) -> _Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
-
-    def begun(self, call: RecordedCall) -> None:
-        """See Progress."""
-        self._progress.update(self._task, description=_name(call))
-
-    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None:
-        """See Progress."""
-        elapsed = self._progress.tasks[self._task].elapsed or 0.0
-        self._progress.update(self._task, completed=elapsed, now=f"best so far {duration(best_ns)}")
-
-
 def _table(found: Sequence[Tuned]) -> Table:
-    table = Table("kernel", "sizes", "calls", "measured", "not run", "before", "best", "gain", "variant", box=None)
+    heads = ("kernel", "sizes", "calls", "measured", "not run", "before", "now", "gain", "how sure", "variant")
+    table = Table(*heads, box=None)
     for column in table.columns[2:8]:
         column.justify = "right"
     for one in found:
-        sizes = " ".join(map(str, one.call.shape.sizes))
+        first = (visible(name_of(one)), sizes_of(one), str(one.call.calls))
         if one.default is None or one.best is None:
-            why = visible(one.why_not or "nothing ran")
-            table.add_row(_name(one.call), sizes, str(one.call.calls), "", "", "", "", "", why)
+            table.add_row(*first, "", "", "", "", "", "", visible(one.why_not or unreached_text(one) or "nothing ran"))
             continue
         measured = str(sum(one.counts.values()) + one.known)
-        before = duration(one.default.time_ns) if one.default.outcome == "ok" else one.default.outcome
-        times = before, duration(one.best.time_ns), f"{one.gain:.2f}x"
-        row = (_name(one.call), sizes, str(one.call.calls), measured, str(len(one.dropped)), *times)
-        table.add_row(*row, visible(str(one.best.variant)))
+        before = duration(before_ns(one)) if one.default.outcome == "ok" else one.default.outcome
+        gain = f"{one.gain:.2f}x" if one.is_reached or one.best != one.default else "not known"
+        numbers = (measured, str(len(one.dropped)), before, duration(after_ns(one)), gain)
+        table.add_row(*first, *numbers, _how_sure(one), visible(str(one.best.variant)))
     return table
 
 
-def _name(call: RecordedCall) -> str:
-    return call.one.analysed.written.name
+def _how_sure(one: Tuned) -> str:
+    if one.compared is None:
+        return "not reached" if not one.is_reached else ""
+    low, high = one.compared.interval
+    told = f"{low:.2f} to {high:.2f}, {one.compared.pairs} pairs"
+    return told if one.compared.is_clear else f"not clear: {told}"
+
+
+def _unreached(found: Sequence[Tuned]) -> Iterator[str]:
+    """A line for each call that its share of the budget was not enough for."""
+    for one in found:
+        if (text := unreached_text(one)) is not None:
+            yield visible(f"{name_of(one)} for {sizes_of(one)}: {text}")
 
 
 def _many(count: int, what: str) -> str:

@@ -14,6 +14,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Allocate, Binary, Body, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
+from loopwright.ir.program import Way
 from loopwright.ir.queries import contains
 from loopwright.ir.types import Scalar
 from loopwright.ir.user_text import user_name
@@ -264,6 +265,10 @@ class LoopLowering:
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
     narrow: Mapping[str, NarrowSums] = field(default_factory=dict)
+
+    def lanes_of(self, loop: str) -> tuple[Way, ...]:
+        """Whether lanes do the iterations of a loop."""
+        return ("lanes",) if loop in self.lanes or loop in self.vectors else ()
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
@@ -17,8 +17,9 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
-from loopwright.ir.nodes import For, Kernel, ScalarParam
-from loopwright.ir.program import Program
+from loopwright.ir.nodes import Body, For, Kernel, ScalarParam, While
+from loopwright.ir.program import Program, Way
+from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
 HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
@@ -53,7 +54,22 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         tuple(w.parallel),
         flags,
         tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
+        ways=tuple(_ways(kernel.body, w)),
     )
+
+
+def _ways(body: Body, w: Writer, is_inside: bool = False) -> Iterator[tuple[str, tuple[Way, ...]]]:
+    """How each loop runs. is_inside: threads share the iterations of a loop around the body."""
+    regions = [region for name, region in w.decided.regions.items() if name in w.parallel]
+    collapsed = {region.collapsed.inner.name for region in regions if region.collapsed is not None}
+    for stmt in body:
+        is_shared = False
+        if isinstance(stmt, For | While):
+            is_shared = stmt.name in w.parallel and not is_inside
+            where: Way = "threads" if is_shared else "collapsed" if stmt.name in collapsed else "inside"
+            yield stmt.name, (*((where,) if is_shared or is_inside else ()), *w.decided.lanes_of(stmt.name))
+        for inside in bodies(stmt):
+            yield from _ways(inside, w, is_inside or is_shared)
 
 
 def _header(w: Writer) -> str:

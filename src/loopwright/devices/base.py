@@ -123,12 +123,14 @@ class Entry(Protocol):
     guard_failed=, payload=): addresses; threads for lw_call; whether it starts threads; `Returns`' fields;
     the facts that the code relies on, as `Constants` takes them; fresh(arguments) -> the arrays of the results, or
     None; fail(site, index, size) -> Exception; guard_failed(arguments, originals) -> the call's result where the guard
-    is false; anything to hang on to. Times are nanoseconds in `entry` alone."""
+    is false; anything to hang on to. Times are nanoseconds in `entry` alone; ended_ns: when the last call ended,
+    by time.perf_counter_ns."""
 
     calls: int
     total_ns: int
     min_ns: int
     last_ns: int
+    ended_ns: int
     threads: int
     payload: Any
 

@@ -110,6 +110,38 @@ def _allowed_threads(threads: int, parallel: bool) -> int:
     return allowed
 
 
+def _laid_out(
+    everything: tuple[object, ...], returned: ctypes.Array[Slot], failure: FailureStruct, threads: int
+) -> tuple[CallStruct, list[object]]:
+    """The struct of a call with these arguments and fresh arrays, and what has to live as long as it does."""
+    count = len(everything)
+    data, pointers = (ctypes.c_void_p * count)(), ctypes.c_void_p * count
+    shape, strides, scalars = pointers(), pointers(), (Slot * max(1, count))()
+    keep: list[object] = [data, shape, strides, scalars]
+    for position, value in enumerate(everything):
+        if isinstance(value, np.ndarray):
+            axes = ctypes.c_int64 * value.ndim
+            sizes, steps = axes(*value.shape), axes(*value.strides)
+            keep += [sizes, steps]
+            data[position] = value.ctypes.data
+            shape[position] = ctypes.addressof(sizes)
+            strides[position] = ctypes.addressof(steps)
+        else:
+            fill_slot(scalars[position], value)
+    parts = (data, shape, strides, scalars, returned)
+    return CallStruct(*(ctypes.addressof(part) for part in parts), threads, ctypes.addressof(failure)), keep
+
+
+def guard_holds(guard: int, arguments: tuple[object, ...]) -> bool:
+    """Whether the condition on the sizes holds for these arguments. guard: the address of its function, or 0."""
+    if not guard:
+        return True
+    call, keep = _laid_out(arguments, (Slot * 1)(), FailureStruct(-1, 0, 0), 1)
+    held = bool(Entry.FUNCTION(guard)(ctypes.byref(call)))
+    del keep
+    return held
+
+
 def fill_slot(slot: Slot, value: object) -> None:
     """Put a scalar argument where programs read it. Raises OverflowError for a Python int that does not fit int64."""
     if isinstance(value, np.generic):
@@ -170,7 +202,7 @@ class Entry:
         self._parallel, self._returns, self._values = parallel, returns, values
         self._fresh, self._fail, self._guard_failed = fresh, fail, guard_failed
         self.threads, self.payload = threads, payload
-        self.calls = self.total_ns = self.min_ns = self.last_ns = 0
+        self.calls = self.total_ns = self.min_ns = self.last_ns = self.ended_ns = 0
         self._observer: base.Observer | None = None
         self._wanted_calls = self._wanted_ns = self._seen_calls = self._seen_ns = 0
         self._times: deque[int] = deque(maxlen=base.MOST_TIMES)
@@ -184,28 +216,10 @@ class Entry:
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         originals = arguments if originals is None else originals
         fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
-        everything = (*arguments, *fresh)
-        count = len(everything)
-        data, pointers = (ctypes.c_void_p * count)(), ctypes.c_void_p * count
-        shape, strides, scalars = pointers(), pointers(), (Slot * max(1, len(arguments)))()
-        keep: list[object] = []
-        for position, value in enumerate(everything):
-            if isinstance(value, np.ndarray):
-                axes = ctypes.c_int64 * value.ndim
-                sizes, steps = axes(*value.shape), axes(*value.strides)
-                keep += [sizes, steps]
-                data[position] = value.ctypes.data
-                shape[position] = ctypes.addressof(sizes)
-                strides[position] = ctypes.addressof(steps)
-            else:
-                fill_slot(scalars[position], value)
         returned = (Slot * max(1, len(self._values)))()
         failure = FailureStruct(-1, 0, 0)
-        call = CallStruct(
-            *(ctypes.addressof(part) for part in (data, shape, strides, scalars, returned)),
-            _allowed_threads(self.threads, self._parallel),
-            ctypes.addressof(failure),
-        )
+        threads = _allowed_threads(self.threads, self._parallel)
+        call, keep = _laid_out((*arguments, *fresh), returned, failure, threads)
         if self._guard is not None and not self._guard(ctypes.byref(call)):
             return self._guard_failed(arguments, originals)
         failed, spent_ns = self._called(call, failure)
@@ -236,7 +250,7 @@ class Entry:
         self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
         self.calls += 1
         self.total_ns += spent_ns
-        self.last_ns = spent_ns
+        self.last_ns, self.ended_ns = spent_ns, time.perf_counter_ns()
 
     def note(self, spent_ns: int) -> None:
         """How long a call has taken, for the observer."""

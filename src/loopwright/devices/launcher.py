@@ -50,6 +50,7 @@ class Loaded:
 
 _loading = threading.Lock()
 _loaded: Loaded | None = None
+_limited = False
 
 
 def load_launcher(config: Tools, meanwhile: Callable[[], object] = int) -> Loaded:
@@ -61,6 +62,12 @@ def load_launcher(config: Tools, meanwhile: Callable[[], object] = int) -> Loade
             _loaded = _made(config, meanwhile)
             _watch_forks(_loaded.launcher)
         return _loaded
+
+
+def most_threads() -> int:
+    """How many threads kernels use at most in this process, whatever they are allowed: one where it was forked from a
+    process that had started threads for kernels."""
+    return 1 if _limited else sys.maxsize
 
 
 def launcher_kind(config: Tools) -> tuple[Kind, str]:
@@ -133,10 +140,11 @@ def _watch_forks(launcher: Launcher) -> None:
     """libgomp's threads do not survive a fork, and the child would wait for them for ever: it gets one thread."""
 
     def in_child() -> None:
-        global _loading
+        global _loading, _limited
         _loading = threading.Lock()
         if launcher.pool_started():
             launcher.limit_threads(1)
+            _limited = True
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_child)

@@ -95,7 +95,7 @@ typedef struct {
   Constants *constants;
   PyObject *fresh, *fail, *guard_failed, *payload;
   Results results; /* what makes them without `fresh`, if count */
-  long long threads, calls, total_ns, min_ns, last_ns;
+  long long threads, calls, total_ns, min_ns, last_ns, ended_ns;
   PyObject *observer;              /* observer(times in ns, oldest first) when there is enough to tell, or NULL */
   long long wanted_calls, wanted_ns, seen_calls, seen_ns; /* since it was told last; enough is either of them */
   int64_t times[MOST_TIMES];       /* of the last calls, in a ring: that of call k at k % MOST_TIMES */
@@ -363,6 +363,7 @@ static int execute(Entry *entry, lw_call *call) {
   int is_short = entry->calls && entry->last_ns < SHORT_NS;
   int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, is_short, &spent);
   if (failed < 0) return -1;
+  entry->ended_ns = watch.begun_ns + spent;
   note_time(entry, spent);
   return failed ? 2 : 1;
 }
@@ -414,7 +415,7 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
     case 0: result = guard_failed(entry, args, originals, count); break;
     case 1:
       result = result_of(entry, originals, fresh, returned);
-      if (fresh) keep_spares(&entry->results, fresh);
+      if (fresh && !entry->retired) keep_spares(&entry->results, fresh);
       if (result) tell_observer(entry);
       break;
     case 2: result = raise_failure(entry, &failure); break;
@@ -520,8 +521,10 @@ static PyObject *entry_watch(Entry *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+/* What it has measured is still asked for, but it keeps no memory. */
 static PyObject *entry_retire(Entry *self, PyObject *none) {
   self->retired = 1;
+  drop_spares(&self->results);
   Py_RETURN_NONE;
 }
 
@@ -535,6 +538,7 @@ static PyMemberDef entry_members[] = {{"calls", T_LONGLONG, offsetof(Entry, call
                                       {"total_ns", T_LONGLONG, offsetof(Entry, total_ns), READONLY},
                                       {"min_ns", T_LONGLONG, offsetof(Entry, min_ns), READONLY},
                                       {"last_ns", T_LONGLONG, offsetof(Entry, last_ns), READONLY},
+                                      {"ended_ns", T_LONGLONG, offsetof(Entry, ended_ns), READONLY},
                                       {"threads", T_LONGLONG, offsetof(Entry, threads), READONLY},
                                       {"payload", T_OBJECT, offsetof(Entry, payload), READONLY},
                                       {NULL}};

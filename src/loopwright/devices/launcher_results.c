@@ -34,6 +34,10 @@ typedef struct {
 
 typedef struct { Py_ssize_t count; Result *items; } Results;
 
+static void drop_spares(Results *results) {
+  for (Py_ssize_t k = 0; results->items && k < results->count; k++) Py_CLEAR(results->items[k].spare);
+}
+
 static void free_results(Results *results) {
   for (Py_ssize_t k = 0; results->items && k < results->count; k++) {
     Py_XDECREF(results->items[k].descr);

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from loopwright.ir.location import Location
 
@@ -60,12 +60,18 @@ class DeviceText:
     functions: tuple[DeviceFunction, ...] = field(default=(), compare=False, repr=False)
 
 
+Way = Literal["threads", "collapsed", "inside", "lanes"]
+"""How iterations of a loop run on a CPU: on several threads; on those of the loop around it, together with its
+iterations; in one of the threads that share a loop around it; several at once in the lanes of vector registers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """text: a complete C file. entry, guard: names of its functions (guard is '' where always true). sites: what
     the site numbers mean. parallel: names of the loops that run on several threads. flags: compiler flags that
     the text's meaning needs. notes: of loops by name,
-    for people: how work is shared out among threads, and what is tested once at the entry. device: the other text of a
+    for people: how work is shared out among threads, and what is tested once at the entry. ways: of all loops of a
+    program for a CPU, by name, how their iterations run; () for in order, in one thread. device: the other text of a
     program for a GPU, whose arrays are in device memory."""
 
     text: str
@@ -76,3 +82,4 @@ class Program:
     flags: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
     device: DeviceText | None = None
+    ways: tuple[tuple[str, tuple[Way, ...]], ...] = ()

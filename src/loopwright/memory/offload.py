@@ -17,7 +17,7 @@ from loopwright.devices.base import NOT_DONE, Executable
 from loopwright.devices.by_ctypes import fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
-from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.errors import DeviceError, DeviceMemoryError, LoopwrightError
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
@@ -148,6 +148,8 @@ class OffloadEntry(by_ctypes.Entry):
 
     FUNCTION: ClassVar[Any] = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(GpuCall))  # releases the GIL
     sampled: Sampled | None = None  # while somebody watches
+    early = 0
+    """Calls that returned before their kernels had run."""
     late_in_parts_ns = 0
     """How long compilers have taken for kernels of calls in parts."""
 
@@ -163,6 +165,19 @@ class OffloadEntry(by_ctypes.Entry):
             self.sampled = None
         elif self.sampled is None:
             self.sampled = Sampled(self.payload.gpu)
+
+    def failed(self, error: Exception, started_ns: int) -> None:
+        """A call that began at this time has ended with an error. It ran, unless the GPU was to blame."""
+        if not isinstance(error, DeviceError):
+            self.count(time.perf_counter_ns() - started_ns)
+
+    def made(self, spent_ns: int, is_over: bool) -> None:
+        """A call has been made. is_over: its kernels have run, too."""
+        self.count(spent_ns)
+        if is_over:
+            self.note(spent_ns)
+        else:
+            self.early += 1
 
     def look_back(self, now_ns: int) -> None:
         """Note the time of an earlier call, if it has ended."""
@@ -203,11 +218,14 @@ class OffloadEntry(by_ctypes.Entry):
             is_over = make(OffloadCall(self, arguments, fresh, struct, parts))
         except NoRoom as full:
             raise full.error from None
+        except LoopwrightError as error:
+            self.failed(error, started)
+            raise
         late_ns = self._late_ns() - late_ns  # what compilers took says nothing of other calls
         if late_ns and self.sampled is not None:
             self.sampled.forget()
         spent_ns = time.perf_counter_ns() - started - late_ns
-        self.record(spent_ns) if is_over else self.count(spent_ns)
+        self.made(spent_ns, is_over)
         return self.result(originals, fresh, struct.returned)
 
     def _late_ns(self) -> int:
@@ -356,15 +374,16 @@ class Again:
                 try:
                     raise_failure(failed, self._call, self._executable, None)
                 except BoundsLeft as left:
+                    self._entry.failed(left.error, started)
                     raise left.error from None
+                except LoopwrightError as error:
+                    self._entry.failed(error, started)
+                    raise
             late_ns = self._module.late_ns - late_ns
             if late_ns and self._entry.sampled is not None:
                 self._entry.sampled.forget()
             spent_ns = time.perf_counter_ns() - started - late_ns
-            if self._waits:
-                self._entry.record(spent_ns)
-            else:
-                self._entry.count(spent_ns)
+            self._entry.made(spent_ns, self._waits)
             result = self._entry.result(arguments, (), self._call.returned) if self._waits else None
         if self._entry.sampled is not None:  # somebody watches
             self._entry.tell()

@@ -56,6 +56,7 @@ class Journal:
         self._waiting: deque[Measurement | Record] = deque(maxlen=MOST_WAITING)
         self._unsaved: Kept = {}  # to be written
         self._memory: Kept = {}  # never to be written
+        self._lent: set[Hashable] = set()
         self._reader = ProfileStore(self.path, busy_s=CALL_BUSY_S) if self.path else None
         self._writer = ProfileStore(self.path) if self.path else None
         self._state = threading.Lock()  # of the dictionaries; never held while the file is used
@@ -108,6 +109,16 @@ class Journal:
         """Keep what a machine's fingerprint stands for."""
         if machine.fingerprint:
             self._put((MachineName(machine.fingerprint, machine),))
+
+    def lend(self, key: Hashable, records: Iterable[Record]) -> None:
+        """Know these too, and never write them. key: stands for all of them."""
+        with self._state:
+            _merge(self._memory, records)
+            self._lent.add(key)
+
+    def has_lent(self, key: Hashable) -> bool:
+        """Whether they were lent before."""
+        return key in self._lent
 
     # ---- for those who can wait ---------------------------------------------------------------------------------
 

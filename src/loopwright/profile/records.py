@@ -14,6 +14,9 @@ from loopwright.profile.machine import Machine
 WORK = "work"
 """The kind of the tables that hold forms of work, which hold on any machine."""
 
+OPERATIONS = "operations"
+"""The kind of those that say how many floating-point operations an iteration has, which hold on any machine."""
+
 TREE = "tree"
 """The kind of those that hold a tree for each variant of a kernel."""
 

@@ -154,13 +154,15 @@ def _draw_bands(svg: Element, across: AxisScale, bands: Sequence[Band]) -> None:
 
 def _draw(svg: Element, one: ChartSeries, across: AxisScale, up: AxisScale) -> None:
     places = [(_number(across.at(x)), _number(up.at(y))) for x, y in one.points]
-    group = element("g", element("title", one.name), class_="series")
+    group = element("g", class_="series")
     if one.joined and len(places) > 1:
         line = " ".join(f"{x},{y}" for x, y in places)
-        group.append(element("polyline", points=line, class_=_stroke(one.style)))
+        group.append(element("polyline", element("title", one.name), points=line, class_=_stroke(one.style)))
     if one.style is not None or not one.joined or len(places) == 1:
-        for x, y in places:
-            group.append(_mark(one.style, x, y))
+        for (x, y), (a, b) in zip(places, one.points, strict=True):
+            mark = _mark(one.style, x, y)
+            mark.append(element("title", f"{one.name}: {up.axis.text(b)} at {across.axis.text(a)}"))
+            group.append(mark)
     svg.append(group)
 
 
@@ -177,7 +179,7 @@ def _legend(series: Sequence[ChartSeries]) -> Element:
             if one.joined:
                 sample.append(element("polyline", points="-14,0 14,0", class_=_stroke(one.style)))
             sample.append(_mark(one.style, "0", "0"))
-            made.append(element("li", sample, " ", element("code", one.name)))
+            made.append(element("li", sample, " ", one.name))
     others = sum(one.style is None and one.joined for one in series)
     if others:
         made.append(element("li", f"grey: {others} other{'' if others == 1 else 's'}"))

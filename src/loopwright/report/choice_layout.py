@@ -38,7 +38,7 @@ def choice_lines(report: ChoiceReport) -> Iterator[str]:
     yield f"because {report.why}{'; ' + behind if behind else ''}"
     if report.sizes:
         yield f"for the sizes {' '.join(map(str, report.sizes))}"
-    rows = [("candidate", "measured", "predicted", "why, and on what evidence"), *_rows(report.candidates)]
+    rows = [("candidate", "measured", "predicted", "why, and on what evidence"), *choice_rows(report.candidates)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         yield "  " + "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]])
@@ -56,7 +56,8 @@ def _behind(report: ChoiceReport) -> str:
     return f"'{other}' {'takes' if how.endswith('long') else 'is'} {how}"
 
 
-def _rows(candidates: Sequence[CandidateReport]) -> Iterator[tuple[str, str, str, str]]:
+def choice_rows(candidates: Sequence[CandidateReport]) -> Iterator[tuple[str, str, str, str]]:
+    """A line for each of the candidates that are worth one: variant, measured, predicted, why."""
     for statuses, most, _ in _KINDS:
         for one in [one for one in candidates if one.status in statuses][:most]:
             why = "serves" if one.status == "serves" else cut(one.why, WIDEST_WHY)

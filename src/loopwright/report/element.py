@@ -47,18 +47,34 @@ def html(root: Element) -> str:
     return f"<!DOCTYPE html>\n{tostring(root, encoding='unicode', method='html')}\n"
 
 
-def table(heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[int, ...] = ()) -> Element:
-    """numbers: the columns that are aligned to the right."""
-    made = element("table")
-    head = SubElement(SubElement(made, "thead"), "tr")
+def table(
+    heads: tuple[str, ...], rows: list[tuple[Child, ...]], numbers: tuple[int, ...] = (), name: str = ""
+) -> Element:
+    """numbers: the columns that are aligned to the right. name: of a table that can be sorted, for who hears it; where
+    there is little room, each of its rows is a list of what is in its columns, so parts say what they are."""
+    made = element("table", class_="sortable", role="table") if name else element("table")
+    head = SubElement(_part(made, "thead", name and "rowgroup"), "tr")
     for column, text in enumerate(heads):
-        head.append(element("th", text, scope="col", class_="number" if column in numbers else "text"))
-    body = SubElement(made, "tbody")
+        place = "number" if column in numbers else "text"
+        head.append(element("th", text, scope="col", class_=place, **({"role": "columnheader"} if name else {})))
+    body = _part(made, "tbody", name and "rowgroup")
     for row in rows:
-        line = SubElement(body, "tr")
+        line = _part(body, "tr", name and "row")
         for column, cell in enumerate(row):
-            line.append(element("td", cell, class_="number" if column in numbers else "text"))
-    return element("div", made, class_="scroll")
+            place = "number" if column in numbers else "text"
+            more = {"role": "cell", "data_label": heads[column]} if name else {}
+            is_empty = {"data_empty": "yes"} if name and cell == "" else {}
+            line.append(element("td", cell, class_=place, **more, **is_empty))
+    if not name:
+        return element("div", made, class_="scroll")
+    return element("div", made, class_="scroll", role="region", aria_label=name, tabindex="0")
+
+
+def _part(of: Element, name: str, role: str) -> Element:
+    made = SubElement(of, name)
+    if role:
+        made.set("role", role)
+    return made
 
 
 def _attribute(name: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import AccessFacts, Bounds, Conflict, Facts, LoopFacts
 from loopwright.ir.nodes import Allocate, ArrayParam, Body, For, Kernel, Load, Location, Stmt, Store, While
+from loopwright.ir.program import Way
 from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.report.explanation import (
+    UNKNOWN,
     AccessReport,
     ArrayReport,
     ChoiceReport,
@@ -21,6 +23,7 @@ from loopwright.report.explanation import (
     LoopReport,
     Ran,
     ReductionReport,
+    ServedBy,
 )
 
 _FOR = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
@@ -44,19 +47,26 @@ def explain(
     decisions: tuple[DecisionReport, ...] = (),
     choices: tuple[ChoiceReport, ...] = (),
     plan: str = "",
+    served_by: ServedBy = UNKNOWN,
+    notes: tuple[str, ...] = (),
 ) -> Explanation:
     """`kernel` is the one that runs, or the one before its schedule: with `For.run` as its steps set it; `facts` were
     proven of it, or of what it was made from by steps that keep its accesses."""
     counted = counted or CountTexts()
-    notes = ("arguments share memory, so nothing is reordered",) if kernel.overlap else ()
+    notes = (*notes, "arguments share memory, so nothing is reordered") if kernel.overlap else notes
+    checked = served_by.checked
+    loops = list(_loops(kernel.body, facts, counted.iterations, 0))
+    made_of = made_of_loops([loop.name for loop in loops], generated.ways if generated and generated.ways else ())
     return Explanation(
         kernel=kernel.name,
         file=kernel.file,
         line=kernel.line,
         signature=signature_text(kernel),
-        loops=tuple(_with_notes(loop, generated) for loop in _loops(kernel.body, facts, counted.iterations, 0)),
-        arrays=tuple(_arrays(kernel, facts, counted.elements)),
-        guard=facts.guard.text,
+        loops=tuple(
+            _resting_on(_with_notes(loop, generated, made_of), facts.guard.text if checked else "") for loop in loops
+        ),
+        arrays=tuple(map(_all_checked if checked else _as_proven, _arrays(kernel, facts, counted.elements))),
+        guard="" if checked else facts.guard.text,
         schedule=schedule,
         decisions=decisions,
         generated=generated,
@@ -64,6 +74,7 @@ def explain(
         notes=notes,
         choices=choices,
         plan=plan,
+        served_by=served_by,
     )
 
 
@@ -102,9 +113,51 @@ def _loops(body: Body, facts: Facts, iterations: Mapping[str, str], depth: int) 
             yield from _loops(below, facts, iterations, inner)
 
 
-def _with_notes(loop: LoopReport, generated: Generated | None) -> LoopReport:
-    found = () if generated is None else tuple(text for name, text in generated.notes if name == loop.name)
-    return replace(loop, notes=found) if found else loop
+def _with_notes(
+    loop: LoopReport, generated: Generated | None, made_of: Mapping[str, Mapping[str, tuple[Way, ...]]]
+) -> LoopReport:
+    if generated is None:
+        return loop
+    notes = tuple(text for name, text in generated.notes if name == loop.name)
+    if generated.ways is None:
+        return replace(loop, notes=notes)
+    parts = made_of[loop.name]
+    every = set[Way]().union(*parts.values())
+    if "threads" in every or not all("inside" in ways for ways in parts.values()):
+        every.discard("inside")  # it says where all of it runs
+    ways: tuple[Way, ...] = ("threads", "collapsed", "inside", "lanes")
+    return replace(
+        loop, notes=notes, ways=tuple(way for way in ways if way in every), restructured=set(parts) != {loop.name}
+    )
+
+
+def made_of_loops(
+    written: Sequence[str], ways: Sequence[tuple[str, tuple[Way, ...]]]
+) -> dict[str, dict[str, tuple[Way, ...]]]:
+    """By the name of each loop as it was written, the loops that a schedule made of it, and how they run: their names
+    begin with its name, and with that of no other one which is longer."""
+    found: dict[str, dict[str, tuple[Way, ...]]] = {name: {} for name in written}
+    for made, how in ways:
+        of = [name for name in written if made == name or made.startswith(f"{name}.")]
+        if of:
+            found[max(of, key=len)][made] = how
+    return found
+
+
+def _resting_on(loop: LoopReport, condition: str) -> LoopReport:
+    """What is said of a loop in code that relies on no condition. condition: the one that its verdict rests on."""
+    if not condition or loop.verdict not in ("parallel", "reduction"):
+        return loop
+    return replace(loop, reason=f"{loop.reason}, where {condition}" if loop.reason else f"where {condition}")
+
+
+def _as_proven(array: ArrayReport) -> ArrayReport:
+    return array
+
+
+def _all_checked(array: ArrayReport) -> ArrayReport:
+    accesses = tuple(replace(access, bounds="checked") for access in array.accesses)
+    return replace(array, accesses=accesses, bounds="checked" if accesses else array.bounds)
 
 
 def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], depth: int) -> LoopReport:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loopwright.analysis.facts import ReductionKind, ReductionOp, Verdict
 from loopwright.ir.nodes import Layout, Run
-from loopwright.report.layout import as_html, as_rich, as_text
+from loopwright.ir.program import Way
+from loopwright.report.explanation_html import explanation_html, explanations_html
+from loopwright.report.layout import as_rich, as_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,9 +46,11 @@ class ConflictReport:
 class LoopReport:
     """One loop, outer before inner. name: the unique name that schedules use; source_name: the user's variable, or
     `while`; source: the user's line of text, '' where it cannot be read; depth: how many loops are around it;
-    run: how it runs; asserted: by prange, or by the step that made it; trip_count: the iterations of one run of the
-    loop, as text over sizes and enclosing loops; iterations: those of the whole call; either None where it is not a
-    formula; notes: what the generated code does about it, such as how work is shared out among threads."""
+    run: how its schedule says that it runs; ways: how a CPU's program runs it, or the loops that the schedule made of
+    it, () for in order, None where there is no such program; restructured: it made others of it, or none; asserted: by
+    prange, or by the step that made it; trip_count: the iterations of one run of the loop, as text over sizes and
+    enclosing loops; iterations: those of the whole call; either None where it is not a formula; notes: what the
+    generated code does about it, such as how work is shared out among threads."""
 
     name: str
     source_name: str
@@ -63,6 +67,8 @@ class LoopReport:
     asserted: bool
     run: Run
     notes: tuple[str, ...] = ()
+    ways: tuple[Way, ...] | None = None
+    restructured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,8 @@ class GridReport:
 class Generated:
     """The generated C: lines of text, where it and the library lie ('' where nothing was kept), seconds of
     compiling (0.0 where the cache had it), and who compiled it. notes: of loops by name, what the code does about
-    them. grids: the kernels of a GPU's program; not_on_gpu: why the CPU runs it, where a GPU was asked for."""
+    them. ways: of loops by name, see Program; None where no CPU runs the loops. grids: the kernels of a GPU's program;
+    not_on_gpu: why the CPU runs it, where a GPU was asked for."""
 
     lines: int
     source_path: str
@@ -160,12 +167,34 @@ class Generated:
     notes: tuple[tuple[str, str], ...] = ()
     grids: tuple[GridReport, ...] = ()
     not_on_gpu: str = ""
+    ways: tuple[tuple[str, tuple[Way, ...]], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRan:
+    """Calls that one code ran under one number of threads. variant: its text; checked: code that tests every access;
+    options: those that it was made under, where they are not those of the explanation; kept: False where the code is
+    gone, as it was made for other values of what the function finds outside itself. device, threads, times: see Ran.
+    early: calls that returned before the GPU had run them, so that their times are those of starting them."""
+
+    variant: str
+    device: str
+    threads: int
+    calls: int
+    last_ns: int
+    min_ns: int
+    total_ns: int
+    checked: bool = False
+    options: str = ""
+    kept: bool = True
+    early: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The calls so far: device `cpu`, `interpreter` or a GPU's name; times in nanoseconds, of the whole call; threads
-    allowed, 0 where that says nothing."""
+    """The calls of this kind that were made in this process so far, whatever code ran them; those that ended with an
+    error in the loops count too. device: of the last one, `cpu`, `interpreter` or a GPU's name; threads: so many it was
+    allowed, 0 where that says nothing. Times are nanoseconds in the loops. parts: by code, the last one first."""
 
     device: str
     calls: int
@@ -173,6 +202,7 @@ class Ran:
     min_ns: int
     total_ns: int
     threads: int
+    parts: tuple[CodeRan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +254,19 @@ class ChoiceReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedBy:
+    """What runs the calls that an explanation is about. device: as of Ran, '' where nothing is known of it. threads: so
+    many may be used, 0 where that is not known. checked: it tests every access, and relies on no condition."""
+
+    device: str = ""
+    threads: int = 0
+    checked: bool = False
+
+
+UNKNOWN = ServedBy()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Everything there is to say about one kernel for one kind of call. `print` it, or take `to_dict()`.
 
@@ -231,7 +274,8 @@ class Explanation:
     were taken, as text that replays them; decisions: why those were taken that restructure loops; generated and ran:
     None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
     variants serve its calls, for each shape that is asked for or was called with; plan: what a call with just these
-    arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls."""
+    arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls; served_by: what runs such
+    calls."""
 
     kernel: str
     file: str
@@ -247,21 +291,32 @@ class Explanation:
     notes: tuple[str, ...] = ()
     choices: tuple[ChoiceReport, ...] = ()
     plan: str = ""
+    served_by: ServedBy = UNKNOWN
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return as_text(self)
 
     def __rich__(self) -> Text:
         return as_rich(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return explanation_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries, lists, strings, numbers, bools and None: ready for json.dumps."""
         plain = _plain(self)
         assert isinstance(plain, dict)
         return plain
+
+
+class Explanations(list[Explanation]):
+    """Several that print themselves, one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(as_text, self)) or "nothing is compiled yet"
+
+    def _repr_html_(self) -> str:
+        return explanations_html(self)
 
 
 def _plain(value: object) -> object:

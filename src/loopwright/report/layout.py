@@ -1,4 +1,4 @@
-"""How an Explanation looks: lines of pieces, each with a style, as plain text, for rich, or as HTML.
+"""How an Explanation looks: lines of pieces, each with a style, as plain text or for rich.
 
 It owns the words and the columns. The plain text is the coloured text without its colours.
 """
@@ -6,7 +6,6 @@ It owns the words and the columns. The plain text is the coloured text without i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -17,29 +16,31 @@ from loopwright.report.words import count, duration, visible
 if TYPE_CHECKING:  # `explanation` imports this file to print itself; here its names are only types
     from rich.text import Text
 
+    from loopwright.ir.program import Way
     from loopwright.report.explanation import (
         AccessReport,
         ArrayReport,
+        CodeRan,
         ConflictReport,
         Explanation,
         Generated,
         LoopReport,
         Ran,
         ReductionReport,
+        ServedBy,
     )
 
 Piece = tuple[str, str]  # text, style
 Line = tuple[Piece, ...]
 
 _VERDICT_STYLE = {"parallel": "green", "reduction": "green", "sequential": "yellow", "undecided": "red"}
-_CSS = {"green": "color:#1a7f37", "yellow": "color:#9a6700", "red": "color:#cf222e", "bold": "font-weight:bold"}
 _OP_WORDS = {
     "add": "a sum", "mul": "a product", "min": "a minimum", "max": "a maximum", "minimum": "a minimum",
     "maximum": "a maximum", "fmin": "a minimum", "fmax": "a maximum", "and": "an 'and'", "or": "an 'or'",
     "xor": "an 'xor'",
 }  # fmt: skip
 _KIND_WORDS = {"scalar": "", "element": "one element of ", "scatter": "elements of "}
-_LAYOUT_WORDS = {
+LAYOUT_WORDS = {
     "C": "C order",
     "F": "Fortran order",
     "last": "last axis contiguous",
@@ -68,16 +69,6 @@ def as_rich(explanation: Explanation) -> Text:
     return text
 
 
-def as_html(explanation: Explanation) -> str:
-    """The same for a notebook."""
-
-    def html(piece: Piece) -> str:
-        text, style = piece
-        return f'<span style="{_CSS[style]}">{escape(text)}</span>' if style in _CSS else escape(text)
-
-    return "<pre>" + "\n".join("".join(map(html, line)).rstrip() for line in lines(explanation)) + "</pre>"
-
-
 def lines(explanation: Explanation) -> Iterator[Line]:
     """The whole report, top to bottom: what it is, loops, arrays, safety, what was made, what ran. Reasons and
     schedules may come from a store that others wrote to."""
@@ -86,20 +77,20 @@ def lines(explanation: Explanation) -> Iterator[Line]:
 
 
 def _lines(explanation: Explanation) -> Iterator[Line]:
-    yield ((explanation.signature, "bold"), (f"    {_where(explanation)}", "dim"))
+    yield ((explanation.signature, "bold"), (f"    {where_text(explanation)}", "dim"))
     for note in explanation.notes:
         yield (("  note: ", "yellow"), (note, ""))
     yield ()
-    yield from _loops(explanation.loops, explanation.ran)
+    yield from _loops(explanation.loops, explanation.served_by)
     yield ()
     yield from _arrays(explanation.arrays)
     yield ()
-    yield _row("safe because", _safety(explanation))
+    yield _row("safe because", safety_text(explanation))
     yield _row("schedule", explanation.schedule or "none: the loops run as written")
     for decision in explanation.decisions:
         yield _row("", f"{decision.steps}")
         yield (("                because ", "dim"), (decision.why, ""))
-    yield _row("generated", _generated(explanation.generated))
+    yield _row("generated", generated_text(explanation.generated))
     if explanation.generated is not None and explanation.generated.source_path:
         yield _row("", explanation.generated.source_path)
     if explanation.generated is not None:
@@ -111,7 +102,8 @@ def _lines(explanation: Explanation) -> Iterator[Line]:
         for number, line in enumerate(choice_lines(choice)):
             yield _row("" if number else "choice", line)
     yield from _plan(explanation.plan.splitlines())
-    yield _row("ran", _ran(explanation.ran))
+    for number, line in enumerate(_ran(explanation.ran)):
+        yield _row("" if number else "ran", line)
 
 
 def _plan(found: Sequence[str]) -> Iterator[Line]:
@@ -120,7 +112,8 @@ def _plan(found: Sequence[str]) -> Iterator[Line]:
         yield _row("" if number else "plan", line)
 
 
-def _where(explanation: Explanation) -> str:
+def where_text(explanation: Explanation) -> str:
+    """`blur.py:12`."""
     return f"{PurePath(explanation.file).name}:{explanation.line}" if explanation.file else ""
 
 
@@ -131,29 +124,36 @@ def _row(name: str, text: str) -> Line:
 # ---- loops --------------------------------------------------------------------------------------------------------
 
 
-def _loops(loops: Sequence[LoopReport], ran: Ran | None) -> Iterator[Line]:
+def _loops(loops: Sequence[LoopReport], by: ServedBy) -> Iterator[Line]:
     if not loops:
         yield (("loops         ", "bold"), ("none", ""))
         return
     yield (("loops", "bold"),)
-    codes = ["  " * loop.depth + _code(loop) for loop in loops]
+    codes = ["  " * loop.depth + code_of(loop) for loop in loops]
     width = min(max(map(len, codes)), _WIDEST_CODE)
-    for code, loop in zip(codes, loops, strict=True):
+    for code, loop, how in zip(codes, loops, how_loops_run(loops, by), strict=True):
         shown = code if len(code) <= width else code[: width - 3] + "..."
         yield (
             (f"{_line_number(loop.line)}  {shown:<{width}}  ", ""),
             (loop.verdict, _VERDICT_STYLE[loop.verdict]),
             (_asserted(loop), ""),
         )
-        for text in _loop_details(loop, ran):
+        for text in (*loop_reasons(loop), f"runs: {how}{_iterations(loop)}", *loop.notes):
             yield ((" " * 15 + "  " * loop.depth + text, "dim"),)
+
+
+def how_loops_run(loops: Sequence[LoopReport], by: ServedBy) -> Iterator[str]:
+    """Of each of them, in words."""
+    for loop in loops:
+        yield _how_it_runs(loop, by)
 
 
 def _line_number(line: int) -> str:
     return f"  line {line:>4}" if line else " " * 11
 
 
-def _code(loop: LoopReport) -> str:
+def code_of(loop: LoopReport) -> str:
+    """The user's line, or what stands for it."""
     if loop.source:
         return loop.source
     return "while" if loop.source_name == "while" else f"for {loop.source_name}"
@@ -166,7 +166,8 @@ def _asserted(loop: LoopReport) -> str:
     return ", asserted by prange" if by_user else ", needs no order as `scan` made it"
 
 
-def _loop_details(loop: LoopReport, ran: Ran | None) -> Iterator[str]:
+def loop_reasons(loop: LoopReport) -> Iterator[str]:
+    """Why it is what it is."""
     if loop.reason:
         yield f"why: {loop.reason}"
     if loop.conflict is not None:
@@ -175,24 +176,31 @@ def _loop_details(loop: LoopReport, ran: Ran | None) -> Iterator[str]:
         yield f"combines: {_reduction(reduction)}"
     if loop.private:
         yield f"private to each iteration: {', '.join(loop.private)}"
-    yield f"runs: {_how_it_runs(loop, ran)}{_iterations(loop)}"
-    yield from loop.notes
 
 
 def _iterations(loop: LoopReport) -> str:
+    first, each, rest = iterations_text(loop).partition(" each time")
+    return f", {first} iterations{each}{rest}" if first else ""
+
+
+def iterations_text(loop: LoopReport) -> str:
+    """How many there are; '' where that is no formula."""
     if loop.iterations is None:
-        return f", {loop.trip_count} iterations" if loop.trip_count else ""
+        return loop.trip_count or ""
     if loop.depth == 0 or loop.trip_count is None:
-        return f", {loop.iterations} iterations"
-    return f", {loop.trip_count} iterations each time, {loop.iterations} in all"
+        return loop.iterations
+    return f"{loop.trip_count} each time, {loop.iterations} in all"
 
 
-def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
-    if ran is not None and ran.device == "interpreter":
+def _how_it_runs(loop: LoopReport, by: ServedBy) -> str:
+    if by.device == "interpreter":
         return "in order, in the interpreter"
+    if loop.ways is not None:
+        restructured = "restructured, as the schedule says: " if loop.restructured else ""
+        return restructured + _ways(loop, loop.ways, by)
     match loop.run:
         case "parallel":
-            return "on all threads" if ran is None else f"on {count(ran.threads, 'thread')}"
+            return f"on {_up_to(by.threads)}"
         case "vector":
             return "several iterations at once in each thread (SIMD)"
         case "sequential":
@@ -205,6 +213,26 @@ def _how_it_runs(loop: LoopReport, ran: Ran | None) -> str:
             return "in blocks that take equal parts of its iterations and of their entries together"
         case "entries":
             return "shared out among the threads of a block, whatever the iterations around it"
+
+
+def _ways(loop: LoopReport, ways: Sequence[Way], by: ServedBy) -> str:
+    """How a CPU's program runs a loop."""
+    lanes = "several iterations at once"
+    if "threads" in ways:
+        return f"on {_up_to(by.threads)}" + (f", {lanes} in each (SIMD)" if "lanes" in ways else "")
+    if "collapsed" in ways:
+        return "on the same threads: they share its iterations together with those of the loop around it"
+    within = " in each thread" if "inside" in ways else ""
+    if "lanes" in ways:
+        return f"{lanes}{within} (SIMD)"
+    is_free = loop.verdict in ("parallel", "reduction")
+    return f"in order{within}" + (", as every access is checked" if by.checked and is_free else "")
+
+
+def _up_to(threads: int) -> str:
+    if not threads:
+        return "all threads"
+    return "1 thread" if threads == 1 else f"up to {threads} threads"
 
 
 def _conflict(conflict: ConflictReport) -> str:
@@ -246,31 +274,38 @@ def _arrays(arrays: Sequence[ArrayReport]) -> Iterator[Line]:
         return
     yield (("arrays", "bold"),)
     for array in arrays:
-        kind = f"{array.dtype}[{', '.join(':' * array.rank)}], {_LAYOUT_WORDS[array.layout]}"
-        role = "" if array.role == "argument" else f", {array.role}"
-        touched = f", {array.footprint} elements used" if array.footprint else ""
-        yield ((f"  {array.name}", "bold"), (f"  {kind}{role}{touched}; bounds {array.bounds}", ""))
+        yield ((f"  {array.name}", "bold"), (f"  {array_kind(array)}; bounds {array.bounds}", ""))
         width = max((len(access.text) for access in array.accesses), default=0)
         for access in array.accesses:
             yield _access(access, min(width, _WIDEST_CODE))
 
 
+def array_kind(array: ArrayReport) -> str:
+    """`float64[:], C order, n elements used`."""
+    role = "" if array.role == "argument" else f", {array.role}"
+    touched = f", {array.footprint} elements used" if array.footprint else ""
+    return f"{array.dtype}[{', '.join(':' * array.rank)}], {LAYOUT_WORDS[array.layout]}{role}{touched}"
+
+
 def _access(access: AccessReport, width: int) -> Line:
     verb = "writes" if access.write else "reads "
+    told, safe = access_facts(access)
+    style = "" if access.bounds == "proven" else "yellow"
+    return ((f"  {_line_number(access.line)}  {verb} {access.text:<{width}}  {told}", "dim"), (safe, style))
+
+
+def access_facts(access: AccessReport) -> tuple[str, str]:
+    """How it goes through its array, and why it is safe."""
     kinds = list(dict.fromkeys(access.pattern))
     facts = [*kinds, *([f"stride {access.stride}"] if access.stride else [])]
-    safe = access.bounds if not access.reason else f"{access.bounds}: {access.reason}"
-    style = "" if access.bounds == "proven" else "yellow"
-    return (
-        (f"  {_line_number(access.line)}  {verb} {access.text:<{width}}  {', '.join(facts)}; ", "dim"),
-        (safe, style),
-    )
+    return f"{', '.join(facts)}; ", access.bounds if not access.reason else f"{access.bounds}: {access.reason}"
 
 
 # ---- the call -----------------------------------------------------------------------------------------------------
 
 
-def _safety(explanation: Explanation) -> str:
+def safety_text(explanation: Explanation) -> str:
+    """Why no access leaves its array."""
     accesses = [access for array in explanation.arrays for access in array.accesses]
     checked = sum(access.bounds == "checked" for access in accesses)
     if not accesses:
@@ -282,7 +317,8 @@ def _safety(explanation: Explanation) -> str:
     return f"{tested}; {inside}" if tested else inside
 
 
-def _generated(generated: Generated | None) -> str:
+def generated_text(generated: Generated | None) -> str:
+    """How much code there is, and where it came from."""
     if generated is None:
         return "nothing"
     how = "taken from the cache" if generated.from_cache else f"compiled in {generated.seconds:.2f} s"
@@ -290,10 +326,32 @@ def _generated(generated: Generated | None) -> str:
     return f"{generated.lines} lines of C, {how}{by}"
 
 
-def _ran(ran: Ran | None) -> str:
+def _ran(ran: Ran | None) -> Iterator[str]:
     if ran is None or not ran.calls:
-        return "not yet"
-    on = "in the interpreter" if ran.device == "interpreter" else f"on the {ran.device}"
-    threads = f", {count(ran.threads, 'thread')}" if ran.threads and ran.device != "interpreter" else ""
-    times = f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
-    return f"{count(ran.calls, 'call')} {on}{threads}: {times}"
+        yield "not yet, in this process"
+        return
+    if len(ran.parts) == 1:
+        yield f"{count(ran.calls, 'call')} {by_code(ran.parts[0])}: {_times(ran)}"
+        return
+    yield f"{count(ran.calls, 'call')}: {_times(ran)}"
+    for part in ran.parts:
+        yield f"  {count(part.calls, 'call')} {by_code(part)}: {_times(part)}"
+
+
+def _times(ran: Ran | CodeRan) -> str:
+    return f"last {duration(ran.last_ns)}, fastest {duration(ran.min_ns)}, in all {duration(ran.total_ns)}"
+
+
+def by_code(part: CodeRan) -> str:
+    """`on the cpu, up to 2 threads, every access checked`."""
+    interpreted = part.device == "interpreter"
+    told = ["in the interpreter" if interpreted else f"on the {part.device}"]
+    told += [_up_to(part.threads)] if part.threads and not interpreted else []
+    told += [f"by '{part.variant}'"] if part.variant else []
+    told += ["every access checked"] if part.checked else []
+    told += [f"under {part.options}"] if part.options else []
+    told += [] if part.kept else ["by code for other values of what it finds outside itself"]
+    if part.early:
+        many = "which return" if part.early == part.calls else f"{part.early} of which return"
+        told.append(f"{many} before the GPU has run them")
+    return ", ".join(told)

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from xml.etree.ElementTree import Element
 
-from loopwright.profile.records import KernelName, MachineName
+from loopwright.profile.records import KernelName
 from loopwright.profile.store import ProfileStore
 from loopwright.report.element import append, element, html, table
+from loopwright.report.overview import machine_text, name_of, overview
+from loopwright.report.section_view import view_of
 from loopwright.report.sections import beside, section
+from loopwright.report.shapes import types_in
+from loopwright.report.sortable import SCRIPT, keyed, policy
 from loopwright.report.subjects import MOST_SUBJECTS, Contents, key_of, pairs, subjects
 from loopwright.report.words import age, count
 
@@ -23,45 +27,32 @@ MOST_LISTED = 400
 
 def page(store: ProfileStore, found: Contents, now: float) -> str:
     """now: seconds since 1970. Raises StoreError."""
-    body = element(
-        "body", element("h1", "Loopwright: what was measured, and what is chosen"), _about(store, found, now)
-    )
-    append(body, _overview(found, now))
     anchors = _anchors(found)
-    for kernel, told in subjects(store, found.told):
+    views = {kernel: [view_of(one) for one in told] for kernel, told in subjects(store, found.told)}
+    body = element("main", element("h1", "Loopwright: what was gained, and what to do next"), _about(store, found, now))
+    append(body, overview([one for told in views.values() for one in told], anchors))
+    for kernel, told in views.items():
         append(body, element("h2", name_of(kernel)))
         append(body, element("p", *_signature(kernel), class_="quiet"))
-        for one in told:
-            anchor = anchors[kernel.fingerprint, one.machine.fingerprint]
-            append(body, element("h3", machine_text(one.machine), id=anchor))
-            append(body, section(one, now))
-        for cpu, gpu in pairs(told):
+        for view in told:
+            anchor = anchors[kernel.fingerprint, view.subject.machine.fingerprint]
+            append(body, element("h3", machine_text(view.subject.machine), id=anchor))
+            append(body, section(view, now))
+        for cpu, gpu in pairs([view.subject for view in told]):
             append(body, element("h3", f"CPU against GPU: {machine_text(cpu.machine)}, {machine_text(gpu.machine)}"))
             append(body, beside(cpu, gpu))
+    append(body, element("h2", "All that was measured"))
+    append(body, _everything(found, now))
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="generator", content="loopwright report"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy()),
         element("title", "Loopwright report"),
         element("style", STYLE.read_text(encoding="utf-8")),
     )
-    return html(element("html", head, body, lang="en"))
-
-
-def name_of(kernel: KernelName) -> str:
-    """For people; the fingerprint's beginning where nobody has said."""
-    return kernel.name or f"kernel {kernel.fingerprint[:12]}"
-
-
-def machine_text(machine: MachineName) -> str:
-    """Of what the machine is, what tells it from others most often."""
-    identity = machine.identity
-    if identity is None:
-        return f"machine {machine.fingerprint[:12]}"
-    more = [word for word in (identity.compiler, identity.driver and f"driver {identity.driver}") if word]
-    kind = {"cpu": "CPU", "cuda": "GPU"}.get(identity.kind, identity.kind)
-    return f"{kind} {identity.name}" + (f" ({', '.join(more)})" if more else "")
+    return html(element("html", head, element("body", body, element("script", SCRIPT)), lang="en"))
 
 
 def _about(store: ProfileStore, found: Contents, now: float) -> Element:
@@ -75,7 +66,7 @@ def _about(store: ProfileStore, found: Contents, now: float) -> Element:
     return element("p", told, class_="quiet")
 
 
-def _overview(found: Contents, now: float) -> Element:
+def _everything(found: Contents, now: float) -> Element:
     anchors = _anchors(found)
     rows: list[tuple[Element | str, ...]] = []
     for tally in found.tallies[:MOST_LISTED]:
@@ -83,15 +74,17 @@ def _overview(found: Contents, now: float) -> Element:
         if key_of(tally) in anchors:
             name = element("a", name_of(tally.kernel), href=f"#{anchors[key_of(tally)]}")
         numbers = (str(tally.measurements), str(tally.failed), str(tally.runs))
-        rows.append((name, machine_text(tally.machine), *numbers, age(now - tally.newest)))
-    made = table(("kernel", "machine", "measurements", "failed", "runs", "last"), rows, (2, 3, 4))
+        since_s = now - tally.newest
+        rows.append((name, machine_text(tally.machine), *numbers, keyed(age(since_s), since_s)))
+    heads = ("kernel", "machine", "measurements", "failed", "runs", "last")
+    made = table(heads, rows, (2, 3, 4), "all that was measured")
     beyond = len(found.tallies) - len(rows)
     return element("div", made, element("p", f"and {beyond} more", class_="quiet")) if beyond else made
 
 
 def _signature(kernel: KernelName) -> Sequence[Element | str]:
-    file = f"{kernel.file}: " if kernel.file else ""
-    return (file, element("code", kernel.signature)) if kernel.signature else (file or "types are not known",)
+    file = f"{PurePath(kernel.file).name}: " if kernel.file else ""
+    return (file, element("code", types_in(kernel.signature))) if kernel.signature else (file or "types are not known",)
 
 
 def _anchors(found: Contents) -> dict[tuple[str, str], str]:

@@ -4,43 +4,23 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from loopwright.cost.front import JudgedCandidates
-from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
-from loopwright.predict.model import Models, models_of
-from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import ChoiceRecord
 from loopwright.report.chart import SERIES, Band, Bar, ChartSeries, Mark, bars, chart
-from loopwright.report.choice import OUTCOME_WORDS
 from loopwright.report.choice_layout import within
-from loopwright.report.curves import (
-    ChosenRange,
-    Curve,
-    Sizes,
-    crossings,
-    curves_of,
-    fastest,
-    latest,
-    regions_of,
-    sizes_of,
-    works_of,
-)
-from loopwright.report.element import append, element, table
+from loopwright.report.curves import Curve, Sizes, crossings, curves_of, fastest, latest, sizes_of, works_of
+from loopwright.report.element import Child, append, element, table
 from loopwright.report.scale import TIME, Axis, number_text
+from loopwright.report.section_view import TIE, SectionView, gain_of
+from loopwright.report.shapes import sizes_words
+from loopwright.report.sortable import keyed
 from loopwright.report.subjects import Subject
+from loopwright.report.variant_table import folded_variant, variant_table
 from loopwright.report.words import age, count, duration, percent
 
-MOST_MODELLED = 30
-"""Variants that predictions are made of, which takes some milliseconds each: those that are the fastest at any size,
-the default ones, then the fastest at the reference size. No other one would be chosen."""
-
-MOST_ROWS = 30
-MOST_FAILED = 12
 MOST_REGIONS = 24
 MOST_GREY = 14
 MOST_BARS = 12
@@ -48,91 +28,74 @@ MOST_CHOICES = 12
 MOST_POINTS = 400
 """What of more would make the page large and nothing clearer."""
 
-
-@dataclass(frozen=True, slots=True)
-class _SectionData:
-    """All that the parts of a section are made from. ranked: variants that ran, the best first; reference: the shape
-    whose times the table tells, None where nothing ran."""
-
-    subject: Subject
-    found: Mapping[tuple[Variant, Shape], Measurement]
-    sizes: Sizes
-    curves: Mapping[Variant, Curve]
-    reference: Shape | None
-    ranked: tuple[Variant, ...]
-    models: Models
-    regions: tuple[ChosenRange, ...]
+FEWEST_BATCHES = 3
+"""Of times of calls, to be drawn over time."""
 
 
-def section(subject: Subject, now: float) -> Element:
-    """A kernel on a machine: times over sizes, variants, errors of predictions, what was judged without running."""
-    view = _view(subject)
-    made = element("div")
-    for part in (_over_sizes(view), _region_table(view), _variant_table(view, now), _errors(view)):
+def section(view: SectionView, now: float) -> Element:
+    """A kernel on a machine: what was gained, times over sizes, variants, what calls chose, errors of predictions, what
+    was judged without running."""
+    made = element("div", element("p", in_short(view)))
+    for part in (_over_sizes(view), _region_table(view), variant_table(view, now), _drift(view, now)):
         if part is not None:
             append(made, part)
-    if subject.choices:
-        append(made, _choices(subject.choices, now))
-    for front in subject.fronts:
-        part = _front(front, view.ranked)
+    if view.subject.choices:
+        append(made, _choices(view, now))
+    for part in (_errors(view), *(_front(view, front) for front in view.subject.fronts)):
         if part is not None:
             append(made, part)
     return made
 
 
-def _view(subject: Subject) -> _SectionData:
-    found = latest(subject.rows)
-    works = works_of(subject.rows)
-    sizes = sizes_of(works)
-    curves = curves_of(found, sizes)
-    counts = Counter(shape for (_, shape), row in found.items() if row.outcome == "ok")
-    reference = max(counts, key=lambda shape: (counts[shape], sizes.of[shape], shape.sizes), default=None)
-    ranked = tuple(sorted(curves, key=lambda variant: _rank(variant, found, reference, curves)))
-    some = set(_contenders(curves, ranked))
-    models = models_of([row for row in subject.rows if row.variant in some])
-    return _SectionData(subject, found, sizes, curves, reference, ranked, models, regions_of(models, works, sizes))
+# ---- in short ---------------------------------------------------------------------------------------------------
 
 
-def _contenders(curves: Mapping[Variant, Curve], ranked: Sequence[Variant]) -> list[Variant]:
-    """Those that may be chosen."""
-    best: dict[float, tuple[float, Variant]] = {}
-    for variant in ranked:
-        for x, y in curves[variant]:
-            if x not in best or y < best[x][0]:
-                best[x] = y, variant
-    wins = Counter(variant for _, variant in best.values())
-    winners = sorted(wins, key=lambda variant: (-wins[variant], str(variant)))
-    defaults = [variant for variant in ranked if variant.is_default]
-    return list(dict.fromkeys((*winners[: MOST_MODELLED // 2], *defaults[:2], *ranked)))[:MOST_MODELLED]
+def in_short(view: SectionView) -> str:
+    """What was found, in a sentence or two."""
+    gain = gain_of(view)
+    at = f"At {view.at}, " if view.at else ""
+    if gain is None and view.chosen is not None and view.default is not None:
+        return (
+            f"{at}{view.names[view.chosen]} serves calls, and was not measured there: other sizes say that it is fast."
+        )
+    if gain is None:
+        return "Nothing can be compared with the default yet." if view.curves else "Nothing has run to its end yet."
+    if gain.variant == gain.default:
+        rival = (
+            ""
+            if gain.rival is None
+            else f"; {view.names[gain.rival]} was {compared_words(gain.rival_part, gain.rival_error)}"
+        )
+        return f"{at}the default takes {duration(gain.default_ns)} and serves calls{rival}."
+    told = f"{at}the default takes {duration(gain.default_ns)}, and {view.names[gain.variant]}, which serves calls, "
+    return f"{told}{duration(gain.time_ns)}: {gain.ratio:.2f} times as fast."
 
 
-def _rank(
-    variant: Variant,
-    found: Mapping[tuple[Variant, Shape], Measurement],
-    reference: Shape | None,
-    curves: Mapping[Variant, Curve],
-) -> tuple[float, float, str]:
-    """By the time at the reference shape; those that have none after all others, by their mean."""
-    row = None if reference is None else found.get((variant, reference))
-    mean = statistics.fmean(math.log(y) for _, y in curves[variant])
-    return (row.time_ns if row is not None and row.outcome == "ok" else math.inf), mean, str(variant)
+def compared_words(part: float, error: float) -> str:
+    """`3 % slower`; `8 % faster, which is within the errors`. error: from the spreads of both."""
+    if abs(part) < TIE:
+        return "as fast"
+    words = f"{percent(abs(part))} {'slower' if part > 0 else 'faster'}"
+    return f"{words}, which is within the errors" if part < 0 and -part <= error else words
 
 
 # ---- times over sizes -------------------------------------------------------------------------------------------
 
 
-def _over_sizes(view: _SectionData) -> Element | None:
+def _over_sizes(view: SectionView) -> Element | None:
     if len({x for curve in view.curves.values() for x, _ in curve}) < 2:
         return None
     styles = _styles(view)
     grey = [variant for variant in view.ranked if variant not in styles][:MOST_GREY]
     drawn = [*styles, *grey]
-    series = [ChartSeries(str(one), view.curves[one], styles.get(one)) for one in drawn]
-    bands = [Band(one.low, one.high, styles.get(one.variant), f"chosen: {one.variant}") for one in view.regions]
+    series = [ChartSeries(view.names[one], view.curves[one], styles.get(one)) for one in drawn]
+    bands = [
+        Band(one.low, one.high, styles.get(one.variant), f"chosen: {view.names[one.variant]}") for one in view.regions
+    ]
     return chart(_regions_title(view), view.sizes.axis, TIME, series, bands)
 
 
-def _styles(view: _SectionData) -> dict[Variant, int]:
+def _styles(view: SectionView) -> dict[Variant, int]:
     """Which variants have a colour: those that are chosen, the default ones, then the fastest."""
     chosen = dict.fromkeys(region.variant for region in view.regions)
     defaults = [variant for variant in view.ranked if variant.is_default]
@@ -140,104 +103,69 @@ def _styles(view: _SectionData) -> dict[Variant, int]:
     return {variant: style for style, variant in enumerate(picked)}
 
 
-def _regions_title(view: _SectionData) -> str:
-    chosen = list(dict.fromkeys(str(region.variant) for region in view.regions))
+def _regions_title(view: SectionView) -> str:
+    chosen = list(dict.fromkeys(view.names[region.variant] for region in view.regions))
     many = count(len(view.curves), "variant")
     if len(chosen) == 1:
-        return f"Of {many}, one is chosen at all measured sizes: {chosen[0]}"
-    return f"Of {many}, {len(chosen)} are chosen, each for its sizes (the strip above)"
+        return f"Time of a call over its size: of {many}, one is chosen at all measured sizes, {chosen[0]}"
+    return f"Time of a call over its size: of {many}, {len(chosen)} are chosen, each for its sizes (the strip above)"
 
 
-def _region_table(view: _SectionData) -> Element | None:
-    rows: list[tuple[Element | str, ...]] = []
+def _region_table(view: SectionView) -> Element | None:
+    rows: list[tuple[Child, ...]] = []
     write = view.sizes.axis.text
     for region in view.regions[:MOST_REGIONS]:
         span = write(region.first) if region.first == region.last else f"{write(region.first)} to {write(region.last)}"
         curve = dict(view.curves[region.variant])
         times = " to ".join(dict.fromkeys(duration(curve[x]) for x in (region.first, region.last) if x in curve))
-        rows.append((span, times, element("code", str(region.variant))))
+        rows.append((span, times, view.names[region.variant]))
     if not rows:
         return None
     made = table((f"sizes measured ({view.sizes.word})", "time of a call", "chosen variant"), rows, (0, 1))
     return _with_rest(made, len(view.regions) - len(rows), "region")
 
 
-def _choices(choices: Sequence[ChoiceRecord], now: float) -> Element:
+def _choices(view: SectionView, now: float) -> Element:
     """What calls chose, the last ones first."""
+    choices = view.subject.choices
     last = sorted(choices, key=lambda one: (-one.made_at, one.shape.sizes, one.shape.features))[:MOST_CHOICES]
-    rows: list[tuple[Element | str, ...]] = [
+    rows: list[tuple[Child, ...]] = [
         (
-            " ".join(map(str, one.shape.sizes)),
-            within(one.time_ns, one.error) if one.time_ns > 0 else "",
-            element("code", str(one.variant)),
+            keyed(age(now - one.made_at), now - one.made_at),
+            sizes_words(one.shape.sizes, view.axes),
+            keyed(within(one.time_ns, one.error), one.time_ns) if one.time_ns > 0 else "",
+            view.names.get(one.variant) or folded_variant(one.variant),
             one.why,
-            age(now - one.made_at),
         )
         for one in last
     ]
-    made = table(("sizes of calls", "expected", "what serves them", "because", "chosen"), rows, (1,))
-    return _with_rest(made, len(choices) - len(rows), "shape")
+    heads = ("chosen", "sizes of calls", "expected", "what serves them", "because")
+    title = element("h4", "What calls chose, the last first")
+    made = table(heads, rows, (2,), "what calls chose")
+    return element("div", title, _with_rest(made, len(choices) - len(rows), "shape"))
 
 
-# ---- variants ---------------------------------------------------------------------------------------------------
+# ---- drift ------------------------------------------------------------------------------------------------------
 
 
-def _variant_table(view: _SectionData, now: float) -> Element:
-    by_variant: dict[Variant, list[Measurement]] = {}
-    for row in view.subject.rows:
-        by_variant.setdefault(row.variant, []).append(row)
-    errors = dict(zip(view.models.variants, view.models.left_out_errors, strict=True))
-    rows = [_ran_row(view, one, by_variant[one], errors.get(one), now) for one in view.ranked[:MOST_ROWS]]
-    failed = sorted((one for one in by_variant if one not in view.curves), key=str)
-    rows += [_failed_row(one, by_variant[one], now) for one in failed[:MOST_FAILED]]
-    at = "" if view.reference is None else f" at {' x '.join(map(str, view.reference.sizes)) or 'its only size'}"
-    heads = (f"time{at}", "spread", "outcome", "evidence", "age", "left-out error", "variant")
-    beyond = len(by_variant) - len(rows)
-    return _with_rest(table(heads, rows, (0, 1, 5)), beyond, "variant")
-
-
-def _ran_row(
-    view: _SectionData, variant: Variant, rows: Sequence[Measurement], error: float | None, now: float
-) -> tuple[Element | str, ...]:
-    here = None if view.reference is None else view.found.get((variant, view.reference))
-    here = here if here is not None and here.outcome == "ok" else None
-    failed = Counter(row.outcome for row in rows if row.outcome != "ok")
-    outcome = "ok" + "".join(f", {OUTCOME_WORDS[word]} at {count(number, 'size')}" for word, number in failed.items())
-    return (
-        "" if here is None else duration(here.time_ns),
-        "" if here is None else percent(here.spread),
-        outcome,
-        _evidence(rows),
-        age(now - max(row.made_at for row in rows)),
-        "" if error is None or math.isnan(error) else percent(error),
-        element("code", str(variant)),
-    )
-
-
-def _failed_row(variant: Variant, rows: Sequence[Measurement], now: float) -> tuple[Element | str, ...]:
-    last = max(rows, key=lambda row: (row.made_at, row.reason))
-    told = f"{OUTCOME_WORDS.get(last.outcome, last.outcome)}: {last.reason}" if last.reason else ""
-    words = told or OUTCOME_WORDS.get(last.outcome, last.outcome)
-    return "", "", words, count(len(rows), "failure"), age(now - last.made_at), "", element("code", str(variant))
-
-
-def _evidence(rows: Sequence[Measurement]) -> str:
-    ran = [row for row in rows if row.outcome == "ok"]
-    runs = sum(row.runs for row in ran if row.source == "tune")
-    calls = sum(row.runs for row in ran if row.source == "call")
-    told = [count(runs, "run")] if runs else []
-    told += [count(calls, "call")] if calls else []
-    return f"{' and '.join(told) or 'no run'}, {count(len({row.shape for row in ran}), 'shape')}"
-
-
-def _with_rest(made: Element, beyond: int, what: str) -> Element:
-    return element("div", made, element("p", f"and {count(beyond, what)} more", class_="quiet")) if beyond > 0 else made
+def _drift(view: SectionView, now: float) -> Element | None:
+    """Times of real calls of the reference shape, batch by batch, where there are enough to see a change."""
+    series: list[ChartSeries] = []
+    for cell in view.subject.cells:
+        batches = [one for one in cell.batches if one.outcome == "ok" and one.time_ns > 0]
+        if cell.source == "call" and cell.shape == view.reference and len(batches) >= FEWEST_BATCHES:
+            points = tuple(((one.made_at - now) / 3600, one.time_ns) for one in batches)
+            series.append(ChartSeries(view.names.get(cell.variant, str(cell.variant)), points, len(series) % SERIES))
+    if not series:
+        return None
+    hours = Axis("hours before this report", False, number_text)
+    return chart("Times of real calls, one after the other: is the machine as fast as it was?", hours, TIME, series)
 
 
 # ---- predictions ------------------------------------------------------------------------------------------------
 
 
-def _errors(view: _SectionData) -> Element | None:
+def _errors(view: SectionView) -> Element | None:
     """How far predictions are off where a measured time is left out."""
     told = zip(view.models.variants, view.models.left_out_errors, strict=True)
     known = {variant: error for variant, error in told if math.isfinite(error)}
@@ -245,37 +173,52 @@ def _errors(view: _SectionData) -> Element | None:
         return None
     middle, worst = statistics.median(known.values()), max(known.values())
     title = (
-        f"Predictions miss a measured time that is left out by {percent(middle)} "
+        f"How good predictions are: leave one measured size out, predict its time, and it is off by {percent(middle)} "
         f"(median of {count(len(known), 'variant')}; at most {percent(worst)})"
     )
     shown = [variant for variant in view.ranked if variant in known][:MOST_BARS]
-    label = "mean error of predictions, each measured time left out in turn"
-    return bars(title, label, [Bar(str(one), known[one], percent(known[one])) for one in shown])
+    label = "mean error over the sizes of each variant"
+    return bars(title, label, [Bar(view.names[one], known[one], percent(known[one])) for one in shown])
 
 
 # ---- judged without running -------------------------------------------------------------------------------------
 
 
-def _front(front: JudgedCandidates, ranked: Sequence[Variant]) -> Element | None:
-    """The first two metrics; of those that were not kept, some. ranked: what was measured, the fastest first."""
+def _front(view: SectionView, front: JudgedCandidates) -> Element | None:
+    """The first two metrics; of those that were not measured, some."""
     if len(front.names) < 2:
         return None
-    kept = [(one.values[0], one.values[1]) for one in front.points if one.kept]
-    dropped = [(one.values[0], one.values[1]) for one in front.points if not one.kept]
-    step = -(-len(dropped) // MOST_POINTS) or 1
-    judged = {one.schedule: (one.values[0], one.values[1]) for one in front.points}
-    best = next((variant.schedule for variant in ranked if variant.schedule in judged), None)
-    values = [value for point in (*kept, *dropped) for value in point if math.isfinite(value)]
-    log = bool(values) and min(values) > 0
-    across, up = (Axis(f"{name}, more is better", log, number_text) for name in front.names[:2])
-    at = f", at the sizes {' '.join(map(str, front.sizes))}" if front.sizes else ""
-    title = f"{count(len(kept), 'variant')} of {len(front.points)} measured: nothing surpasses them without running{at}"
+    ran = {variant.schedule for variant in view.ranked}
+    pairs = [(one, (one.values[0], one.values[1])) for one in front.points]
+    most = [max((v[k] for _, v in pairs if math.isfinite(v[k])), default=0.0) for k in (0, 1)]
+    log = all(value > 0 for _, point in pairs for value in point if math.isfinite(value))
+    if log and min(most) > 0:  # their units tell a reader nothing: the best is 100 %
+        pairs = [(one, (a / most[0], b / most[1])) for one, (a, b) in pairs]
+    measured = [values for one, values in pairs if one.kept or one.schedule in ran]
+    left = [values for one, values in pairs if not (one.kept or one.schedule in ran)]
+    step = -(-len(left) // MOST_POINTS) or 1
+    judged = {one.schedule: values for one, values in pairs}
+    best = next((variant for variant in view.ranked if variant.schedule in judged), None)
+    write = percent if log and min(most) > 0 else number_text
+    across, up = (Axis(f"{name}, of the best; more is better", log, write) for name in front.names[:2])
+    at = f", at {sizes_words(front.sizes, view.axes)}" if front.sizes else ""
+    many = count(len(pairs), "variant")
+    title = f"Which variants were worth running{at}: {len(measured)} of {many} ran"
+    title += "; one of these surpasses each of the others, for what is known without running" if left else ""
     series = (
-        ChartSeries("left out without running", tuple(dropped[::step]), None, joined=False),
-        ChartSeries("worth measuring", tuple(kept), 1, joined=False),
-        *([] if best is None else [ChartSeries(f"the fastest of them: {best}", (judged[best],), 0, joined=False)]),
+        ChartSeries("left out without running", tuple(left[::step]), None, joined=False),
+        ChartSeries("worth measuring", tuple(measured), 1, joined=False),
+        *(
+            []
+            if best is None
+            else [ChartSeries(f"the fastest of these: {view.names[best]}", (judged[best.schedule],), 0, joined=False)]
+        ),
     )
     return chart(title, across, up, series)
+
+
+def _with_rest(made: Element, beyond: int, what: str) -> Element:
+    return element("div", made, element("p", f"and {count(beyond, what)} more", class_="quiet")) if beyond > 0 else made
 
 
 # ---- CPU and GPU ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from loopwright.tuning.work import work_form
 MOST_SHAPES = 8
 """Choices that are told of one specialisation: those that came last."""
 
+FAILED_GUARD = "nothing is chosen for sizes that fail the condition which every variant relies on"
 ELSEWHERE = "calls are served by the variants that were chosen for their sizes"
 
 
@@ -31,6 +32,8 @@ Rows = list[Measurement]
 def choice_of(considered: Considered, now: float, read: dict[Hashable, Rows] | None = None) -> ChoiceReport:
     """Of one call. now: seconds since 1970. read: what was read from stores before, for more of them at once."""
     read = {} if read is None else read
+    if considered.failed is not None:
+        return ChoiceReport(FAILED_GUARD)
     if considered.decision is not None:
         devices = devices_for(considered.config)
         known = _known(considered.default, considered.shape, devices, considered.config, now, read)

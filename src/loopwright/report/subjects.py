@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loopwright.cost.front import PARETO, JudgedCandidates, fronts_of
+from loopwright.profile.history import Cell
 from loopwright.profile.measurement import Measurement
-from loopwright.profile.records import ChoiceRecord, KernelName, MachineName
+from loopwright.profile.memory_rate import LIMITS, MEMORY
+from loopwright.profile.records import ANY, OPERATIONS, ChoiceRecord, FittedTable, KernelName, MachineName
 from loopwright.profile.store import ProfileStore, Tally
 
 MOST_SUBJECTS = 40
@@ -17,13 +20,18 @@ MOST_SUBJECTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape."""
+    """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape. cells:
+    the rows with all their batches. flop_per_iteration, and copy_bytes_per_s of the machine's memory: 0 where they are
+    not known."""
 
     kernel: KernelName
     machine: MachineName
     rows: tuple[Measurement, ...]
     fronts: tuple[JudgedCandidates, ...]
     choices: tuple[ChoiceRecord, ...]
+    cells: tuple[Cell, ...] = ()
+    flop_per_iteration: float = 0.0
+    copy_bytes_per_s: float = 0.0
 
     @property
     def newest(self) -> float:
@@ -69,7 +77,16 @@ def _subject(store: ProfileStore, kernel: str, tally: Tally) -> Subject:
     machine = tally.machine.fingerprint
     fronts = fronts_of(store.tables(PARETO, machine), kernel)
     rows = store.of_kernel(kernel, machine)
-    return Subject(tally.kernel, tally.machine, rows, fronts, store.choices(kernel, machine))
+    flop = number_in(store.table(OPERATIONS, ANY, kernel), "flop_per_iteration")
+    rate = number_in(store.table(LIMITS, machine, MEMORY), "bytes_per_s")
+    choices, cells = store.choices(kernel, machine), store.cells(kernel, machine)
+    return Subject(tally.kernel, tally.machine, rows, fronts, choices, cells, flop, rate)
+
+
+def number_in(table: FittedTable | None, name: str) -> float:
+    """What a table says under a name; 0 where that is no number."""
+    found = table.content.get(name) if table is not None and isinstance(table.content, dict) else None
+    return float(found) if isinstance(found, int | float) and 0 <= found < math.inf else 0.0
 
 
 def pairs(found: Sequence[Subject]) -> tuple[tuple[Subject, Subject], ...]:

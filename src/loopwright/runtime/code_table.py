@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from loopwright.ir.variant import Compilation
 from loopwright.runtime.compiled import Compile
-from loopwright.runtime.in_use import How, Interpreted, InUse, refreshed
+from loopwright.runtime.in_use import CallCount, How, Interpreted, InUse, Run, refreshed, run_of, runs_of
 from loopwright.runtime.locks import Locks
 
 MOST_VALUES = 8
@@ -20,6 +20,7 @@ class CodeTable:
     def __init__(self, compile: Compile, locks: Locks) -> None:
         self.compile, self._locks = compile, locks
         self._kept: dict[Compilation, list[InUse]] = {}
+        self._gone: dict[tuple[Compilation, How, int], CallCount] = {}
 
     def code(self, wanted: Compilation, how: How = "compiled") -> InUse:
         """The code whose constants still hold, compiled where there is none. Raises what `compile` does."""
@@ -41,8 +42,15 @@ class CodeTable:
         with self._locks.tables:
             kept = self._kept.setdefault(wanted, [])
             kept.append(made)
+            for old in kept[:-MOST_VALUES]:
+                self._note(old)
             del kept[:-MOST_VALUES]
         return made
+
+    def _note(self, old: InUse) -> None:
+        """Code that is not kept any more: what it has measured is."""
+        for run in runs_of(old):
+            self._gone.setdefault((run.compilation, run.how, run.threads), CallCount()).add(run)
 
     def holds(self, code: InUse) -> bool:
         """Whether its constants are as they were."""
@@ -54,6 +62,14 @@ class CodeTable:
         with self._locks.tables:
             return iter([one for kept in self._kept.values() for one in kept])
 
+    def runs(self) -> list[Run]:
+        """What has run, oldest Compilation first; last, what code has run that is not kept any more."""
+        with self._locks.tables:
+            found = [run for kept in self._kept.values() for one in kept for run in runs_of(one)]
+            gone = [run_of(of, None, how, threads, tally) for (of, how, threads), tally in self._gone.items()]
+            return found + gone
+
     def clear(self) -> None:
         """Forget all of it."""
         self._kept.clear()
+        self._gone.clear()

@@ -24,10 +24,18 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedGuard:
+    """That the sizes of a call fail the condition that code relies on. error: what the call raises before it runs; None
+    where code runs it that tests every access."""
+
+    error: Exception | None
+
+
+@dataclass(frozen=True, slots=True)
 class Considered:
     """What serves calls of a shape under some options. compiled: the code that does, as the plan says; default: the
     code that does where nothing is known. decision: None where there is nothing to choose from; standings: of all
-    candidates."""
+    candidates. failed: of one call, where its sizes fail the condition."""
 
     config: Config
     plan: Plan
@@ -36,3 +44,4 @@ class Considered:
     shape: Shape
     decision: Decision | None = None
     standings: tuple[Standing, ...] = ()
+    failed: FailedGuard | None = None

@@ -35,9 +35,9 @@ from loopwright.memory.tokens import tokens_of
 from loopwright.runtime.bind import bind
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.compiled import Compile, Compiled
-from loopwright.runtime.considered import Considered, Kind
+from loopwright.runtime.considered import Considered, FailedGuard, Kind
 from loopwright.runtime.execute import NEVER, CallArguments, Executor, Serving
-from loopwright.runtime.in_use import InUse, Run, runs_of
+from loopwright.runtime.in_use import InUse, Run
 from loopwright.runtime.locks import Locks
 from loopwright.runtime.specialise import as_arguments, signature_of
 
@@ -168,16 +168,19 @@ class Dispatch:
         call, default = CallArguments(prepared.arguments, prepared.given), prepared.compiled
         kind = Kind(prepared.signature, prepared.config, call.resident == "all")
         serving, chooser = self._default(kind), self._chooser(kind, default)
-        told: tuple[Decision, tuple[Standing, ...]] | tuple[()] = ()
+        decision: Decision | None = None
+        standings: tuple[Standing, ...] = ()
         if chooser is not None:
             with self._locks.making(kind):
                 shape = chooser.shape_of(prepared.arguments)
             serving = self._made(chooser, kind, shape)
             with self._locks.making(kind):
-                told = chooser.standings(shape)
+                decision, standings = chooser.standings(shape)
         shape = serving.shape or shape_of(prepared.arguments)
-        plan = self._executor.plan(serving, prepared.arguments)
-        return Considered(kind.config, plan, serving.code.compiled, default, shape, *told)
+        settled, error = self._executor.settled(serving, prepared.arguments)
+        plan = self._executor.plan(settled, prepared.arguments)
+        failed = FailedGuard(error) if settled is not serving or error is not None else None
+        return Considered(kind.config, plan, settled.code.compiled, default, shape, decision, standings, failed)
 
     def served(self) -> tuple[Considered, ...]:
         """The same of the kinds and shapes for which there was a choice, oldest first, without what moves."""
@@ -207,8 +210,8 @@ class Dispatch:
         self.call = recorded
 
     def runs(self) -> tuple[Run, ...]:
-        """The measurements of everything that has run, oldest variant first."""
-        return tuple(run for one in self.codes for run in runs_of(one))
+        """The measurements of everything that has run: see CodeTable.runs."""
+        return tuple(self.codes.runs())
 
     def compiled(self) -> tuple[Compiled, ...]:
         """Everything compiled so far, oldest first."""

@@ -27,9 +27,11 @@ from loopwright.runtime.locks import Locks
 from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
+    from loopwright.devices import by_ctypes
     from loopwright.memory import offload, parts
     from loopwright.runtime import run_shares
 else:
+    by_ctypes = deferred("loopwright.devices.by_ctypes")
     offload = deferred("loopwright.memory.offload")
     parts = deferred("loopwright.memory.parts")
     run_shares = deferred("loopwright.runtime.run_shares")
@@ -148,6 +150,16 @@ class Executor:
         finally:
             note_writes(written)
 
+    def settled(self, serving: Serving, arguments: Arguments) -> tuple[Serving, Exception | None]:
+        """What a call with these arguments runs: where their sizes fail the condition that the code relies on, code
+        that tests every access; or the error that such a call is certain to raise."""
+        compiled = serving.code.compiled
+        executable = compiled.executable
+        if executable is None or by_ctypes.guard_holds(executable.guard, arguments):
+            return serving, None
+        error = compiled.on_guard_failure(arguments)
+        return (serving, error) if error is not None else (self._careful(serving), None)
+
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
         the parts that a GPU makes of it, and the data that moves."""
@@ -164,6 +176,7 @@ class Executor:
             executable: Any = compiled.executable  # a GpuExecutable
             return parts.planned(executable, serving.variant, self._parameters, arguments, fresh)
         here = Variant("cpu", compiled.compilation.schedule, serving.threads)
+        here = Variant("cpu", PLAIN, 1) if compiled.compilation.semantics.checks == "all" else here
         here = Variant("interpreter", PLAIN) if compiled.executable is None else here
         if not any(map(is_on_device, arguments)):
             return whole(here)
@@ -177,7 +190,7 @@ class Executor:
             entry = entries.get(key)
             if entry is None:
                 if len(entries) >= MOST_ENTRIES:
-                    entries.clear()
+                    serving.code.let_go()
                 entry = entries[key] = self._new_entry(serving, launcher.Entry)
             return entry
 
@@ -192,8 +205,7 @@ class Executor:
         self.retire(entry)
         with self._locks.tables:
             entries = serving.code.entries
-            for key in [key for key, one in entries.items() if one is entry]:
-                del entries[key]
+            serving.code.let_go([key for key, one in entries.items() if one is entry])
 
     def forget(self) -> None:
         """The same of every Entry."""
@@ -201,8 +213,9 @@ class Executor:
             self._repeated.clear()
             for code in self._codes:
                 for entry in code.entries.values():
+                    entry.watch(None, NEVER, NEVER)
                     entry.retire()
-                code.entries.clear()
+                code.let_go()
 
     def _new_entry(self, serving: Serving, other: Callable[..., Entry]) -> Entry:
         compiled, executable = serving.code.compiled, serving.code.compiled.executable
@@ -245,9 +258,13 @@ class Executor:
         meaning = code.compilation.semantics
         if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return code.interpreted.run(arguments, originals)
-        careful = code.compilation._replace(semantics=meaning._replace(checks="all"))
-        checked = serving._replace(shape=None, code=self._codes.code(careful, "checked"))
-        return self._on_host(checked, CallArguments(arguments, originals))
+        return self._on_host(self._careful(serving), CallArguments(arguments, originals))
+
+    def _careful(self, serving: Serving) -> Serving:
+        """The same with code that tests every access, and relies on no condition."""
+        code = serving.code
+        careful = code.compilation._replace(semantics=code.compilation.semantics._replace(checks="all"))
+        return serving._replace(shape=None, code=self._codes.code(careful, "checked"))
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments

@@ -6,9 +6,9 @@ It compiles nothing and chooses nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -24,19 +24,65 @@ Resident = Literal["none", "some", "all"]
 How = Literal["compiled", "checked", "interpreter"]
 """Who runs it: code, code that tests every access after a guard has failed, or nobody else."""
 
+MOST_RETIRED = 32
+"""Entries of some code that are kept for what calls under way will have measured."""
+
+
+class Counted(Protocol):
+    """Calls and their times, as an Entry keeps them: nanoseconds in the loops themselves. ended_ns: when the last of
+    them did, by time.perf_counter_ns."""
+
+    @property
+    def calls(self) -> int: ...
+    @property
+    def total_ns(self) -> int: ...
+    @property
+    def min_ns(self) -> int: ...
+    @property
+    def last_ns(self) -> int: ...
+    @property
+    def ended_ns(self) -> int: ...
+
+
+@dataclass(slots=True)
+class CallCount:
+    """The calls of several together. early: those that returned before a GPU had run their kernels, so that their times
+    are those of starting them."""
+
+    calls: int = 0
+    total_ns: int = 0
+    min_ns: int = 0
+    last_ns: int = 0
+    ended_ns: int = 0
+    early: int = 0
+
+    def add(self, other: Counted) -> None:
+        """These calls too. A number that another thread changes meanwhile is read once."""
+        calls, ended_ns = other.calls, other.ended_ns
+        if not calls:
+            return
+        self.min_ns = min(self.min_ns, other.min_ns) if self.calls else other.min_ns
+        if ended_ns >= self.ended_ns:
+            self.last_ns, self.ended_ns = other.last_ns, ended_ns
+        self.calls += calls
+        self.total_ns += other.total_ns
+        self.early += getattr(other, "early", 0)  # of calls on a GPU
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was measured of some code under one number of threads: nanoseconds in the loops themselves."""
+    """What was measured of some code under one number of threads. compiled: None where it is not kept any more."""
 
     compilation: Compilation
-    compiled: Compiled
+    compiled: Compiled | None
     how: How
     threads: int
     calls: int
     total_ns: int
     min_ns: int
     last_ns: int
+    ended_ns: int
+    early: int = 0
 
 
 @dataclass(slots=True)
@@ -48,22 +94,33 @@ class Interpreted:
     total_ns: int = 0
     min_ns: int = 0
     last_ns: int = 0
+    ended_ns: int = 0
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
-        """One call. originals: as the caller wrote the arguments."""
+        """One call. originals: as the caller wrote the arguments. One that raises counts too, unless it is stopped."""
         started = time.perf_counter_ns()
-        result = self.compiled.interpret(arguments)
-        spent_ns = time.perf_counter_ns() - started
-        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
-        self.calls, self.total_ns, self.last_ns = self.calls + 1, self.total_ns + spent_ns, spent_ns
+        try:
+            result = self.compiled.interpret(arguments)
+        except Exception:
+            self._note(started)
+            raise
+        self._note(started)
         return _as_given(result, arguments, originals)
+
+    def _note(self, started: int) -> None:
+        ended = time.perf_counter_ns()
+        spent_ns = ended - started
+        self.min_ns = min(self.min_ns, spent_ns) if self.calls else spent_ns
+        self.calls, self.total_ns = self.calls + 1, self.total_ns + spent_ns
+        self.last_ns, self.ended_ns = spent_ns, ended
 
 
 @dataclass(slots=True)
 class InUse:
     """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and an
     Entry for each kind of call, number of threads and shape that it was chosen for, as what watches calls of one kind
-    has nothing to do with those of another."""
+    has nothing to do with those of another. retired: those that are used no more, but for calls that are under way;
+    past: by threads, what even older ones have measured."""
 
     compilation: Compilation
     compiled: Compiled
@@ -71,17 +128,39 @@ class InUse:
     how: How
     interpreted: Interpreted
     entries: dict[Hashable, Entry] = field(default_factory=dict)
+    retired: list[Entry] = field(default_factory=list)
+    past: dict[int, CallCount] = field(default_factory=dict)
+
+    def let_go(self, keys: Iterable[Hashable] | None = None) -> None:
+        """Use these entries no more; None: none of them. What they have measured stays."""
+        gone = list(self.entries) if keys is None else list(keys)
+        self.retired += [self.entries.pop(key) for key in gone]
+        for entry in self.retired[:-MOST_RETIRED]:
+            entry.retire()
+            self.past.setdefault(entry.threads, CallCount()).add(entry)
+        del self.retired[:-MOST_RETIRED]
 
 
 def runs_of(code: InUse) -> Iterator[Run]:
-    """What was measured of it so far."""
-    measured: list[tuple[How, int, Entry | Interpreted]] = [
-        (code.how, one.threads, one) for one in list(code.entries.values())
+    """What was measured of it so far, by the number of threads."""
+    found: dict[tuple[How, int], CallCount] = {}
+    entries = [*code.retired, *code.entries.values()]
+    measured: list[tuple[How, int, Counted]] = [
+        *((code.how, threads, one) for threads, one in code.past.items()),
+        *((code.how, one.threads, one) for one in entries),
+        ("interpreter", 1, code.interpreted),
     ]
-    for how, threads, one in [*measured, ("interpreter", 1, code.interpreted)]:
-        if one.calls:
-            numbers = threads, one.calls, one.total_ns, one.min_ns, one.last_ns
-            yield Run(code.compilation, code.compiled, how, *numbers)
+    for how, threads, one in measured:
+        found.setdefault((how, threads), CallCount()).add(one)
+    for (how, threads), tally in found.items():
+        if tally.calls:
+            yield run_of(code.compilation, code.compiled, how, threads, tally)
+
+
+def run_of(compilation: Compilation, compiled: Compiled | None, how: How, threads: int, tally: CallCount) -> Run:
+    """A Run with these numbers."""
+    times = tally.calls, tally.total_ns, tally.min_ns, tally.last_ns, tally.ended_ns, tally.early
+    return Run(compilation, compiled, how, threads, *times)
 
 
 def refreshed(code: InUse) -> bool:
@@ -94,7 +173,7 @@ def refreshed(code: InUse) -> bool:
     if not all(_equal(now, then) for now, then in zip(values, code.values, strict=True)):
         return False
     code.values = values
-    code.entries.clear()
+    code.let_go()
     return True
 
 

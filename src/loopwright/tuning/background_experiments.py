@@ -22,7 +22,8 @@ from loopwright.tuning.isolated import Isolated
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scratch import working_folder
-from loopwright.tuning.tune import put_kernel, setting_of
+from loopwright.tuning.trials import setting_of
+from loopwright.tuning.tune import put_kernel
 from loopwright.tuning.work import work_form
 
 MOST_BYTES = 1 << 30

@@ -41,13 +41,15 @@ def reference_path(saved: str) -> Path:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A variant to try. budget_ns: how long to measure, about. compile_only: make it, have it in the cache of compiled
-    code, and keep it until it is tried. hopeless_ns: one that takes longer is measured no further; 0 for no limit."""
+    code, and keep it until it is tried. hopeless_ns: one that takes longer is measured no further; 0 for no limit.
+    is_turn: it is one of several trials of this variant, so that what was made is kept for the next one."""
 
     variant: Variant
     budget_ns: int
     cache: CacheState = "warm"
     compile_only: bool = False
     hopeless_ns: int = 0
+    is_turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

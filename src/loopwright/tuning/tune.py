@@ -2,54 +2,51 @@
 
 For each call: the default variants first, so that there is something to compare with; then, of as many members of the
 space as can be made in a part of the budget, those that nothing else surpasses by what is known without running
-(cost/); then, from the fastest of them, downhill; last, the fastest few at other sizes (neighbourhood.py). What was
-measured before is not measured again, so that tuning goes on where it was ended.
+(cost/); then, from the fastest of them, downhill; then the fastest and the default by turns, which says what the gain
+is (comparison.py); last, the fastest few at other sizes (neighbourhood.py). What was measured before is not measured
+again, but for these turns, so that tuning goes on where it was ended.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from statistics import median
 
-from loopwright.cost.front import PARETO, front_content, front_from
-from loopwright.cost.metrics import Metrics
+from loopwright.config import Config
+from loopwright.cost.flops import flops
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
-from loopwright.ir.signature import Shape
 from loopwright.ir.text import print_kernel
-from loopwright.ir.variant import PLAIN, Variant, default_variant
+from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import trees_of
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
-from loopwright.profile.machine import Machine, machine_of
-from loopwright.profile.measurement import Measurement, Outcome, Work
-from loopwright.profile.records import ANY, TREE, WORK, FittedTable, KernelName
+from loopwright.profile.machine import machine_of
+from loopwright.profile.memory_rate import LIMITS, MEMORY, last_cache, measured_rate
+from loopwright.profile.records import ANY, OPERATIONS, TREE, WORK, FittedTable, KernelName
 from loopwright.profile.stride import NoMeasurement as Stopped
 from loopwright.profile.work_form import WorkForm
 from loopwright.search.space import Point
 from loopwright.search.strategies import FailedPoint, search
-from loopwright.tuning.arguments import read, restore, write
-from loopwright.tuning.isolated import Isolated
-from loopwright.tuning.jobs import Setting, Trial, Tried, reference_path
+from loopwright.tuning.arguments import read, write
+from loopwright.tuning.comparison import PairedTimes
+from loopwright.tuning.jobs import reference_path
 from loopwright.tuning.judge import judge_for
 from loopwright.tuning.members import TAKEN, Members
 from loopwright.tuning.neighbourhood import UNIT, SizeScale, measure_around
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.scaled import scaled
 from loopwright.tuning.transfers import measured_copies
+from loopwright.tuning.trials import TURNS, Trials, setting_of
+from loopwright.tuning.tuned import Progress, Silent, Tuned
 from loopwright.tuning.work import sequential_places, work_form
 
-START_S = 60.0
-"""What the start of the process, the reference run and compiling may take in one trial, beyond running."""
-
-PATIENCE = 20
-"""A candidate that takes so many times as long as the default is given up."""
-
-PLAIN_ITERATIONS = 2e8
-"""Up to so many iterations the reference is the loops as they are written, in one thread."""
+LEAST_SHARE = 0.02
+"""Of the budget, what a call has at least, if there are not very many of them."""
 
 FIRST = 12
 """Candidates that are measured before the search goes on from the fastest."""
@@ -59,6 +56,12 @@ MAKING = 0.35
 
 FEW = 3
 """So many of the fastest are."""
+
+HEATS = 2
+"""So many turns each of the fastest few has, to find the fastest of them."""
+
+FEWEST_TURNS = 3
+"""So many of them there are even where the budget is spent: without them nothing can be claimed."""
 
 
 class Budget:
@@ -79,44 +82,6 @@ class Budget:
         return Budget(self.left_s * share, self._clock)
 
 
-class Progress(Protocol):
-    """Who is told how it goes."""
-
-    def begun(self, call: RecordedCall) -> None: ...
-    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None: ...
-
-
-class Silent:
-    """Nobody."""
-
-    def begun(self, call: RecordedCall) -> None:
-        pass
-
-    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None:
-        pass
-
-
-@dataclass(slots=True)
-class Tuned:
-    """What came of tuning one call. default, best: None where nothing ran. counts: trials by outcome. known: how many
-    variants had been measured before. dropped: members that were not run, and why. why_not: why it was not tuned."""
-
-    call: RecordedCall
-    default: Measurement | None = None
-    best: Measurement | None = None
-    counts: dict[Outcome, int] = field(default_factory=dict)
-    known: int = 0
-    dropped: dict[str, str] = field(default_factory=dict)
-    why_not: str = ""
-
-    @property
-    def gain(self) -> float:
-        """How many times as fast as the default the best one is; 1 where one of them did not run."""
-        if self.default is None or self.best is None or self.default.outcome != "ok":
-            return 1.0
-        return self.default.time_ns / self.best.time_ns
-
-
 def tune(
     calls: Sequence[RecordedCall], journal: Journal, budget: Budget, folder: Path, progress: Progress | None = None
 ) -> list[Tuned]:
@@ -126,13 +91,22 @@ def tune(
     found: list[Tuned] = []
     try:
         _measure_copies(calls, journal)
-        for number, call in enumerate(calls):
-            weight = sum(one.total_ns for one in calls[number:]) or 1
+        if calls and not budget.spent():
+            _measure_memory(calls[0].config, journal)
+        for call, part in zip(calls, shares([call.total_ns for call in calls]), strict=True):
             told.begun(call)
-            found.append(_tuned(call, journal, budget.part(call.total_ns / weight), folder, told))
+            found.append(_tuned(call, journal, budget.part(part), folder, told))
     finally:
         journal.flush()
     return found
+
+
+def shares(times_ns: Sequence[int]) -> list[float]:
+    """Of what is left of the budget when its turn comes, the part for each call: by the time it took in the program,
+    but as if that were LEAST_SHARE of all at least."""
+    least = max(1.0, LEAST_SHARE * sum(times_ns))
+    weights = [max(float(time_ns), least) for time_ns in times_ns]
+    return [weight / sum(weights[number:]) for number, weight in enumerate(weights)]
 
 
 def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
@@ -144,8 +118,19 @@ def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
             measured_copies(gpu, journal, machine.fingerprint)
 
 
+def _measure_memory(config: Config, journal: Journal) -> None:
+    """Once on each machine: what its memory moves at most."""
+    machine = machine_of("cpu", config)
+    if machine is None or not machine.fingerprint or journal.table(LIMITS, machine.fingerprint, MEMORY) is not None:
+        return
+    with suppress(MemoryError):
+        rate = measured_rate(config.threads, last_cache(machine.limits))
+        content = {"bytes_per_s": rate, "threads": config.threads}
+        journal.put(FittedTable(LIMITS, machine.fingerprint, MEMORY, content, time.time()))
+
+
 def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, progress: Progress) -> Tuned:
-    result = Tuned(call)
+    result = Tuned(call, share_s=budget.left_s)
     if call.saved is None:
         result.why_not = "its arguments were not kept: too large, on a GPU, or sharing memory"
     elif call.config.schedule or call.config.variant or call.config.recipe != "auto" or call.config.checks == "all":
@@ -155,11 +140,13 @@ def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, p
     else:
         form = work_form(call.one.analysed.written, call.one.analysed.facts, call.one.signature)
         put_kernel(journal, call, form)  # first: what is measured until this is ended is of use, and has a name
-        with _Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
-            _search(trials, budget.part(0.75))
-            result.best = trials.best
+        with Trials(call, setting_of(call, form), form, journal, progress, result) as trials:
+            _put_operations(trials, journal)
+            _search(trials, budget.part(0.7))
+            _compare(trials, budget.part(0.4))
             if result.best is None and result.default is not None:
                 result.why_not = f"no variant ran to its end: {result.default.reason}"
+            result.measured = tuple(trials.rows.values())
             _around(trials, budget, folder)
         _keep_trees(call, journal)
     return result
@@ -187,115 +174,45 @@ def _keep_trees(call: RecordedCall, journal: Journal) -> None:
             journal.put(FittedTable(TREE, machine.fingerprint, call.fingerprint, content, time.time()))
 
 
-def setting_of(call: RecordedCall, form: WorkForm, resident: bool = False) -> Setting:
-    """What the process that measures is told of a call."""
-    config = replace(call.config, explore=False)
-    first = default_variant(config)
-    is_small = 0 < form.at(call.shape).iterations <= PLAIN_ITERATIONS
-    reference = Variant("cpu", PLAIN, 1) if is_small or first.device != "cpu" else first
-    text = print_kernel(call.one.analysed.written)
-    return Setting(text, call.names, call.written, call.one.signature, config, str(call.saved), reference, resident)
-
-
-class _Trials:
-    """Trials of one call under one shape, each of which is made once, ever."""
-
-    def __init__(
-        self,
-        call: RecordedCall,
-        setting: Setting,
-        form: WorkForm,
-        journal: Journal,
-        progress: Progress,
-        result: Tuned,
-        shape: Shape | None = None,
-    ) -> None:
-        self.call, self.form, self.result = call, form, result
-        self.shape = shape or call.shape
-        self.work: Work = form.at(self.shape)
-        self.setting, self._journal, self._progress = setting, journal, progress
-        self._isolated = Isolated(setting)
-        self.machines: dict[str, Machine] = {}
-        for device in devices_for(call.config):
-            machine = machine_of(device, call.config)
-            if machine is not None:
-                self.machines[device] = machine
-                journal.put_machine(machine)
-        known = [
-            row for one in self.machines.values() for row in journal.measurements(call.fingerprint, one.fingerprint)
-        ]
-        self.rows = {row.variant: row for row in known if row.shape == self.shape and row.source == "tune"}
-        self.default = default_variant(call.config)
-
-    def __enter__(self) -> _Trials:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._isolated.end()
-
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        """Of the call, for those who ask for sizes."""
-        return restore(read(Path(self.setting.saved))).arguments
-
-    @property
-    def best(self) -> Measurement | None:
-        """The fastest so far."""
-        return min((row for row in self.rows.values() if row.outcome == "ok"), key=lambda r: r.time_ns, default=None)
-
-    def fastest(self, count: int) -> list[Variant]:
-        """So many, the fastest first."""
-        found = sorted((row for row in self.rows.values() if row.outcome == "ok"), key=lambda row: row.time_ns)
-        return [row.variant for row in found[:count]]
-
-    def measured(self, variant: Variant) -> Measurement:
-        """Of a variant, now or from before."""
-        known = self.rows.get(variant)
-        if known is not None:
-            self.result.known += 1
-            return known
-        best = self.best
-        run_s = (best.time_ns if best else self.call.min_ns) / 1e9
-        budget_ns = int(min(2e9, max(2e7, 15 * run_s * 1e9)))
-        tried = self._isolated.tried(Trial(variant, budget_ns), START_S + PATIENCE * run_s + 4 * budget_ns / 1e9)
-        machine = self.machines[variant.device].fingerprint
-        row = Measurement(
-            self.call.fingerprint, machine, variant, self.shape, self.work, tried.outcome,
-            tried.time_ns, tried.spread, tried.runs, "warm", "tune", time.time(), tried.reason,
-        )  # fmt: skip
-        self.rows[variant] = row
-        self._journal.add(row)
-        self._journal.flush()  # now, not some seconds later: a process that is killed loses the trial it is in, no more
-        self.result.counts[tried.outcome] = self.result.counts.get(tried.outcome, 0) + 1
-        now = self.best
-        self._progress.tried(self.call, tried, now.time_ns if now else 0.0)
-        return row
-
-    def keep_judged(self, device: str, judged: Mapping[str, Metrics], pruned: Pruned) -> None:
-        """What was known of members without running them, and what was made of it, for reports."""
-        if not any(metrics.names for metrics in judged.values()):
-            return
-        content = front_content(front_from(judged, pruned, self.shape.sizes))
-        machine = self.machines[device].fingerprint
-        self._journal.put(FittedTable(PARETO, machine, self.call.fingerprint, content, time.time()))
-
-    def others(self, setting: Setting, shape: Shape) -> _Trials:
-        """The same for another shape."""
-        result = Tuned(self.call)
-        return _Trials(self.call, setting, self.form, self._journal, self._progress, result, shape)
-
-
-def _search(trials: _Trials, budget: Budget) -> None:
+def _search(trials: Trials, budget: Budget) -> None:
     trials.result.default = trials.measured(trials.default)
+    trials.result.stage = "default"
     for variant in _defaults(trials):
         if budget.spent():
             return
+        trials.result.stage = "others"
         trials.measured(variant)
     for device in trials.machines:
+        if budget.spent():
+            return
+        trials.result.stage = "space"
         _search_on(device, trials, budget.part(0.5 if device == "cpu" and len(trials.machines) > 1 else 1.0))
 
 
-def _defaults(trials: _Trials) -> Iterator[Variant]:
+def _compare(trials: Trials, budget: Budget) -> None:
+    """Find the best: the fastest few by turns, then the fastest of them and the default. It is the default where the
+    other one is not faster for sure."""
+    result = trials.result
+    result.best = trials.best
+    if result.best is None or result.default is None or result.default.outcome != "ok":
+        return
+    rivals = [variant for variant in trials.fastest(FEW + 1) if variant != trials.default][:FEW]
+    if not rivals or result.best.variant == trials.default:
+        return
+    if len(rivals) > 1 and not budget.spent():
+        heats = trials.by_turns(rivals, lambda turn: turn < HEATS)
+        rivals = sorted(heats, key=lambda variant: median(heats[variant]))
+    if rivals:
+        pair = trials.default, rivals[0]
+        times = trials.by_turns(pair, lambda turn: turn < FEWEST_TURNS or (turn < TURNS and not budget.spent()))
+        if all(variant in times for variant in pair):
+            result.compared = PairedTimes(tuple(times[pair[0]]), tuple(times[pair[1]]))
+    is_clear = result.compared is not None and result.compared.is_clear
+    result.default = trials.concluded(trials.default)
+    result.best = trials.concluded(rivals[0]) if is_clear else result.default
+
+
+def _defaults(trials: Trials) -> Iterator[Variant]:
     """The default of each device, other numbers of threads, and loops as they are written."""
     for device in trials.machines:
         if device != "cpu":
@@ -308,7 +225,7 @@ def _defaults(trials: _Trials) -> Iterator[Variant]:
             yield Variant("cpu", threads=threads)
 
 
-def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
+def _search_on(device: str, trials: Trials, budget: Budget) -> None:
     """The space of one device: what pruning leaves, then downhill from the best of it."""
     judge = judge_for(trials.call.one, device, trials.call.config, trials.arguments)
     candidates = Members(trials.call.one, device, trials.call.config, judge)
@@ -329,7 +246,7 @@ def _search_on(device: str, trials: _Trials, budget: Budget) -> None:
     search(candidates.downhill(start), evaluate, "local", spent=budget.spent)
 
 
-def _looked(candidates: Members, trials: _Trials, device: str, budget: Budget) -> Pruned:
+def _looked(candidates: Members, trials: Trials, device: str, budget: Budget) -> Pruned:
     """Look at more and more of the members, and measure the most promising ones each time."""
     threads = trials.call.config.threads if device == "cpu" else 0
     left_s, done = MAKING * budget.left_s, set[str]()
@@ -349,7 +266,7 @@ def _looked(candidates: Members, trials: _Trials, device: str, budget: Budget) -
     return pruned
 
 
-def _around(trials: _Trials, budget: Budget, folder: Path) -> None:
+def _around(trials: Trials, budget: Budget, folder: Path) -> None:
     """The fastest variants, and the default, at other sizes, where those can be made up (tuning/neighbourhood.py)."""
     if trials.best is None or trials.call.saved is None or not trials.work.iterations:
         return
@@ -389,6 +306,15 @@ def put_kernel(journal: Journal, call: RecordedCall, form: WorkForm) -> None:
     written = call.one.analysed.written
     journal.put(KernelName(call.fingerprint, written.name, written.file, print_kernel(replace(written, body=()))))
     journal.put(FittedTable(WORK, ANY, call.fingerprint, form.as_json(), time.time()))
+
+
+def _put_operations(trials: Trials, journal: Journal) -> None:
+    """Keep how many floating-point operations an iteration has, where sizes tell: reports give rates by it."""
+    call, iterations = trials.call, trials.work.iterations
+    found = flops(call.one.analysed.written, trials.arguments) if iterations else None
+    if found:
+        content = {"flop_per_iteration": found / iterations}
+        journal.put(FittedTable(OPERATIONS, ANY, call.fingerprint, content, time.time()))
 
 
 def parse_budget(text: str) -> float:

@@ -60,8 +60,9 @@ class Bench:
             return Tried(trial.variant, "refused", _first_line(error))
         except Exception as error:
             return Tried(trial.variant, _outcome_of(error), _first_line(error))
-        if trial.compile_only:
+        if trial.compile_only or trial.is_turn:
             self._kept[trial.variant] = run, compile_ns
+        if trial.compile_only:
             return Tried(trial.variant, "ok", compile_ns=compile_ns)
         try:
             return self._measured(trial, run, compile_ns)

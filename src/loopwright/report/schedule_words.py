@@ -1,0 +1,99 @@
+"""Schedules in words: what each step does to the loops, for people who do not know the steps' names. The steps
+themselves stay the reference (docs/schedules.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from loopwright.ir.variant import PLAIN, RECIPE, Variant
+
+Words = Sequence[str]
+"""Of a step, behind its name."""
+
+_AXES = {"x": "along x", "y": "along y", "z": "along z"}
+
+
+def schedule_words(schedule: str) -> list[str]:
+    """A phrase for each step, in their order; equal ones beside one another once."""
+    if schedule == RECIPE:
+        return ["the default: what the facts about the kernel promise a gain from"]
+    if schedule == PLAIN:
+        return ["the loops as they are written, on all threads where they may"]
+    told = [_step(step.split()) for step in schedule.split(";") if step.strip()]
+    return [one for number, one in enumerate(told) if not number or one != told[number - 1]]
+
+
+def variant_words(variant: Variant) -> str:
+    """What a variant is, in a line: its threads or device, and the steps that matter most."""
+    where = f"{variant.threads} thread{'' if variant.threads == 1 else 's'}" if variant.threads else variant.device
+    if variant.schedule in (RECIPE, PLAIN):
+        return f"{'default' if variant.is_default else 'as written'}, {where}"
+    names = [step.split()[0] for step in variant.schedule.split(";") if step.strip()]
+    kinds = list(dict.fromkeys(SHORT[name] for name in names if name in SHORT))
+    return f"{', '.join(kinds[:3]) or 'other order'}, {where}"
+
+
+def _step(words: Words) -> str:
+    name, rest = words[0], words[1:]
+    try:
+        return PHRASES[name](rest) if name in PHRASES else " ".join(words)
+    except (IndexError, ValueError):  # a store may say anything
+        return " ".join(words)
+
+
+def _pairs(words: Words) -> list[tuple[str, str]]:
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _tile(words: Words) -> str:
+    pairs = _pairs(words)
+    sizes, loops = " x ".join(size for _, size in pairs), _and([loop for loop, _ in pairs])
+    return f"goes through {loops} in blocks of {sizes} iterations"
+
+
+PHRASES: Mapping[str, Callable[[Words], str]] = {
+    "split": lambda w: f"goes through {w[0]} in pieces of {w[1]} iterations",
+    "tile": _tile,
+    "align": lambda w: f"begins the pieces of {w[0]} where memory is aligned",
+    "reorder": lambda w: f"nests the loops {' around '.join(w)}",
+    "fuse": lambda w: f"makes one loop of {w[0]} and {w[1]}",
+    "fission": lambda w: f"makes two loops of {w[0]}, one after the other",
+    "cut": lambda w: f"cuts {w[0]} in two where its iterations differ",
+    "partition": lambda w: f"runs the first and the last iterations of {w[0]} apart, so that the others need no tests",
+    "reverse": lambda w: f"runs {w[0]} backwards",
+    "shift": lambda w: f"counts {w[0]} from another start",
+    "skew": lambda w: f"slants {w[1]} against {w[0]}, so that iterations may run side by side",
+    "guard": lambda w: f"moves what stands around {w[0]} into it, under a condition",
+    "complete": lambda w: f"computes whole blocks of {_and(w)}, and keeps the part that counts",
+    "overrun": lambda w: f"lets {w[0]} run on to a whole block",
+    "separate": lambda w: f"runs the iterations of {w[0]} with few iterations of {w[1]} apart from the others",
+    "specialize": lambda w: f"has code of its own for {'whole blocks' if 'full' in w else 'some sizes'} of {w[0]}",
+    "promote": lambda w: f"keeps elements of {w[0]} in registers while {w[1]} runs",
+    "demote": lambda w: f"keeps {w[0]} in memory instead of a register",
+    "expand": lambda w: f"gives {w[0]} an element for each iteration of {_and(w[1:])}",
+    "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",
+    "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
+    "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
+    "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
+    "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
+    "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
+    "reschedule": lambda w: "finds a new order of all iterations by integer programming",
+    "vectorize": lambda w: f"does several iterations of {w[0]} at once (SIMD)",
+    "parallelize": lambda w: f"shares {w[0]} among threads",
+    "balance": lambda w: f"gives blocks equal parts of {w[0]} and {w[1]} together",
+    "bind": lambda w: f"runs {w[0]} on {w[1].split('.')[0]}s of the GPU, {_AXES[w[1].split('.')[1]]}",
+}
+"""By the name of each step."""
+
+SHORT: Mapping[str, str] = {
+    "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
+    "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
+    "scan": "running results", "reduce": "partial results", "fuse": "fused", "fission": "loops apart",
+    "reorder": "reordered",
+}  # fmt: skip
+"""What a variant is called by, for steps that say much of it."""

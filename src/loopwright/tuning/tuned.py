@@ -1,0 +1,70 @@
+"""`Tuned`: what came of tuning one call; and who is told of it meanwhile. It measures nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from loopwright.profile.measurement import Measurement, Outcome
+from loopwright.tuning.comparison import PairedTimes
+from loopwright.tuning.jobs import Tried
+from loopwright.tuning.recorded_call import RecordedCall
+
+Stage = Literal["nothing", "default", "others", "space"]
+"""How far tuning came with a call: nothing ran; the default only; other numbers of threads, and loops as they are
+written; members of the space."""
+
+
+class Progress(Protocol):
+    """Who is told how it goes."""
+
+    def begun(self, call: RecordedCall) -> None: ...
+    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None: ...
+    def turned(self, call: RecordedCall, turn: int, turns: int) -> None: ...
+
+
+class Silent:
+    """Nobody."""
+
+    def begun(self, call: RecordedCall) -> None:
+        pass
+
+    def tried(self, call: RecordedCall, tried: Tried, best_ns: float) -> None:
+        pass
+
+    def turned(self, call: RecordedCall, turn: int, turns: int) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Tuned:
+    """What came of tuning one call. default, best: None where nothing ran; best is the default where no other one is
+    faster for sure. counts: trials by outcome. known: how many variants had been measured before. dropped: members that
+    were not run, and why. why_not: why it was not tuned. compared: the default and its fastest rival, by turns; None
+    where there is no rival. stage: how far it came within share_s, its part of the budget in seconds.
+    measured: every variant for these sizes."""
+
+    call: RecordedCall
+    default: Measurement | None = None
+    best: Measurement | None = None
+    counts: dict[Outcome, int] = field(default_factory=dict)
+    known: int = 0
+    dropped: dict[str, str] = field(default_factory=dict)
+    why_not: str = ""
+    compared: PairedTimes | None = None
+    stage: Stage = "nothing"
+    share_s: float = 0.0
+    measured: tuple[Measurement, ...] = ()
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as the default the best one is, as measured by turns; 1 where no other one is faster
+        for sure, or nothing can be said."""
+        if self.default is None or self.best is None or self.default.outcome != "ok" or self.best == self.default:
+            return 1.0
+        return self.default.time_ns / self.best.time_ns if self.compared is None else self.compared.gain
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether its share of the budget was enough to look at the space."""
+        return self.stage == "space" or bool(self.why_not)
