@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +23,7 @@ Checks = Literal["auto", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
 STORE_NAME = "profile.sqlite3"
+BUILT_SUFFIX = ".loopwright"
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kmgt]?)(?P<binary>i?)(b|bytes)?")
 DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
@@ -31,7 +33,8 @@ class Tools:
     """What code is made with, and where it is kept: options that change neither what results mean nor how loops run.
     cache: folder of compiled code. cache_size: how many bytes it may have, None for any number. compiler,
     compiler_flags: the C compiler and what is added to its flags. compile_timeout_s: after how many seconds a
-    compilation is given up. debug: topics to print; dump: folder for the IR after each pass."""
+    compilation is given up. debug: topics to print; dump: folder for the IR after each pass. built: folder that
+    `loopwright build` made, `off` for none, None for the one beside the script."""
 
     cache: Path = Path()
     cache_size: int | None = 10**9
@@ -40,6 +43,19 @@ class Tools:
     compile_timeout_s: float = 120.0
     debug: frozenset[str] = frozenset()
     dump: Path | None = None
+    built: Path | Literal["off"] | None = None
+
+    @property
+    def built_folder(self) -> Path | None:
+        """The folder of code that was compiled ahead of time: the one that is asked for, else `script.loopwright`
+        beside the `script.py` that runs, where it is there."""
+        if self.built is not None:
+            return self.built if isinstance(self.built, Path) else None
+        script = getattr(sys.modules.get("__main__"), "__file__", None)
+        if not isinstance(script, str) or not script.endswith(".py"):
+            return None
+        folder = script.removesuffix(".py") + BUILT_SUFFIX
+        return Path(folder) if os.path.isdir(folder) else None
 
 
 class Semantics(NamedTuple):
@@ -101,7 +117,7 @@ class Config(Tools):
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE and _STORE say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE and _STORE say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -124,11 +140,12 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         compile_timeout_s=_seconds("LOOPWRIGHT_COMPILE_TIMEOUT", get("COMPILE_TIMEOUT", "120")),
         debug=debug,
         dump=Path(dump) if dump else None,
+        built=_path_or_off(get("BUILT")),
         recipe=cast(RecipeKind, get("RECIPE", "auto")),
         schedule=get("SCHEDULE"),
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
-        store=_store(get("STORE")),
+        store=_path_or_off(get("STORE")),
     )
     return _validated(config)
 
@@ -145,7 +162,7 @@ def _platform_cache(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "loopwright"
 
 
-def _store(text: str) -> Path | Literal["off"] | None:
+def _path_or_off(text: str) -> Path | Literal["off"] | None:
     if text.lower() == "off":
         return "off"
     return Path(text) if text else None
@@ -243,6 +260,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "cache": (_path, "a path is"),
     "dump": (_path_or_none, "a path or None is"),
     "store": (_store_path, "a path, 'off' or None is"),
+    "built": (_store_path, "a path, 'off' or None is"),
     "cache_size": (
         lambda value: value if value is None
         else parse_size("option cache_size", value) if isinstance(value, str) else _number(value),
