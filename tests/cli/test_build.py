@@ -219,7 +219,7 @@ def test_it_is_made_again(here):
     """For this very machine, elsewhere, over an older one."""
     script, out = here / "s.py", here / "out"
     script.write_text(
-        "import sys, numpy as np, loopwright as lw\n@lw.kernel\ndef f(a):\n    a[0] = 1.0\nf(np.zeros(int(sys.argv[1])))"
+        "import sys, numpy, loopwright as lw\n@lw.kernel\ndef f(a):\n    a[0] = 1.0\nf(numpy.zeros(int(sys.argv[1])))\n"
     )
     out.mkdir()
     for _ in range(2):
