@@ -10,13 +10,13 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
@@ -113,6 +113,35 @@ class Config(Tools):
     def tools(self) -> Tools:
         """What code is made with under these options."""
         return Tools(*(getattr(self, one.name) for one in fields(Tools)))
+
+
+class KernelOptions(TypedDict, total=False):
+    """What `@lw.kernel` takes: fields of Config, as people write them."""
+
+    device: Device
+    threads: int
+    strict: bool
+    deterministic: bool
+    checks: Checks
+    narrowing: Narrowing
+    recipe: RecipeKind
+    variant: str
+    explore: bool
+    store: str | os.PathLike[str] | None
+    cache: str | os.PathLike[str]
+    cache_size: str | int | None
+    built: str | os.PathLike[str] | None
+    compiler: str
+    compiler_flags: str | Sequence[str]
+    compile_timeout_s: float
+    debug: str | Iterable[str]
+    dump: str | os.PathLike[str] | None
+
+
+class Options(KernelOptions, total=False):
+    """What `lw.options` and `lw.set_options` take: all fields of Config."""
+
+    schedule: str
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:
@@ -314,12 +343,24 @@ def changed(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 @contextmanager
-def options(**changes: Any) -> Iterator[Config]:
-    """Change options for a `with` block: device, threads, strict, deterministic, checks, recipe, schedule (and the rest
-    of Config's fields). `recipe="plain"` keeps loops as they are written; `schedule="tile i 32 j 32; parallelize i.o"`
-    takes these steps and no others (docs/schedules.md), and a call for which one is not legal raises ScheduleError.
+def options(**changes: Unpack[Options]) -> Iterator[Config]:
+    """Change options for a `with` block, in this thread or asyncio task: device, threads, strict, deterministic,
+    checks, recipe, schedule, and the rest of Config's fields. `recipe="plain"` keeps loops as they are written;
+    `schedule="tile i 32 j 32; parallelize i.o"` takes these steps and no others (docs/schedules.md), and a call for
+    which one is not legal raises ScheduleError. The block is given the Config in force.
 
-    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    Raises TypeError for an unknown option, ValueError for a value it cannot have.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> with lw.options(threads=2, strict=True) as config:
+        ...     print(config.threads, config.strict)
+        2 True
+        >>> with lw.options(threads=0):
+        ...     pass
+        Traceback (most recent call last):
+        ValueError: option threads=0: a whole number of at least 1 is wanted
+    """
     token = CURRENT.set(changed(current(), changes))
     try:
         yield current()
@@ -327,11 +368,20 @@ def options(**changes: Any) -> Iterator[Config]:
         CURRENT.reset(token)
 
 
-def set_options(**changes: Any) -> None:
+def set_options(**changes: Unpack[Options]) -> None:
     """Change options for the process: for every thread, from now on. Inside a `with options(...)` block they change
     there too; blocks that other threads are in keep theirs until they end.
 
-    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    Raises TypeError for an unknown option, ValueError for a value it cannot have.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> lw.set_options(explore=False)
+        >>> with lw.options() as config:
+        ...     print(config.explore)
+        False
+        >>> lw.set_options(explore=True)
+    """
     with _CHANGING:
         PROCESS[0] = changed(PROCESS[0], changes)
     found = CURRENT.get()
