@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from types import FunctionType
 
 import pytest
 
