@@ -17,7 +17,7 @@ from loopwright.steps.catalogue import STEPS
 from loopwright.steps.schedule import parse_schedule, print_schedule
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")), *sorted(ROOT.glob("docs/*.md"))]
 WITH_PROGRAMS = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 
 
@@ -88,11 +88,19 @@ def test_the_table_of_steps_is_the_catalogue() -> None:
 
 
 def test_there_are_pages() -> None:
-    names = ["README.md", "api.md", "build.md", "gallery.md", "glossary.md", "gpu.md", "guide.md", "internals.md"]
-    names += ["language.md", "numba.md", "safety.md", "schedules.md", "store.md", "tuning.md"]
+    names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "api.md", "build.md", "debugging.md", "first-hour.md"]
+    names += ["gallery.md", "glossary.md", "gpu.md", "guide.md", "index.md", "internals.md", "language.md", "numba.md"]
+    names += ["performance.md", "safety.md", "schedules.md", "store.md", "support.md", "tuning.md"]
     assert [page.name for page in PAGES] == names
-    without = ["api.md", "build.md", "gallery.md", "glossary.md", "internals.md"]
+    without = ["CHANGELOG.md", "CONTRIBUTING.md", "api.md", "build.md", "first-hour.md", "gallery.md", "glossary.md"]
+    without += ["internals.md", "support.md"]
     assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == without
+
+
+def test_every_page_is_found_from_the_first_one() -> None:
+    first = links((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    pages = {page.name for page in PAGES if page.parent.name == "docs"} - {"index.md"}
+    assert pages == {Path(one).name for one in first}
 
 
 def test_the_glossary_names_files_that_there_are() -> None:
@@ -120,7 +128,7 @@ print(x + 1)
 ```sh
 make run
 ```
-See [that](docs/that.md#part) and [this](https://example.org).
+See [that](docs/that.md#part) and [this](https://example.org), not `a[0](x)`.
 """
 
 
