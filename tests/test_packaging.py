@@ -71,7 +71,7 @@ def test_the_steps_of_the_dockerfile(tmp_path: Path) -> None:
         folder.mkdir()
     (context / "simulation.py").write_text(SIMULATION)
     packages = os.pathsep.join(part for part in sys.path if part)
-    env = {**os.environ, "PYTHONPATH": packages, "LOOPWRIGHT_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    env = {**os.environ, "PYTHONPATH": packages, "LOOPWRIGHT_CFLAGS": "-O0"}
     command = [sys.executable, "-c", "from loopwright.cli.main import run; run()"]
     built = False
     for word, rest in first[1:]:
@@ -141,6 +141,16 @@ def test_the_conda_recipe_needs_what_the_project_needs() -> None:
     build_system = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
     host = [packed(one) for one in needs["host"]]  # type: ignore[attr-defined]
     assert host == ["python" + PROJECT["requires-python"], "pip", *build_system["requires"]]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    found = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (found["cff-version"], found["type"], found["title"]) == ("1.2.0", "software", "Loopwright")
+    assert (found["version"], found["license"]) == (PROJECT["version"], PROJECT["license"])
+    page = (ROOT / "docs" / "support.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    for one in found["references"]:
+        assert f"*{one['title']}*" in page and str(one["year"]) in page
+        assert all(author["family-names"] in page for author in one["authors"])
 
 
 # ---- the wheel ----------------------------------------------------------------------------------------------------

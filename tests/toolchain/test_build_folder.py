@@ -85,6 +85,18 @@ def test_a_damaged_one(tmp_path: Path, text: str, why: str) -> None:
         assert build_in_force(Tools(built=tmp_path)) is None
 
 
+def test_one_that_others_may_write(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest_here("x86-64", "s.py"))
+    tmp_path.chmod(0o777)
+    with pytest.warns(LoopwrightWarning, match=f"is not used: everybody may write to {tmp_path}"):
+        assert build_in_force(Tools(built=tmp_path)) is None
+
+
+def test_one_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.warns(LoopwrightWarning, match=f"the code in {tmp_path / 'gone'} is not used: it does not exist"):
+        assert build_in_force(Tools(built=tmp_path / "gone")) is None
+
+
 def test_who_debugs_or_gives_flags_gets_code_of_this_machine(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     write_manifest(tmp_path, manifest_here("x86-64", "s.py"))

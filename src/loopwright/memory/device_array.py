@@ -70,7 +70,8 @@ def device_array(source: Any) -> DeviceArray:
     where: Where = "emulated" if current().device == "emulated" else "cuda"
     gpu = gpus.gpu_of(where)
     if gpu is None:
-        raise DeviceError(gpus.why_no_gpu())
+        remedy = "lw.options(device='emulated') does on the CPU what a GPU would do, slowly"
+        raise DeviceError(f"{gpus.why_no_gpu()}\n  try: {remedy}")
     array = as_numpy(np.asarray(source), "source")
     if array.dtype.names is None and from_dtype(array.dtype) is None:
         raise refusal("source", f"dtype {array.dtype} is not supported", "")
