@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from docs.blocks import MARK, Block, blocks, expected, links, matches, program
 from loopwright.cli.main import app
@@ -101,6 +102,15 @@ def test_every_page_is_found_from_the_first_one() -> None:
     first = links((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
     pages = {page.name for page in PAGES if page.parent.name == "docs"} - {"index.md"}
     assert pages == {Path(one).name for one in first}
+
+
+def test_the_site_has_every_page() -> None:
+    """`make docs` builds it, and fails where a link or an anchor leads nowhere."""
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    listed = [
+        page for part in nav for pages in part.values() for page in ([pages] if isinstance(pages, str) else pages)
+    ]
+    assert sorted(listed) == sorted(page.name for page in PAGES if page.name != "README.md")
 
 
 def test_the_glossary_names_files_that_there_are() -> None:
