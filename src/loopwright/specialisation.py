@@ -60,6 +60,9 @@ else:  # what a remembered kernel's first call does without
 WATCHERS: list[Callable[[Source, Specialisation, Mapping[Way, object]], object]] = []
 """Told of each function that was compiled for a CPU, and of all that was asked of what is outside of it."""
 
+BUILT = "chosen when it was built ahead of time"
+"""Why a step of such code was taken."""
+
 FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
 
 
@@ -390,6 +393,10 @@ def _on_cpu(source: Source, wanted: Compilation) -> Specialisation:
 
 def _from_ahead(source: Source, wanted: Compilation, ahead: Ahead) -> Specialisation:
     """What is told of its loops are the steps that they were given where they were compiled."""
-    then = wanted._replace(schedule=ahead.schedule or wanted.schedule)
-    analyse: Callable[[], Analysed] = partial(_analysed, source, then, ahead.place.outside)
+
+    def analyse() -> Analysed:
+        found = _analysed(source, wanted._replace(schedule=ahead.schedule or wanted.schedule), ahead.place.outside)
+        decisions = tuple(replace(one, why=one.why and BUILT) for one in found.recipe.decisions)
+        return replace(found, recipe=replace(found.recipe, decisions=decisions))
+
     return Specialisation(wanted, analyse, ahead.ready, ahead.artifact, ahead.executable)

@@ -71,6 +71,7 @@ try:
 except lw.BoundsError as error:
     print(str(error).splitlines()[0])
 if "more" in sys.argv:
+    print({step.why for step in smooth.explain(a, b).decisions})
     print(total(squared, Line(a.astype(np.float32), 0.5)))
     SCALE = 10.0
     smooth(a, b)
@@ -140,7 +141,7 @@ def test_all_of_it_runs_without_a_compiler(node):
 def test_what_is_not_in_it_is_interpreted(node):
     """Other types, and another value of a global."""
     ran = run("sim.py", "more", env=environment(node / "cache"), cwd=node)
-    assert ran.stdout == PRINTED + "55.0\n[ 0. 20. 40. 60. 80.  0.]\n"
+    assert ran.stdout == PRINTED + "{'chosen when it was built ahead of time'}\n55.0\n[ 0. 20. 40. 60. 80.  0.]\n"
     assert "no working C compiler was found" in ran.stderr and ran.stderr.count("LoopwrightWarning") == 1
     assert f"What was built ahead of time ({node / 'sim.loopwright'}) has no code for such a call" in ran.stderr
 
