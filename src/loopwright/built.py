@@ -71,9 +71,8 @@ def write_ahead(
     portable = replace(ready, program=_moved(ready.program, partial(_relative, _folder_of(source))))
     told = entries(portable, ResultPlace(key, outside, []))
     if not told:
-        return (
-            f"it depends on {outside.untold}, which is not told apart" if outside.untold else "it cannot be told apart"
-        )
+        what = f"it depends on '{outside.untold}', which" if outside.untold else "it depends on something that"
+        return f"{what} another process could not recognise"
     *questions, (own_key, content) = told
     for one, text in questions:
         _put(build.folder, one, {ENTRY: text.encode()})

@@ -208,13 +208,18 @@ def test_it_is_made_again(here):
     """For this very machine, elsewhere, over an older one."""
     script, out = here / "s.py", here / "out"
     script.write_text(
-        "import sys, numpy, loopwright as lw\n@lw.kernel\ndef f(a):\n    a[0] = 1.0\nf(numpy.zeros(int(sys.argv[1])))\n"
+        "import sys, types, numpy, loopwright as lw\n@lw.kernel\ndef f(a):\n    a[0] = 1.0\n"
+        "f(numpy.zeros(int(sys.argv[1])))\n"
+        "held = types.SimpleNamespace(n=2.0)\n@lw.kernel\ndef g(a):\n    a[0] = held.n\ng(numpy.zeros(1))\n"
     )
     out.mkdir()
     for _ in range(2):
         result = RUNNER.invoke(app, ["build", str(script), "--out", str(out), "--processor", "native", "3"])
         assert result.exit_code == 0, result.output
         assert f"LOOPWRIGHT_BUILT={out} python s.py" in result.stdout
+        assert result.stdout.startswith("built 1 kind of call for native into")
+        left_out = "not in it: g(a: float64[:]): it depends on something that another process could not recognise"
+        assert left_out in result.stdout
     assert json.loads((out / "build.json").read_text())["processor"] == "native"
     assert sorted(path.name for path in here.iterdir()) == ["cache", "out", "s.py"]
     assert sorted(path.name for path in out.iterdir()) == ["build.json", "objects"]

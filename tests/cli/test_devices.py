@@ -110,7 +110,7 @@ def test_the_option_for_the_interpreter_is_named(machine: pytest.MonkeyPatch) ->
 def test_the_cache_folder_is_measured(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / "x").write_bytes(b"0" * 2048)
-    assert by_name(Config(cache=tmp_path))["cache folder"].value == f"{tmp_path} (2 KiB in 1 files)"
+    assert by_name(Config(cache=tmp_path))["cache folder"].value == f"{tmp_path} (2 KiB in 1 file)"
 
 
 def test_the_table_has_what_is_missing_on_its_own_line() -> None:
