@@ -46,7 +46,7 @@ def test_its_links_lead_somewhere(page: Path) -> None:
 def test_its_commands_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     shell = "\n".join("\n".join(block.lines) for block in blocks(text) if block.language in ("", "sh"))
-    shell += "\n".join(re.findall(r"`([^`\n]+)`", text))
+    shell += "\n" + "\n".join(re.findall(r"`([^`\n]+)`", text))
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     commands = {command.name for command in (*app.registered_commands, *app.registered_groups)}
     assert set(re.findall(r"^make ([a-z]+)", shell, re.MULTILINE)) <= targets
