@@ -196,7 +196,21 @@ class Outside:
         if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
             return ("module", value.__name__)
         known = _name_in_world(value)
+        if known is None and self._portable and (isinstance(value, type) or not callable(value)):
+            return self._mark_object(value)
         return known if known is not None else self._mark_function(value)
+
+    def _mark_object(self, value: object) -> Mark:
+        """Of an object or a class, what it is; what it holds are other questions. The elements of an array are none:
+        each call has it as an argument."""
+        if isinstance(value, np.ndarray):
+            return ("array", value.dtype.str, repr(value.dtype), value.ndim)
+        number = self._ordinals.setdefault(id(value), len(self._ordinals))
+        kind = value if isinstance(value, type) else type(value)
+        defaults = getattr(kind, "_field_defaults", {})  # of a named tuple, which is made by its fields
+        fields = [(name, name in defaults and self._mark(defaults[name])) for name in getattr(kind, "_fields", ())]
+        bases = [(one.__module__, one.__qualname__) for one in kind.__mro__]
+        return ("class" if kind is value else "object", number, *bases, *fields)
 
     def _mark_function(self, value: object) -> Mark:
         function = plain_function(value)
