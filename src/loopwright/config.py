@@ -169,7 +169,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         compile_timeout_s=_seconds("LOOPWRIGHT_COMPILE_TIMEOUT", get("COMPILE_TIMEOUT", "120")),
         debug=debug,
         dump=Path(dump) if dump else None,
-        built=_path_or_off(get("BUILT")),
+        built=_wherever_we_go(_path_or_off(get("BUILT"))),
         recipe=cast(RecipeKind, get("RECIPE", "auto")),
         schedule=get("SCHEDULE"),
         variant=get("VARIANT"),
@@ -195,6 +195,11 @@ def _path_or_off(text: str) -> Path | Literal["off"] | None:
     if text.lower() == "off":
         return "off"
     return Path(text) if text else None
+
+
+def _wherever_we_go(path: Path | Literal["off"] | None) -> Path | Literal["off"] | None:
+    """The same folder after a change of the working directory."""
+    return Path(os.path.abspath(path)) if isinstance(path, Path) else path
 
 
 def _whole_number(name: str, text: str) -> int:
