@@ -6,14 +6,14 @@ import doctest
 import importlib
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 import loopwright as lw
 import loopwright.numba
-from loopwright.config import CURRENT, Config, KernelOptions, Options
+from loopwright.config import CURRENT, DEFAULT, Config, KernelOptions, Options
 from loopwright.search.ranges import tunable
 from loopwright.tuning.tune import Tuned
 
@@ -50,10 +50,9 @@ def test_every_option_has_a_type() -> None:
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Iterator[None]:
-    """Code that is compiled in little time, in a cache of the test's own."""
-    (tmp_path / "cache").mkdir(mode=0o700)
-    token = CURRENT.set(Config(cache=tmp_path / "cache", compiler_flags=("-O0",), threads=2))
+def quick() -> Iterator[None]:
+    """Code that is compiled in little time, and once."""
+    token = CURRENT.set(replace(DEFAULT, compiler_flags=("-O0",), threads=2, store="off"))
     yield
     CURRENT.reset(token)
 

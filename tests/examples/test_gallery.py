@@ -9,13 +9,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 from PIL import Image
 
-from loopwright.config import CURRENT, Config
+from loopwright.config import CURRENT, DEFAULT
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "gallery"
@@ -31,10 +32,9 @@ SAYS = {
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Iterator[None]:
-    """Code that is compiled in little time, in a cache of the test's own."""
-    (tmp_path / "cache").mkdir(mode=0o700)
-    token = CURRENT.set(Config(cache=tmp_path / "cache", compiler_flags=("-O0",), threads=2))
+def quick() -> Iterator[None]:
+    """Code that is compiled in little time, and once."""
+    token = CURRENT.set(replace(DEFAULT, compiler_flags=("-O0",), threads=2, store="off"))
     yield
     CURRENT.reset(token)
 
@@ -79,7 +79,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     left out."""
     folder = tmp_path_factory.mktemp("notebooks")
     todo = json.dumps([(str(FOLDER / f"{name}.ipynb"), SIZES[name]) for name in NOTEBOOKS])
-    env = {**os.environ, "LOOPWRIGHT_CACHE": str(folder), "LOOPWRIGHT_CFLAGS": "-O0", "IPYTHONDIR": str(folder)}
+    env = {**os.environ, "LOOPWRIGHT_CFLAGS": "-O0", "LOOPWRIGHT_STORE": "off", "IPYTHONDIR": str(folder)}
     env["PYTHONPATH"] = os.pathsep.join(part for part in sys.path if part)
     command = [sys.executable, "-c", RUN_ALL]
     ran = subprocess.run(command, input=todo, env=env, cwd=folder, capture_output=True, text=True)
