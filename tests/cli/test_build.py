@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from loopwright.cli.main import app
-from loopwright.config import CURRENT, Config, current
+from loopwright.config import CURRENT, DEFAULT, Config, current
 from loopwright.frontend.outside import Outside, UnknownError
 from loopwright.specialisation import WATCHERS
 
@@ -189,8 +190,7 @@ def test_a_processor_that_lacks_instructions(node):
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Path]:
-    token = CURRENT.set(Config(cache=tmp_path / "cache", compiler_flags=("-O0",)))
-    (tmp_path / "cache").mkdir(mode=0o700)
+    token = CURRENT.set(replace(DEFAULT, compiler_flags=("-O0",)))  # its cache: the launcher is compiled once
     yield tmp_path
     CURRENT.reset(token)
 
@@ -210,7 +210,7 @@ def test_a_script_that_fails_or_calls_no_kernel(here):
     assert "called no kernel: it made none" in refused(script)
     script.write_text("import loopwright as lw\n@lw.kernel\ndef f(a):\n    a[0] = 1.0\n")
     assert "called no kernel: it made 1, and called none on the CPU" in refused(script)
-    assert sorted(path.name for path in here.iterdir()) == ["cache", "s.py"]
+    assert sorted(path.name for path in here.iterdir()) == ["s.py"]
     assert WATCHERS == [] and current().compiler_flags == ("-O0",) and current().built is None
 
 
@@ -264,5 +264,5 @@ def test_it_is_made_again(here):
         assert f"LOOPWRIGHT_BUILT={out} python s.py" in result.stdout
         assert result.stdout.startswith("built 1 kind of call for native into")
     assert json.loads((out / "build.json").read_text())["processor"] == "native"
-    assert sorted(path.name for path in here.iterdir()) == ["cache", "out", "s.py"]
+    assert sorted(path.name for path in here.iterdir()) == ["out", "s.py"]
     assert sorted(path.name for path in out.iterdir()) == ["build.json", "objects"]
